@@ -1,4 +1,4 @@
-"""The source `computed` on live pages: one round trip, the right document, ids that hold, nothing left behind."""
+"""The source `computed` on live pages: one round trip, the right document, stable ids, no leftovers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def named(document: Document, name: str) -> Node:
 
 
 async def backend_id(page: cdpengine.Page, expression: str) -> int:
-    """Return the id that Chrome itself gives to what the page's expression means."""
+    """Return Chrome's id for the node that the page's expression returns."""
     found = await page.session.call("Runtime.evaluate", expression=expression)
     described = await page.session.call("DOM.describeNode", objectId=found["result"]["objectId"])
     number: int = described["node"]["backendNodeId"]
@@ -46,7 +46,7 @@ async def test_a_page_seen_before_costs_one_round_trip(
     await page.set_content("<button>One</button><input aria-label=Two>")
     worlds = IsolatedWorlds()
     await read_computed(request_of(page, worlds))
-    await page.session.call("Runtime.evaluate", expression="0")  # all that was sent before has arrived
+    await page.session.call("Runtime.evaluate", expression="0")  # all earlier messages have arrived
     sent: list[str] = []
 
     def watch(traffic: Traffic) -> None:
@@ -118,7 +118,7 @@ async def test_a_new_document_is_never_taken_for_the_old_one(
     old = request_of(page, worlds)
     first = await read_computed(old)
     await page.goto(httpserver.url_for("/two"))
-    for request in (old, request_of(page, worlds)):  # also when asked for the document that is gone
+    for request in (old, request_of(page, worlds)):  # also when asked for the old document
         second = await read_computed(request)
         assert [node.name for node in second.roots] == ["/two"]
         assert second.title == "/two"
@@ -221,7 +221,7 @@ CLOBBERED = (
     "checkVisibility", "querySelectorAll", "getElementById", "activeElement", "styleSheets", "documentElement",
     "URL", "title", "hasFocus", "body", "adoptedStyleSheets", "matches", "isConnected", "getRootNode",
 )  # fmt: skip
-"""Names by which a page can put its own elements in the place of a form's, or the document's, own properties."""
+"""Names with which a page can replace properties of a form or of the document by its elements."""
 
 
 @pytest.mark.parametrize("clickables", [False, True])
@@ -363,9 +363,7 @@ async def test_ids_of_elements_that_come_and_go(page: cdpengine.Page) -> None:
 
 @pytest.mark.parametrize("tag", ["div", "h1", "x-host", "section"])
 async def test_closed_shadow_roots_are_found_where_others_are_marked(page: cdpengine.Page, tag: str) -> None:
-    text = (
-        "" if tag == "section" else "text"
-    )  # of HTML's own elements without a line of theirs, empty ones are asked
+    text = "" if tag == "section" else "text"  # for HTML elements without a line, only empty ones are queried
     await page.set_content(f"<button>Before</button><{tag} id=host>{text}</{tag}><button>After</button>")
     await page.evaluate(
         "() => { host.attachShadow({mode: 'closed'}).innerHTML = '<button>Inside</button>'; }"

@@ -1,4 +1,4 @@
-"""What a page says, and pictures with refs: exact Markdown of a corpus, frames, shadow trees, hostile pages."""
+"""Page content as exact Markdown of a corpus, frames, shadow trees, hostile pages, and pictures with refs."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ async def test_a_frame_that_hangs_is_marked_and_the_rest_is_there(
     pages = {
         "main": f"<p>a</p><iframe srcdoc='<h2>near</h2>'></iframe><p>b</p><iframe src='{other}/far'></iframe>"
         f"<p>c</p><iframe src='{here}/leaf'></iframe><p>d</p>",
-        # It stands still from before the server is asked until that answers.
+        # It hangs from before the request to the server until the server responds.
         "far": f"<p>far</p><iframe src='{here}/leaf'></iframe><script>onmessage = () => {{"
         "const ask = new XMLHttpRequest(); ask.open('GET', '/held', false); ask.send()}</script>",
         "leaf": "<p>leaf</p>",
@@ -184,7 +184,9 @@ async def test_a_frame_that_hangs_is_marked_and_the_rest_is_there(
         assert await trio.to_thread.run_sync(asked.wait, 30)
         started = trio.current_time()
         text = await page.extract_text(timeout=12)
-        assert trio.current_time() - started < 12 / 2  # a tenth of it is the frame's, and nobody waits longer
+        assert (
+            trio.current_time() - started < 12 / 2
+        )  # a tenth of the timeout is for the frame, and no task waits longer
         assert text.split("\n\n") == ["a", "near", "b", "[frame not responding]", "c", "leaf", "d"]
     finally:
         held.set()
@@ -245,7 +247,7 @@ async def test_areas_of_an_image_map_are_framed_at_their_shapes(page: cdpengine.
 
 
 def framed(image: Image.Image, x: int, y: int, width: int, height: int) -> bool:
-    """Whether the four corners of the box, at scale 2, are coloured, and white is right inside of them."""
+    """Whether the box's four corners, at scale 2, are coloured and white lies just inside them."""
     pixels = image.convert("RGB")
     edges = [(2 * x, 2 * y + 20), (2 * (x + width) - 1, 2 * y + 40), (2 * x + 40, 2 * (y + height) - 1)]
     return all(pixels.getpixel(at) != (255, 255, 255) for at in edges) and pixels.getpixel(
@@ -267,7 +269,7 @@ async def test_a_picture_is_taken_again_where_the_page_scrolled_meanwhile(
         nonlocal sent
         if traffic.direction == "sent" and "Page.captureScreenshot" in str(traffic.message):
             sent += 1
-            if sent <= scrolls:  # after the snapshot was taken, and before it is looked where the page is
+            if sent <= scrolls:  # after the snapshot, and before the engine reads the scroll position
                 site.session.post("Runtime.evaluate", expression="scrollBy(0, 100)")
 
     with browser.instruments.attached(scroll):
@@ -307,7 +309,7 @@ async def test_a_picture_and_its_refs_are_of_one_document(
         nonlocal sent
         if traffic.direction == "sent" and "Page.captureScreenshot" in str(traffic.message):
             sent += 1
-            go.set()  # nothing else goes on here until the other document is there
+            go.set()  # nothing else runs here until the new document is there
             there.wait(30)
 
     try:

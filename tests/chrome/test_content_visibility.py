@@ -1,4 +1,6 @@
-"""What `content-visibility: auto` skips, far off the screen, is shown, or counted with the way to get it."""
+"""Content far off the screen that `content-visibility: auto` skips is shown, or counted with a hint how to
+get it.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,10 @@ PAGE = f"<h1>Parts</h1>{ROWS}<div style='content-visibility: hidden'><button>Nev
 
 
 SHOWING: tuple[Source | None, ...] = (None, "computed", "dom", "hybrid")
-"""The sources that show what is skipped."""
+"""The sources that show skipped content."""
 
 FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-"""What is far away is skipped from the second frame on."""
+"""Chrome skips far content from the second frame on."""
 
 NEAR = "() => { document.styleSheets[0].cssRules[0].style.contentVisibility = 'visible' }"
 
@@ -184,7 +186,7 @@ async def test_a_frame_of_another_process(
     outer = f"{HEAD}<div style='height:9000px'></div><section class=far><p>x</p><iframe src='{url}'></iframe></section>"
     httpserver.expect_request("/").respond_with_data(outer, content_type="text/html")
     httpserver.expect_request("/in").respond_with_data(INNER, content_type="text/html")
-    for _ in range(4):  # it is not laid out at first, now and then
+    for _ in range(4):  # sometimes it has no layout at first
         await page.goto(httpserver.url_for("/").replace("localhost", "127.0.0.1"))
         await page.evaluate(FRAMES)
         snapshot = await page.snapshot(source=source)

@@ -1,4 +1,4 @@
-"""Contexts: their own proxy, permissions and downloads; and that nothing of them is left, however they end."""
+"""Contexts with their own proxy, permissions and downloads. Nothing remains of them, however they end."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ async def test_each_context_has_its_own_proxy(browser: cdpengine.Browser, site: 
                 await page.goto("http://nowhere.invalid/x")
                 assert await page.title() == f"by {by}"
                 await page.goto(site)
-                assert await page.title() == "own", "this machine itself is not reached by a proxy"
+                assert await page.title() == "own", "loopback requests bypass the proxy"
             await pages[1].goto(site.replace("127.0.0.1", "localhost"))
-            assert await pages[1].title() == "by two", "unless that is asked for"
+            assert await pages[1].title() == "by two", "unless requested"
             for page, url in ((pages[1], "http://a.direct.invalid/"), (pages[2], "http://nowhere.invalid/")):
                 with pytest.raises(cdpengine.NavigationFailedError, match="ERR_NAME_NOT_RESOLVED"):
                     await page.goto(url)
@@ -115,7 +115,7 @@ async def test_permissions_of_a_context(browser: cdpengine.Browser, site: str) -
         ):
             assert (await state(page), await state(page, "camera")) == ("denied", "granted")
             async with context.emulation.set_permissions({"camera": "prompt"}):
-                assert await state(page, "camera") == "granted", "what is said of an origin goes before that"
+                assert await state(page, "camera") == "granted", "settings of an origin take precedence"
             async with context.emulation.set_permissions({"camera": "prompt"}, origin=site):
                 assert await state(page, "camera") == "prompt"
             assert await state(page, "camera") == "granted"
@@ -189,13 +189,13 @@ async def test_downloads_of_a_context_come_into_its_directory(
         with trio.fail_after(10):
             while not other.downloads or not other.downloads[-1].ended:
                 await browser.session.call("Browser.getVersion")
-        assert other.downloads[-1].state == "refused", "of another context"
+        assert other.downloads[-1].state == "refused", "it belongs to another context"
         async with apart.expect_download(timeout=10) as expected:
             await click(apart, "#file")
         kept = await expected.value.wait(timeout=10)
         assert (kept.name, expected.value.suggested_filename) == ("file.txt", "file.txt")
         assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
-        # Progress, and what is cancelled leaves nothing.
+        # Progress. A cancelled download leaves nothing.
         await click(page, "#slow")
         with trio.fail_after(10):
             while not context.downloads[-1].url.endswith("/slow") or context.downloads[-1].received < 100_000:

@@ -1,4 +1,4 @@
-"""Cookies, storages, databases, caches and storage states of contexts, asserted on what pages and servers see."""
+"""Cookies, storages, databases, caches and storage states of contexts, checked in pages and servers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def site(httpserver: HTTPServer) -> str:
 
 
 async def becomes(page: cdpengine.Page, expression: str, expected: object) -> None:
-    """Wait until a page sees it: what was written through another process comes a moment later."""
+    """Wait until a page sees the value: a write through another process arrives a moment later."""
     with trio.move_on_after(20):
         while await page.evaluate(expression) != expected:
             pass
@@ -105,7 +105,7 @@ async def test_cookies_are_set_got_and_deleted(browser: cdpengine.Browser, site:
             "6",
         }
 
-        await context.storage.set_cookies(found)  # as they came: nothing is another one
+        await context.storage.set_cookies(found)  # unchanged and in order
         assert sorted(map(repr, await context.storage.cookies())) == sorted(map(repr, found))
         assert await context.storage.delete_cookies("nothing") == 0
         assert (
@@ -150,7 +150,7 @@ async def test_cookies_that_are_not_taken_change_nothing(browser: cdpengine.Brow
 async def test_partitioned_cookies_are_those_of_real_pages(
     browser: cdpengine.Browser, httpserver: HTTPServer, site: str
 ) -> None:
-    """A cookie that a frame of another site sets for itself is found, and one that is set here reaches the frame."""
+    """The cookies that a frame of another site sets are found, and a cookie set here reaches the frame."""
     async with browser.new_context() as context:
         inner = f"http://localhost:{httpserver.port}/"
         page = await context.new_page(site)
@@ -218,7 +218,7 @@ async def test_storages_of_a_pages_documents(
         await page.storage.session.clear()
         await page.storage.local.clear()
         assert await page.evaluate("localStorage.length + sessionStorage.length") == 0
-        # A frame of another site has its own, partitioned by the site at the top.
+        # A frame of another site has its own storage, partitioned by the top-level site.
         inner = f"http://localhost:{httpserver.port}/"
         await page.evaluate(
             "(url) => new Promise((done) => { const f = document.createElement('iframe'); f.src = url; f.onload = done;"
@@ -229,7 +229,7 @@ async def test_storages_of_a_pages_documents(
         await page.storage.local.set({"in": "frame"}, frame=frame)
         assert await page.storage.local.items(frame=frame) == {"in": "frame"}
         assert await page.storage.local.items() == {}
-        assert await context.storage.local(inner).items() == {}, "that is the one of the site at the top"
+        assert await context.storage.local(inner).items() == {}, "that is the storage of the top-level site"
         for wrong in ({1: "a"}, {"a": 1}, ["a"], None):
             with pytest.raises(cdpengine.InvalidArgumentError, match="items"):
                 await page.storage.local.set(wrong)  # type: ignore[arg-type]
@@ -253,7 +253,8 @@ async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
         pages, targets = list(browser.pages), len(browser.targets)
         here = context.storage.local(site)
         await here.set({"k": "v", "other": "w"})
-        # Heard before it is read: a page that reads on its own between two changes is told of the second no more.
+        # The event comes before the read. A page that reads on its own between two changes gets no event for
+        # the second one.
         await becomes(page, "heard", [["k", "v"], ["other", "w"]])
         assert await page.evaluate("({...localStorage})") == {"k": "v", "other": "w"}, "as from another tab"
         nowhere = context.storage.local("https://nowhere.invalid:8443/path")
@@ -295,7 +296,7 @@ async def test_databases_and_caches_are_listed_and_cleared(browser: cdpengine.Br
         await context.storage.clear(site)
         assert await context.storage.caches(site) == []
         await becomes(page, "localStorage.length", 0)
-        assert await other.storage.caches(site) == ["shelf"], "another context is left alone"
+        assert await other.storage.caches(site) == ["shelf"], "another context is unchanged"
         for wrong in ("cookies", "everything", 5):
             with pytest.raises(cdpengine.InvalidArgumentError, match="kinds"):
                 await context.storage.clear(site, wrong)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Who one is, told to servers and proxies that ask: the right ones, the wrong ones, and nobody else."""
+"""Credentials for servers and proxies: right ones, wrong ones, and no credentials for other parties."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def site(httpserver: HTTPServer) -> Site:
 
 @pytest.fixture
 async def fresh_page(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
-    """A page of a context of its own: Chrome remembers the credentials that a server took."""
+    """A page in its own context, because Chrome remembers accepted credentials."""
     async with browser.new_context() as context:
         yield await context.new_page()
 
@@ -47,7 +47,7 @@ async def test_credentials(fresh_page: cdpengine.Page, site: Site, caplog: pytes
 
 
 async def test_a_proxy_that_asks_who_one_is(browser: cdpengine.Browser, site: Site) -> None:
-    """Chrome's question comes from the proxy, and only credentials for proxies answer it."""
+    """The challenge comes from the proxy, and only credentials for proxies answer it."""
     expected = base64.b64encode(b"ada:s3cret").decode()
 
     async def serve(stream: trio.SocketStream) -> None:
@@ -99,7 +99,7 @@ async def test_a_proxy_that_asks_who_one_is(browser: cdpengine.Browser, site: Si
 async def test_credentials_with_routes_in_any_order(
     fresh_page: cdpengine.Page, site: Site, password: str, status: int
 ) -> None:
-    """The challenge is answered before `fetch` and routes of responses see the response."""
+    """The engine answers the challenge before `fetch` and response routes see the response."""
     page = fresh_page
     await page.goto(site.url)
     seen: list[int] = []

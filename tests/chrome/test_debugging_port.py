@@ -1,4 +1,4 @@
-"""What a launched browser is reached over: the pipe where nobody says otherwise, and a port for others where one is asked for."""
+"""Connections to a launched browser: the pipe by default, and a port for other clients on request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def nothing_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_over_the_pipe_no_call_leaves_anything_and_a_port_beside_it_is_for_others() -> None:
-    """One browser for all of it: calls that are cancelled at random moments, a second client, refs of both."""
+    """One browser for all of it: calls cancelled at random moments, a second client, and refs of both."""
     async with cdpengine.launch(debugging_port=0) as browser:
         assert browser.endpoint is not None
         assert urlsplit(browser.endpoint).hostname == "127.0.0.1"
@@ -46,7 +46,9 @@ async def test_over_the_pipe_no_call_leaves_anything_and_a_port_beside_it_is_for
 
 
 async def cancel_calls(page: cdpengine.Page, calls: int) -> None:
-    """Make calls of all sizes, 40 at a time, and cancel each at a random moment; see that nothing is left of them."""
+    """Make calls of all sizes, 40 at a time, and cancel each at a random moment. Check that nothing is left
+    of them.
+    """
     chance = random.Random(calls)
     connections = page.browser.connections
     before = [connection.statistics() for connection in connections]
@@ -56,7 +58,7 @@ async def cancel_calls(page: cdpengine.Page, calls: int) -> None:
         nonlocal done
         size = chance.choice(
             (1, 1, 1, 1_000, 70_000)
-        )  # a pipe holds 65,536 bytes: the last is written in parts
+        )  # a pipe holds 65,536 bytes, so the last one is written in parts
         with trio.CancelScope() as scope:
             if chance.random() < 0.5:
                 scope.deadline = trio.current_time() + chance.random() * 0.01
@@ -77,7 +79,7 @@ async def cancel_calls(page: cdpengine.Page, calls: int) -> None:
         async with trio.open_nursery() as nursery:
             for _ in range(40):
                 nursery.start_soon(call)
-    assert done < calls, "some were cancelled"
+    assert done < calls, "some calls were cancelled"
     with trio.fail_after(30):
         while any(now.in_flight or now.queued for now in (each.statistics() for each in connections)):
             await page.session.call("Runtime.evaluate", expression="1")
@@ -105,7 +107,7 @@ async def test_a_taken_port_is_told_and_a_free_one_is_that_one() -> None:
 
 @pytest.mark.slow
 async def test_a_hung_script_is_ended_while_a_large_reply_comes_in() -> None:
-    """What ends scripts shares the pipe with the reply: it waits for that, and not for the script."""
+    """The termination shares the pipe with the response. It waits for the response, not for the script."""
     async with cdpengine.launch(transport="pipe") as browser:
         hung, large = (
             await browser.new_page("data:text/html,hung"),
@@ -162,7 +164,7 @@ async def test_a_transport_that_is_none_is_refused_wherever_it_is_named(
 
 
 async def test_a_browser_without_a_port_is_named_where_one_is_needed() -> None:
-    nowhere: Any = None  # what `browser.endpoint` is
+    nowhere: Any = None  # this is `browser.endpoint`
     for opened in (cdpengine.connect(nowhere), debug.proxy(nowhere)):
         with pytest.raises(cdpengine.InvalidArgumentError, match=r"debugging_port=0"):
             async with opened:
@@ -170,7 +172,7 @@ async def test_a_browser_without_a_port_is_named_where_one_is_needed() -> None:
 
 
 async def test_keys_arrive_after_another_client_has_left() -> None:
-    """Chrome ends the emulated focus of a page for all its clients when one of them leaves."""
+    """Chrome ends a page's emulated focus for all clients when one of them disconnects."""
     frame = "<iframe srcdoc='<label>inner <input></label>'></iframe>"
     values = "[document.querySelector('input').value, frames[0].document.querySelector('input').value]"
     async with cdpengine.launch(debugging_port=0) as browser:
@@ -180,7 +182,7 @@ async def test_keys_arrive_after_another_client_has_left() -> None:
             there = other.page(page.target_id)
             assert there is not None
             await there.snapshot()
-        await browser.new_page("about:blank")  # the page is no more in front
+        await browser.new_page("about:blank")  # the page is no longer in front
         snapshot = await page.snapshot()
         await page.fill(snapshot.find(role="textbox", name="outer"), "filled")
         await page.type(snapshot.find(role="textbox", name="inner"), "typed")

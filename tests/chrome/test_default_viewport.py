@@ -1,4 +1,4 @@
-"""The viewport of pages to which nobody gave one, as their own scripts see it, in every way to open a page."""
+"""The default viewport, as page scripts see it, in every way to open a page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def url(httpserver: HTTPServer) -> str:
 
 
 async def sizes(page: cdpengine.Page) -> Any:
-    """What the first script of the document saw, and what its scripts see now."""
+    """Return the sizes that the document's first script saw and that its scripts see now."""
     return await page.evaluate(f"[first, {SIZE}]")
 
 

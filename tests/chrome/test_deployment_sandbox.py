@@ -1,4 +1,6 @@
-"""Chrome's sandbox works under the seccomp profile of the containers, without capabilities, and not without its rules."""
+"""Chrome's sandbox works under the containers' seccomp profile without capabilities, and not without its
+rules.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 
 
 def confined_to(names: list[str]) -> Callable[[], None]:
-    """Return what confines the process that calls it to these system calls, as a container's runtime does."""
+    """Return a function that confines its process to these system calls, like a container runtime."""
     library = ctypes.util.find_library("seccomp")
     if library is None:
         pytest.skip("libseccomp is not installed")
@@ -36,7 +38,7 @@ def confined_to(names: list[str]) -> Callable[[], None]:
     allowed = seccomp.seccomp_init(ERRNO | PROFILE["defaultErrnoRet"])
     for name in names:
         number = seccomp.seccomp_syscall_resolve_name(name.encode())
-        if number >= 0:  # others are of other machines
+        if number >= 0:  # the rest is for other machines
             assert seccomp.seccomp_rule_add_array(allowed, ALLOW, number, 0, None) == 0, name
 
     def confine() -> None:
@@ -51,7 +53,9 @@ def test_the_sandbox_works_with_the_profile_alone(without: str | None, tmp_path:
     names = [name for rule in PROFILE["syscalls"] for name in rule["names"] if name != without]
     assert len(names) > 300
     user = NOBODY if os.geteuid() == 0 else None
-    folder = Path("/tmp") / f"cdpengine-{tmp_path.name}-{os.getpid()}"  # nobody does not reach pytest's
+    folder = (
+        Path("/tmp") / f"cdpengine-{tmp_path.name}-{os.getpid()}"
+    )  # the user `nobody` cannot read pytest's folder
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
     try:
@@ -77,5 +81,5 @@ def test_the_sandbox_works_with_the_profile_alone(without: str | None, tmp_path:
         assert "<p>it runs</p>" in done.stdout, done.stderr
         assert "No usable sandbox" not in done.stderr
     else:
-        # Without these it would not be Chrome's sandbox that is tested.
+        # Without these the test would not exercise Chrome's sandbox.
         assert "it runs" not in done.stdout

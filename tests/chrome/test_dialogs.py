@@ -1,4 +1,4 @@
-"""All kinds of dialogs, from wherever they come, under every policy, in a real Chromium."""
+"""All kinds of dialogs, from every source, under every policy, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def accepts(policy: str, kind: str) -> bool:
 
 SOURCES = ["evaluate", "click", "timer"]
 CASES = [
-    # In a usual run each kind meets each policy and each source, and each policy each source.
+    # In a usual run each kind is combined with each policy and each source, and each policy with each source.
     pytest.param(kind, policy, source, marks=() if (k + p + s) % 3 == 0 else pytest.mark.slow)
     for k, kind in enumerate(ASK)
     for p, policy in enumerate(ACCEPTED)
@@ -68,7 +68,7 @@ async def test_policies(page: cdpengine.Page, kind: str, policy: str, source: st
     if kind != "alert":
         page.dialogs.set_policy("default")
         assert await page.evaluate("self.got[0]") == ANSWERS[kind, accepted]
-    assert len((await page.snapshot()).refs) == 1, "the page goes on"
+    assert len((await page.snapshot()).refs) == 1, "the page continues"
 
 
 async def test_texts_of_prompts(page: cdpengine.Page) -> None:
@@ -101,14 +101,14 @@ async def test_several_dialogs_of_one_click(page: cdpengine.Page) -> None:
 
 @pytest.fixture
 async def asking(page: cdpengine.Page, httpserver: HTTPServer) -> AsyncIterator[str]:
-    """A page that asks before it is left; the URL of another one."""
+    """A page with a beforeunload dialog, and the URL of another page."""
     for path in ("/asking", "/other"):
         httpserver.expect_request(path).respond_with_data("<p>Text", content_type="text/html")
     await page.goto(httpserver.url_for("/asking"))
     await page.evaluate(
         "void (onbeforeunload = event => { event.preventDefault(); event.returnValue = 'x' })"
     )
-    await page.mouse.click(5, 5)  # Chrome asks only where somebody has touched the page
+    await page.mouse.click(5, 5)  # Chrome opens the dialog only after a user gesture
     yield httpserver.url_for("/other")
     if not page.closed:
         await page.evaluate("void (onbeforeunload = null)")
@@ -164,7 +164,7 @@ async def test_a_dialog_held_by_a_handler_when_an_evaluate_ends(page: cdpengine.
     with trio.fail_after(HANDLER_LIMIT - 1), pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
         await page.evaluate("confirm('hello')", timeout=0.3)
     assert caught.value.report.steps[0].name == "dialog"
-    with trio.fail_after(20):  # where the machine is busy, Chrome confirms it later than the report can wait
+    with trio.fail_after(20):  # on a busy machine, Chrome confirms it after the end of the report's wait
         await page._core.target.dialogs.wait_for_answer()
     assert [(dialog.accepted, dialog.answered_by) for dialog in page.dialogs.records] == [
         (False, "elsewhere")
@@ -199,7 +199,7 @@ async def test_frames_of_other_processes_ask_as_their_page_may(httpserver: HTTPS
 async def test_a_dialog_opens_while_the_page_leaves(
     browser: cdpengine.Browser, httpserver: HTTPServer
 ) -> None:
-    """Chrome can refuse the answer to it, and the navigation then waits for the dialog."""
+    """Chrome can refuse the response to it. The navigation then waits for the dialog."""
     httpserver.expect_request("/").respond_with_data("<title>Left</title>", content_type="text/html")
     httpserver.expect_request("/log").respond_with_data("")
     httpserver.expect_request("/favicon.ico").respond_with_data("")

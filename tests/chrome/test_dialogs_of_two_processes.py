@@ -1,4 +1,4 @@
-"""Dialogs that a page and an iframe in another process open at the same moment. None stops the page for ever."""
+"""A page and an iframe in another process open dialogs at the same moment. No dialog blocks the page forever."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ const go = (type) => {{
 
 
 class Site:
-    """The server's log of what the dialogs returned, by place."""
+    """The server's log of the dialogs' return values, by place."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.entries: list[tuple[str, object]] = []
@@ -59,7 +59,7 @@ class Site:
         return Response("")
 
     async def returned(self, count: int) -> dict[str, object]:
-        """Wait until so many dialogs returned."""
+        """Wait until this many dialogs have returned."""
         with trio.fail_after(15):
             while len(done := [each for each in self.entries if each[1] != "opens"]) < count:  # noqa: ASYNC110
                 await trio.sleep(0.02)
@@ -67,7 +67,7 @@ class Site:
 
 
 async def late(_dialog: cdpengine.Dialog) -> bool:
-    """Answer so late that the other process opens its dialog before."""
+    """Answer so late that the other process opens its dialog first."""
     await trio.sleep(0.3)
     return True
 
@@ -98,7 +98,7 @@ async def test_all_dialogs_return(
         records = page.dialogs.records[-3:]
         assert sorted(each.message for each in records) == ["cross", "page", "same"]
         results = dict(each for each in site.entries[6 * (number - 1) :] if each[1] != "opens")
-        if kind != "alert":  # what is recorded is what the page was answered
+        if kind != "alert":  # the record shows the answer that the page received
             answered = {place: bool(value) or value == "" for place, value in results.items()}
             assert {each.message: each.accepted for each in records} == answered
     assert await page.evaluate("events") == []

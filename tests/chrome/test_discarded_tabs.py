@@ -1,4 +1,4 @@
-"""Tabs without a renderer: Chrome discarded them, to save memory, before the engine connected, or they crashed."""
+"""Tabs without a renderer: discarded by Chrome before the engine connected, or crashed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLICK = """(() => {
 
 
 async def click(bare: Bare, session: str, words: str, within: str = "") -> None:
-    """Click the element with these words on one of Chrome's own pages, once it is there."""
+    """Click the element with this label on one of Chrome's pages, once it appears."""
     source = CLICK.replace("WORDS", repr(words)).replace("WITHIN", repr(within))
     with trio.fail_after(10):
         while not (await bare.call("Runtime.evaluate", session, expression=source))["result"].get("value"):  # noqa: ASYNC110
@@ -40,7 +40,7 @@ DOCUMENT = """<title>t</title><script>window.seen = [window.runs, typeof double,
 
 @asynccontextmanager
 async def discarded(httpserver: HTTPServer) -> AsyncIterator[cdpengine.Page]:
-    """Connect to a browser whose tab is discarded, and give that tab's page."""
+    """Connect to a browser with a discarded tab, and return that tab's page."""
     url = httpserver.url_for("/")
     httpserver.expect_request("/").respond_with_data(DOCUMENT, content_type="text/html")
     options = LaunchOptions(executable=cdpengine.find_browser().path, transport="websocket")

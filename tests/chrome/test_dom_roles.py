@@ -1,4 +1,4 @@
-"""_snapshot/sources/dom_roles.js and _snapshot/sources/dom_names.js beside Chrome's own computedRole and computedName, element by element."""
+"""dom_roles.js and dom_names.js of _snapshot/sources compared with Chrome's computedRole and computedName."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ CASES = [
     for line in (Path(__file__).parent / "data" / "roles_and_names.txt").read_text("utf-8").splitlines()
     if line
 ]
-"""One page a line, in which both say the same of every element that is drawn."""
+"""One page a line. Both sources agree on every visible element of it."""
 
 ELEMENTS = 2700
-"""How many elements these have at least, so that none is passed over unseen."""
+"""Minimum number of elements in these pages, to detect skipped ones."""
 
 COMPARE = """(kit) => {
   const { roleOf, nameOf } = kit();
@@ -47,7 +47,7 @@ COMPARE = """(kit) => {
 
 @attrs.frozen
 class Difference:
-    """What both say of the element with id=it, and why they differ."""
+    """The results of both for the element with id=it, and the reason for their difference."""
 
     html: str
     chrome: tuple[str, str]
@@ -120,7 +120,7 @@ DIFFERENCES = [
 
 @pytest.fixture(scope="module")
 def told() -> list[Any]:
-    """What both say of all cases, from one browser."""
+    """The results of both for all cases, from one browser."""
 
     async def ask() -> list[Any]:
         async with cdpengine.launch(args=["--enable-blink-features=ComputedAccessibilityInfo"]) as browser:

@@ -1,4 +1,6 @@
-"""The source `dom` beside `computed` and `ax`, on every page of the corpus; and where no tree could be waited for."""
+"""The source `dom` compared with `computed` and `ax` on every page of the corpus, and on pages without a tree
+in time.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,12 @@ pytestmark = pytest.mark.chrome
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.html"))
 
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
-"""What is off the screen is known to Chrome only once the page was drawn."""
+"""Chrome knows the off-screen parts only after the page was drawn."""
 
 UNLIKE_AX = {
-    "disclosure": {"button 'Details'"},  # the browser's own summary, which no script can see
+    "disclosure": {"button 'Details'"},  # the browser's own summary, which scripts cannot see
 }
-"""What `dom` and `ax` show differently of what gets a ref, by page."""
+"""Differences between `dom` and `ax` in elements with refs, by page."""
 
 
 async def request_for(page: cdpengine.Page) -> FrameRequest:
@@ -55,7 +57,7 @@ def lines(document: Document) -> list[str]:
 
 
 def unlike(one: list[str], other: list[str]) -> set[str]:
-    """The roles and names of the lines that are only in one of the two."""
+    """Return the roles and names of the lines that only one of the two has."""
     found = set(one) ^ set(other)
     return {" ".join(text.split()[:2]) for text in found}
 
@@ -68,8 +70,8 @@ async def test_it_says_what_computed_and_ax_say() -> None:
     async with cdpengine.launch(args=args) as browser:
         page = await browser.new_page()
         for file in pages:
-            await page.goto("about:blank", timeout=10)  # a document of its own for each
-            # What content-visibility: auto skips is not in the tree: see test_content_visibility.py.
+            await page.goto("about:blank", timeout=10)  # each in a separate document
+            # The tree lacks content that content-visibility: auto skips. See test_content_visibility.py.
             await page.set_content(file.read_text("utf-8").replace("content-visibility:auto", ""), timeout=10)
             await page.evaluate(TWO_FRAMES, timeout=10)
             request = await request_for(page)
@@ -78,7 +80,7 @@ async def test_it_says_what_computed_and_ax_say() -> None:
             beyond = file.stem in (
                 "hidden_attributes",
                 "without_tree",
-            )  # Chrome's tree lacks what is shown of these
+            )  # Chrome's tree lacks the visible parts of these
             ax = await read_ax(attrs.evolve(request, clickables=beyond))
             assert dom.source == "dom"
             refs = [[line(node) for node in walk(document.roots) if node.wants_ref] for document in (dom, ax)]
@@ -193,7 +195,7 @@ async def test_what_the_probe_counts(
     httpserver.expect_request("/").respond_with_data(document, content_type="text/html")
     await page.goto(httpserver.url_for("/?page"), timeout=10)
     found = await probe(await request_for(page))
-    # A head, its meta and its title are there in every page.
+    # Every page has a head, its meta and its title.
     assert (found.elements, found.links, found.fragments) == (
         expected.elements + 2,
         expected.links,

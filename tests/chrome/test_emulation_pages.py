@@ -1,4 +1,4 @@
-"""What pages are told of the device, the place and the person: asserted on what their first scripts and servers see."""
+"""Emulation of device, place and person, checked in the first scripts of pages and in server logs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def site(httpserver: HTTPServer, asked: list[dict[str, str]]) -> str:
 
 @pytest.fixture
 async def shown(browser: cdpengine.Browser, site: str) -> AsyncIterator[cdpengine.Page]:
-    """A page in a context of its own, so that no page of another test is in its process."""
+    """A page in its own context, so that it shares a process with no page of another test."""
     async with browser.new_context() as context:
         yield await context.new_page(site)
 
@@ -66,7 +66,7 @@ async def told(page: cdpengine.Page) -> Any:
 
 
 async def back(page: cdpengine.Page, before: Any) -> None:
-    """Wait until a page is as before: the size of its viewport follows what it is told with the next frames."""
+    """Wait until a page is as before: its viewport changes with the next frames."""
     with trio.move_on_after(20):
         while await told(page) != before:
             pass
@@ -74,7 +74,7 @@ async def back(page: cdpengine.Page, before: Any) -> None:
 
 
 async def first(page: cdpengine.Page) -> Any:
-    """What the first script of a document saw."""
+    """Return the values that the document's first script saw."""
     await page.wait_for(load_state="load", timeout=10)
     return await page.evaluate("first")
 
@@ -138,7 +138,7 @@ async def test_popups_and_what_they_open_are_told_before_their_first_script(
         await shown.reload()
         for page in (popup.value, second.value):
             assert await first(page) == await first(shown)
-        # One of them says otherwise for itself.
+        # One of them overrides the setting.
         async with second.value.emulation.set(color_scheme="light", device=None):
             seen = await told(second.value)
             assert seen["media"] == [False, True, True, True, True]
@@ -170,7 +170,7 @@ async def test_frames_of_other_sites_are_told_before_their_first_script(
             assert seen["touch"] == [5, True]
             assert seen["media"] == [True] * 5
         with trio.move_on_after(20):
-            while True:  # the colours of the page come to its frames with the next frames that are drawn
+            while True:  # a page's colours reach its frames when these are drawn again
                 reply = await session.call("Runtime.evaluate", expression=TELL, returnByValue=True)
                 seen = reply["result"]["value"]
                 if seen["media"] == [False] * 5:
@@ -246,7 +246,7 @@ async def test_a_context_tells_all_its_pages(browser: cdpengine.Browser, site: s
         assert (await first(other))["zone"] != "Asia/Tokyo"
     async with browser.new_context() as context:
         page = await context.new_page(site)
-        assert (await first(page))["zone"] != "Asia/Tokyo", "another context is left alone"
+        assert (await first(page))["zone"] != "Asia/Tokyo", "another context is unchanged"
 
 
 @pytest.mark.slow
@@ -264,7 +264,7 @@ async def test_what_a_process_has_only_one_of_outlives_the_page_that_had_it(
             async with popup.emulation.set(timezone="Europe/Paris", color_scheme="dark"):
                 raise AssertionError("it cannot be")
         seen = await told(popup)
-        assert (seen["zone"], seen["media"][0]) == ("Asia/Tokyo", False), "nothing half applied"
+        assert (seen["zone"], seen["media"][0]) == ("Asia/Tokyo", False), "nothing is half applied"
         await page.close()
         async with popup.expect_popup(timeout=10) as expected:
             await popup.evaluate("void open(location.href)")
@@ -289,12 +289,12 @@ async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page
         assert (seen["zone"], seen["size"]) == ("Asia/Tokyo", [500, 400])
         with pytest.raises(cdpengine.EngineError):
             await shown.goto("chrome://crash", timeout=10)
-        # Until it is known: Chrome forgets to clear a size that it is told to clear in the moment of the crash.
+        # Until the crash is known: Chrome ignores a request to clear a size at the moment of the crash.
         with pytest.raises(cdpengine.TargetCrashedError), trio.fail_after(20):
             while True:
                 await shown.title()
     await shown.goto(site)
-    await back(shown, before)  # its first document is as Chrome remembers it
+    await back(shown, before)  # its first document has the settings that Chrome remembers
 
 
 @pytest.mark.sample(4)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.chrome
 
 
 async def forward(stream: trio.SocketStream, port: int) -> None:
-    """Pass the bytes of one connection on to another port, as a tunnel does."""
+    """Forward one connection to another port, like a tunnel."""
 
     async def copy(source: trio.SocketStream, listener: trio.SocketStream) -> None:
         async for chunk in source:

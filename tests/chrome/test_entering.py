@@ -1,4 +1,4 @@
-"""What a program enters: those who watch the wire know it as a secret before the first message that holds it."""
+"""Entered values are registered as secrets before the first message that contains them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.chrome
 
 
 class Ear:
-    """A watcher that looks for a text in every message, and notes what came before it was known as a secret."""
+    """A watcher that searches each message for a string, and notes messages sent before it was registered."""
 
     def __init__(self, secret: str) -> None:
         self.secrets: list[str] = []
@@ -87,7 +87,9 @@ async def test_a_value_is_known_in_the_form_in_which_it_is_sent(stage: Stage, cs
 
 
 async def test_what_the_page_has_is_no_secret_of_ours(stage: Stage) -> None:
-    """A page must not be able to have its own texts redacted: what is passed on, or put back, is not added."""
+    """A page must not be able to have its own strings redacted, so passed-on or restored values are not
+    registered.
+    """
     page, origin = stage.page, stage.site.url.rstrip("/")
     await page.storage.local.set({"old": "entered-item"})
     await page.evaluate("localStorage.setItem('theirs', 'theirs-item')")

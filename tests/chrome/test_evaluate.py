@@ -1,4 +1,4 @@
-"""JavaScript evaluated where it can be given up on."""
+"""Evaluating JavaScript with deadlines and cancellation."""
 
 from __future__ import annotations
 
@@ -102,7 +102,8 @@ async def test_a_hang_is_ended_at_its_deadline_and_the_page_goes_on(
     with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
         await page.evaluate(source, timeout=0.3)
     assert trio.current_time() - started >= 0.3
-    # Whether Chrome confirmed within the short grace depends on the machine; that the page goes on does not.
+    # Whether Chrome confirms within the short grace period depends on the machine. The page must work in any
+    # case.
     assert caught.value.report.sent
     await page.click(snapshot.find(role="button"), timeout=20)
     await page.type(snapshot.find(role="textbox"), "ada", timeout=20)
@@ -117,7 +118,7 @@ async def test_a_surrounding_scope_stops_the_script(page: cdpengine.Page) -> Non
     assert scope.cancelled_caught
     count = await page.evaluate("window.n", timeout=20)
     assert count > 0
-    assert await page.evaluate("window.n") == count, "it does not count any more"
+    assert await page.evaluate("window.n") == count, "the script no longer counts"
 
 
 @pytest.mark.slow
@@ -125,7 +126,7 @@ async def test_a_hung_evaluate_holds_up_no_other_page(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     httpserver.expect_request("/").respond_with_data("<button>Go</button>", content_type="text/html")
-    # Another site, hence another process: terminating there does nothing here.
+    # Another site has another process, so a termination there has no effect here.
     other = await browser.new_page(httpserver.url_for("/"))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hang, page)
@@ -217,7 +218,7 @@ async def test_over_a_pipe_it_survives_as_well() -> None:
 async def test_what_the_engine_reads_is_out_of_reach_of_isolated_scripts(
     used_page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
-    """A script of the user's in the isolated world changes its own world only, not what the engine says."""
+    """A user's script in the isolated world changes only its own world, not the engine's results."""
     httpserver.expect_request("/told").respond_with_data(
         "<!doctype html><title>True</title><p>text</p>", content_type="text/html"
     )

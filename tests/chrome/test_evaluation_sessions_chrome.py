@@ -1,4 +1,4 @@
-"""Lanes that are cut, detached and left behind, in a real Chromium."""
+"""Evaluation sessions that are cut, detached or left behind, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import cdpengine
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.session import Session
 
-pytestmark = pytest.mark.transport("websocket")  # over a pipe they have no connection of their own
+pytestmark = pytest.mark.transport("websocket")  # over a pipe they share the connection
 
 HANG = "while (true) {}"
 
@@ -19,7 +19,7 @@ BUTTON = "<button onclick='n = (self.n || 0) + 1'>Go</button>"
 
 
 def cut(browser: cdpengine.Browser) -> None:
-    """Close the evaluation session's socket under it, as a network does."""
+    """Close the socket of the evaluation sessions, like a network failure."""
     websocket = browser._state.tabs.evaluation_sessions.connection._transport._websocket  # type: ignore[attr-defined]
     websocket._stream._stream.socket.shutdown(trio.socket.SHUT_RDWR)
 
@@ -29,7 +29,7 @@ def target(page: cdpengine.Page) -> PageTarget:
 
 
 async def rebuilt(page: cdpengine.Page, count: int) -> Session:
-    """Wait until the page's evaluation session has been made again so many times, and return it."""
+    """Wait until the page's evaluation session has been rebuilt this many times, and return it."""
     model = target(page)
     with trio.fail_after(20):
         await model.wait_for(lambda: model.evaluation_session_rebuilds.total() == count)
@@ -79,7 +79,7 @@ async def test_a_script_is_stopped_whatever_became_of_the_evaluation_session(
 
             nursery.start_soon(evaluate)
             if when == "meanwhile":
-                await trio.sleep(0.2)  # the script is to be running
+                await trio.sleep(0.2)  # the script must be running by then
                 cut(page.browser)
         assert await page.evaluate("1", timeout=20) == 1
         await rebuilt(page, count)
@@ -120,12 +120,14 @@ async def test_a_cut_while_pages_are_opened(browser: cdpengine.Browser) -> None:
 
 
 async def test_a_cut_while_the_page_hangs_by_itself(page: cdpengine.Page) -> None:
-    """An evaluation session that is attached to a hung page is heard only when the page is free again; its own session is."""
+    """An evaluation session attached to a hung page receives nothing until the page is free. The page's own
+    session does.
+    """
     await page.evaluate("setTimeout(() => { for (;;); }, 0), 1")
     await trio.sleep(0.1)
     cut(page.browser)
     await page.session.call("Browser.getVersion")
-    # On a busy machine the confirmation can come after the error; that it came is shown by the next evaluation.
+    # On a busy machine the confirmation can come after the error. The next evaluation shows that it came.
     with pytest.raises(cdpengine.EvaluationTimeoutError, match="the script was (terminated|asked to stop)"):
         await page.evaluate("1", timeout=0.5)
     assert await page.evaluate("1 + 1", timeout=20) == 2
@@ -182,7 +184,7 @@ async def test_a_frame_of_another_process_has_a_evaluation_session_before_its_sc
 
 
 def browser_sessions(page: cdpengine.Page) -> set[str | None]:
-    """The targets of this page that the evaluation session connection has sessions for."""
+    """Return the page's targets to which the evaluation connection has sessions."""
     others = {other.target_id for other in page.browser.pages if other is not page}
     sessions = page.browser._state.tabs.evaluation_sessions.connection.targets.sessions.values()
     return {session.target_id for session in sessions} - others
@@ -209,7 +211,7 @@ async def test_a_popup_that_hangs_at_once_can_be_stopped_on_its_evaluation_sessi
 
 
 async def opened(browser: cdpengine.Browser, word: str) -> cdpengine.Page:
-    """Wait for a page by its URL; it may hang, so it is not waited for until it answers."""
+    """Wait for a page by its URL, without waiting for a response, because it may hang."""
 
     def found() -> cdpengine.Page | None:
         return next((page for page in browser.pages if word in page.url), None)

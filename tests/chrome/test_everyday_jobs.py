@@ -1,4 +1,6 @@
-"""Everyday work on many pages at once: in a pool of over 50 open pages, in `cdpengine map`, and in a cluster."""
+"""Everyday work on many pages in parallel: in a pool with over 50 open pages, in `cdpengine map`, and in a
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def site(httpserver: HTTPServer) -> NotingSite:
 
 @pytest.mark.slow
 async def test_refs_of_over_fifty_open_pages_of_a_pool(site: NotingSite) -> None:
-    """All pages are open, and each was looked at, before the first of them is acted on."""
+    """All pages are open and have had a snapshot before the first action."""
     names = [f"p{number}" for number in range(AT_ONCE)]
     looked_at, done = trio.Event(), {}
     waiting = set(names)

@@ -1,4 +1,4 @@
-"""The examples run, those of the folder and those of the pages, and print what they say."""
+"""The examples of the folder and of the documentation run, and print the documented output."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(program: Path, *arguments: str) -> str:
 
 
 def run_here(program: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
-    """Do what `run` does in this process: for what a program says. That programs start and end, others show."""
+    """Run a program in this process and capture its output. Other tests show that programs start and end."""
     monkeypatch.setattr(sys, "argv", [str(program), *arguments])
     monkeypatch.syspath_prepend(str(program.parent))
     out, err = io.StringIO(), io.StringIO()
@@ -100,7 +100,7 @@ def test_agent_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def recorded_tests() -> list[tuple[str, str]]:
-    """Return the files of the recorded tests in the documentation: their names and what is in them."""
+    """Return the names and contents of the recorded tests' files in the documentation."""
     files = [block.source for page in pages() for block in blocks(page) if block.language in ("py", "ini")]
     return [(source.partition("\n")[0].removeprefix("# "), source) for source in files]
 
@@ -116,7 +116,7 @@ def test_the_recorded_tests_of_the_documentation_are_whole() -> None:
 def test_the_recorded_tests_of_the_documentation_run_in_a_fresh_folder(
     tmp_path: Path, httpserver: HTTPServer
 ) -> None:
-    """As they are written, but for the site, which is on loopback here: recorded first, then without a browser."""
+    """As printed, except for the site's address: recorded first, then replayed without a browser."""
     page = "<title>Example Domain</title><h1>Example Domain</h1>"
     httpserver.expect_request("/").respond_with_data(page, content_type="text/html")
     for name, source in recorded_tests():
@@ -134,7 +134,7 @@ def test_the_recorded_tests_of_the_documentation_run_in_a_fresh_folder(
         )
         assert "2 passed" in done.stdout, done.stdout + done.stderr
         assert done.returncode == 0
-        httpserver.clear()  # replayed, nothing asks it
+        httpserver.clear()  # a replay sends it no request
     assert sorted(path.name for path in (tmp_path / "cassettes").iterdir()) == [
         "test_site.test_the_heading.jsonl.zst",
         "test_site.test_the_title.jsonl.zst",
@@ -174,7 +174,9 @@ def test_the_readme_shows_the_output_of_its_first_program(
 async def test_an_example_of_the_documentation_runs(
     block: Block, browser: cdpengine.Browser, tmp_path: Path
 ) -> None:
-    """With the names that docs/index.md gives it, and prints what it says. https://example.com is no other machine."""
+    """Runs with the names from docs/index.md and prints the documented output. https://example.com is on
+    loopback.
+    """
 
     async def answer(route: cdpengine.Route) -> None:
         await route.fulfill(body=SITE, content_type="text/html")

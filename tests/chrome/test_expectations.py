@@ -1,4 +1,4 @@
-"""Popups, dialogs and downloads that are expected; tabs that close; windows. Asserted on what is really there."""
+"""Expected popups, dialogs and downloads; closing tabs; windows. The oracle is the browser's real state."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def site(httpserver: HTTPServer, go: threading.Event) -> str:
 
 @pytest.fixture
 async def browser() -> AsyncIterator[cdpengine.Browser]:
-    """A browser of the test's own: downloads and dialogs are the whole browser's."""
+    """A separate browser, because downloads and dialogs affect the whole browser."""
     async with cdpengine.launch() as browser:
         yield browser
 
@@ -91,7 +91,7 @@ async def shown(browser: cdpengine.Browser, site: str) -> cdpengine.Page:
 
 @pytest.fixture
 async def apart(shared_endpoint: str, site: str) -> AsyncIterator[cdpengine.Page]:
-    """A page in a context of the test's own, for tests that see no other."""
+    """A page in its own context, for tests that must see no other page."""
     async with cdpengine.connect(shared_endpoint) as browser, browser.new_context() as context:
         yield await context.new_page(site)
 
@@ -101,7 +101,7 @@ async def click(page: cdpengine.Page, css: str) -> None:
 
 
 async def load_two(page: cdpengine.Page) -> None:
-    """Have a page load #file and then, as soon as that is under way, #data by script."""
+    """Make a page load #file, and #data by script as soon as the first load has begun."""
     browser = page.browser
     before = len(browser.downloads)
     await click(page, "#file")
@@ -209,7 +209,7 @@ async def test_a_page_that_closes_itself_under_an_action(
             if name == "click":
                 with suppress(
                     cdpengine.SessionGoneError
-                ):  # it may have been delivered whole before the page went
+                ):  # all of it may have arrived before the page closed
                     await action(popup, node)
             else:
                 with pytest.raises(cdpengine.SessionGoneError, match="page"):
@@ -293,7 +293,7 @@ async def test_expected_dialogs(apart: cdpengine.Page) -> None:
 async def test_one_expectation_is_one_dialog(apart: cdpengine.Page) -> None:
     async with apart.expect_dialog(timeout=20) as expected:
         await click(apart, "#ask")
-    assert await apart.evaluate("got") == [True, None], "the second one got the policy's answer"
+    assert await apart.evaluate("got") == [True, None], "the second dialog got the policy's answer"
     assert expected.value.message == "Sure?"
     outer, inner = apart.expect_dialog(accept=False, timeout=20), apart.expect_dialog(text="x", timeout=20)
     async with outer as first, inner as second:
@@ -304,7 +304,7 @@ async def test_one_expectation_is_one_dialog(apart: cdpengine.Page) -> None:
         async with apart.expect_dialog(timeout=0.2):
             await click(apart, "#nothing")
     await click(apart, "#prompt")
-    assert await apart.evaluate("got") is None, "what is not expected is the policy's again"
+    assert await apart.evaluate("got") is None, "the policy handles an unexpected dialog"
     for wrong in ({"accept": 1}, {"accept": False, "text": "x"}, {"text": 5}):
         with pytest.raises(cdpengine.InvalidArgumentError):
             async with apart.expect_dialog(**wrong):
@@ -335,7 +335,7 @@ async def test_downloads_of_every_kind(
         assert (download.state, download.failure, download.received) == ("completed", "", path.stat().st_size)
         assert await download.wait() == path
         await download.cancel()
-        assert path.exists(), "what is whole stays"
+        assert path.exists(), "a complete file remains"
     assert sorted(path.name for path in given.iterdir()) == sorted(cases.values())
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
@@ -459,5 +459,5 @@ async def test_a_browser_of_somebody_else(shared_endpoint: str, site: str, tmp_p
             with trio.fail_after(20):
                 while len(browser.downloads) < 2 or not browser.downloads[-1].ended:
                     await browser.session.call("Browser.getVersion")
-            assert browser.downloads[-1].state == "refused", "contexts that we made are ours"
+            assert browser.downloads[-1].state == "refused", "the contexts that we created belong to us"
         await page.close()

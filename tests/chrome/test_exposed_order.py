@@ -1,4 +1,4 @@
-"""Calls of exposed functions begin in the page's order, and before the answer that came after them."""
+"""Calls of exposed functions start in the page's order, and before responses that came after them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def noting(called: list[object]) -> Callable[..., Awaitable[object]]:
 async def test_calls_begin_in_order_across_functions_frames_and_kinds_of_arguments(
     page: cdpengine.Page, called: list[object]
 ) -> None:
-    """What JSON does not hold is asked of the page first, and what the page called after it waits."""
+    """The engine must query the page for values that JSON cannot represent. Later calls wait for that."""
     script = """() => {
         const inner = frames[0];
         note(1); other(2); inner.note(3); note(new Map([['a', 4]])); inner.other(5); note({b: [6]}); other(7);
@@ -102,7 +102,7 @@ async def thrown(page: cdpengine.Page) -> None:
 
 
 async def test_cancelled_while_a_call_has_not_begun(page: cdpengine.Page, called: list[object]) -> None:
-    """The arguments of the first call never come; the verb that waits for it can be cancelled all the same."""
+    """The first call's arguments never arrive, yet the verb that waits for the call can be cancelled."""
     never = "new Proxy({}, { get: () => { for (;;) {} }, ownKeys: () => { for (;;) {} } })"
     async with page.scripts.expose("note", noting(called), limit=1):
         with trio.move_on_after(0.5) as scope:

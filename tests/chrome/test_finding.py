@@ -1,4 +1,4 @@
-"""Nodes found by CSS, role and name, and text, wherever they are; and actions on what was found."""
+"""Finding nodes by CSS, by role and name, and by text, in all frames, and acting on them."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ async def test_waiting_for_a_node(shown: cdpengine.Page, way: str, httpserver: H
 
 
 async def test_it_never_comes(shown: cdpengine.Page) -> None:
-    assert await shown.find("h1")  # the first look takes longer than others
+    assert await shown.find("h1")  # the first look takes longer than the others
     await refused(
         cdpengine.NodeNotFoundError,
         lambda timeout: shown.find("video", timeout=timeout),
@@ -244,7 +244,7 @@ async def test_it_never_comes(shown: cdpengine.Page) -> None:
 async def test_it_never_comes_and_the_deadline_cuts_in(
     shown: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a busy machine, where the time to say so is over before anybody gets to say it."""
+    """As on a busy machine, where the deadline passes before the error is ready."""
     monkeypatch.setattr("cdpengine._api.page.finding._MARGIN", 0.0)
     await refused(
         cdpengine.NodeNotFoundError,
@@ -267,7 +267,7 @@ async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
 async def test_many_are_found_in_one_round_trip(
     used_page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTPServer
 ) -> None:
-    """However many match, and however they are looked for in the page: the world is asked for, then the search."""
+    """Any number of matches, in any kind of search: one request for the world, then the search."""
     hundred = "<p>row <b>x</b></p>" * 100
     httpserver.expect_request("/many").respond_with_data(
         f"<!doctype html>{hundred}", content_type="text/html"
@@ -295,7 +295,7 @@ async def test_many_are_found_in_one_round_trip(
 
 
 async def test_found_elements_are_let_go(used_page: cdpengine.Page, httpserver: HTTPServer) -> None:
-    """What was found is not kept alive in the page."""
+    """The engine does not keep found elements alive in the page."""
     httpserver.expect_request("/rows").respond_with_data("<p>one</p><p>two</p>", content_type="text/html")
     await used_page.goto(httpserver.url_for("/rows"))
     assert len(await used_page.find_all("p")) == 2
@@ -307,7 +307,7 @@ async def test_found_elements_are_let_go(used_page: cdpengine.Page, httpserver: 
 
 @pytest.fixture
 async def apart(httpserver: HTTPServer) -> AsyncIterator[cdpengine.Page]:
-    """A page with a frame of another site, in a process of its own."""
+    """A page with a frame of another site, in its own process."""
     port = urlsplit(httpserver.url_for("/")).port
     inner = "<button onclick='parent.postMessage(event.isTrusted, \"*\")'>Apart</button><p>text apart</p>"
     outer = f"<button>Here</button><iframe src='http://localhost:{port}/inner'></iframe>"
@@ -348,7 +348,7 @@ async def test_roles_in_frames_that_were_never_drawn(
 async def test_frames_that_were_never_drawn_are_waited_for_together(
     used_page: cdpengine.Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "_LONGEST_QUERY", 2.0)  # in turn, they would exceed the timeout
+    monkeypatch.setattr(finding, "_LONGEST_QUERY", 2.0)  # in sequence, they would exceed the timeout
     port = urlsplit(httpserver.url_for("/")).port
     frames = [f"<iframe style=display:none src='http://localhost:{port}/unseen'></iframe>"] * 8
     outer = f"<button>First</button><div style=height:3000px></div>{''.join(frames)}"

@@ -1,4 +1,4 @@
-"""Presses that a framework hands on: elements that listen to none themselves, from every source."""
+"""Presses that a framework delegates: elements without their own listeners, from every source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.chrome
 
 SOURCES: tuple[Source, ...] = get_args(Source)
 
-# What each framework leaves at the elements and where it listens, as it does itself.
+# Each framework's marks on elements and its listeners, made as the framework makes them.
 REACT = """
 const root = document.getElementById("root");
 document["_reactListening5x"] = root["_reactListening5x"] = true;
@@ -116,7 +116,9 @@ async def test_what_comes_and_goes_is_seen(page: cdpengine.Page) -> None:
 async def test_a_framework_that_begins_on_a_page_that_was_still_is_seen(
     page: cdpengine.Page, way: str
 ) -> None:
-    """Without a sign of one nobody is asked for it; it begins without a change of the document."""
+    """Without a sign of a framework, the engine asks for none. The framework starts without a change of the
+    document.
+    """
     await page.set_content(page_of("document.getElementById('own').onclick = () => 0;"))
     for _ in range(3):
         assert marked(await page.snapshot()) == ["Own"]

@@ -1,4 +1,4 @@
-"""Every way in which a page can hang, and what is true afterwards: told in time, told truthfully, and the page goes on."""
+"""Every way in which a page can hang: the error comes in time and is true, and the page works afterwards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUDGET = 0.3
 pytestmark = [pytest.mark.chrome, pytest.mark.transport("pipe", "websocket")]
 
 LATE = 1.0
-"""Seconds past the budget that a loaded machine may take; `python -m benchmarks hung_evaluate` has the real figures."""
+"""Seconds past the budget on a loaded machine. `python -m benchmarks hung_evaluate` has the real figures."""
 
 BODY = """<!doctype html><button onclick='window.clicks = (window.clicks || 0) + 1'>Go</button>
 <input aria-label=Name><p id=watched></p>"""
@@ -42,7 +42,7 @@ WASM_LOOP = """(async () => {
 
 @attrs.frozen
 class Hang:
-    """One script that does not end; `recover` is what it takes to free the page."""
+    """A script that does not end. `recover` is the way to free the page."""
 
     source: str
     recover: str = "terminate"
@@ -87,7 +87,7 @@ def site(httpserver: HTTPServer) -> Iterator[HTTPServer]:
 
 
 async def still_works(page: cdpengine.Page) -> None:
-    """Click, type and look, on the same page."""
+    """Click, type and look on the same page."""
     snapshot = await page.snapshot(timeout=10)
     await page.click(snapshot.find(role="button", name="Go"), timeout=10)
     await page.type(snapshot.find(role="textbox"), "ada", timeout=10)
@@ -116,7 +116,7 @@ async def test_a_hang_is_told_in_time_and_the_page_goes_on(
     if report.responsive:
         assert hang.recover == "terminate"
     await still_works(page)
-    # What hung does not go on behind the scenes.
+    # The hung script does not continue in the background.
     assert await page.evaluate("1 + 1", timeout=20) == 2
 
 
@@ -197,7 +197,7 @@ async def test_many_pages_hang_at_once(browser: cdpengine.Browser) -> None:
 
 
 NEXT = 0.25
-"""Seconds after the last of many was told, within which the page evaluates again."""
+"""Seconds after the last of many errors within which the page must evaluate again."""
 
 
 @pytest.mark.sample(4)
@@ -264,7 +264,7 @@ FORM = "<title>T</title><input aria-label=Name><button onclick='document.title +
 async def test_terminations_of_a_neighbor_reach_no_reading(
     browser: cdpengine.Browser, httpserver: HTTPServer, times: int
 ) -> None:
-    """A page of the same process has endless scripts, which its timeouts terminate at any moment."""
+    """Another page of the process runs endless scripts, and their timeouts terminate scripts at any moment."""
     httpserver.expect_request("/form").respond_with_data(FORM, content_type="text/html")
     neighbor = await browser.new_page(httpserver.url_for("/form"))
     async with neighbor.expect_popup() as expected:
@@ -286,9 +286,7 @@ async def test_terminations_of_a_neighbor_reach_no_reading(
         assert "textbox" in (await page.snapshot()).text
         with suppress(cdpengine.EvaluationTerminatedError, cdpengine.DeadlineExceededError):
             await page.click(button, timeout=2)
-            await page.fill(
-                field, "Ada", timeout=2
-            )  # a promise of its own that a termination hit never settles
+            await page.fill(field, "Ada", timeout=2)  # a promise hit by a termination never settles
         assert "text" in await page.extract_markdown()
         assert "Ada" not in await page.content()
         assert len(await page.find_all(role="button")) > 0
@@ -312,14 +310,14 @@ LOGGED = """<!doctype html><title>T</title><button id=near>Near</button><input a
 for (const each of [window, document, document.documentElement, document.body]) {
   for (const type of ["click", "keydown"]) each.addEventListener(type, note, true);
 }</script>"""
-"""A termination can end one of its listeners, so each event is noted by four."""
+"""A termination can end one of its listeners, so four listeners note each event."""
 
 
 @pytest.mark.parametrize("times", [12, pytest.param(150, marks=pytest.mark.slow)])
 async def test_terminations_of_a_neighbor_delay_actions_and_repeat_none(
     browser: cdpengine.Browser, httpserver: HTTPServer, times: int
 ) -> None:
-    """Actions go on, or raise at once where it cannot be known whether they were done."""
+    """Actions continue, or raise immediately if it is unknown whether they were done."""
     httpserver.expect_request("/logged").respond_with_data(LOGGED, content_type="text/html")
     neighbor = await browser.new_page(httpserver.url_for("/logged"))
     async with neighbor.expect_popup() as expected:
@@ -375,7 +373,7 @@ while (true) window.n++;
 
 @attrs.frozen
 class Counting:
-    """A script that never ends, and that says to the test's server when it begins."""
+    """A script that never ends, and that notifies the test's server at its start."""
 
     url: str
     begun: threading.Event

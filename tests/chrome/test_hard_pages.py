@@ -1,4 +1,4 @@
-"""Pages that hang, are dead, or change under the hand: the engine gets them back, or says why it cannot."""
+"""Pages that hang, crash or change during an action. The engine recovers them or explains why it cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tabs that hung before the engine connected: no session of the engine's is heard in them."""
+"""Tabs that hung before the engine connected: they answer no session of the engine."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ HANGS = {
 
 @pytest.fixture
 def silent_port() -> Iterator[int]:
-    """A server that takes connections and never answers."""
+    """Port of a server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 @asynccontextmanager
 async def hung(endpoint: str, url: str, script: str) -> AsyncIterator[cdpengine.Page]:
-    """Give a page that hung before this connection. Another client follows its dialogs and answers none."""
+    """Return a page that hung before this connection. Another client follows its dialogs and answers none."""
     async with bare_connection((await resolve_endpoint(endpoint)).ws_url) as bare:
         target = (await bare.call("Target.createTarget", url=url))["targetId"]
         session = (await bare.call("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
@@ -45,7 +45,7 @@ async def hung(endpoint: str, url: str, script: str) -> AsyncIterator[cdpengine.
         hang = f"setTimeout(() => {{ {script} }})"
         await bare.call("Runtime.evaluate", session, expression=hang)
         with trio.move_on_after(0.3):
-            while True:  # until it does not answer any more
+            while True:  # until it no longer answers
                 await bare.title(session)
         async with cdpengine.connect(endpoint) as browser:
             yield next(page for page in browser.pages if page.target_id == target)
@@ -56,7 +56,7 @@ async def hung(endpoint: str, url: str, script: str) -> AsyncIterator[cdpengine.
 async def test_recovery_of_a_page_that_hung_before(
     name: str, shared_endpoint: str, silent_port: int, httpserver: HTTPServer
 ) -> None:
-    """A dialog is closed by "terminate"; what else hangs takes "reload", and the report of the first says so."""
+    """ "terminate" closes a dialog. Other hangs need "reload", and the first report says so."""
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
     script = HANGS[name].replace("{silent}", str(silent_port))
     async with hung(shared_endpoint, httpserver.url_for("/"), script) as page:
@@ -89,7 +89,7 @@ async def test_a_navigation_leaves_what_hung_before(shared_endpoint: str, httpse
 async def test_a_request_to_go_elsewhere_brings_back_a_page_that_hung_before(
     name: str, kind: str, shared_endpoint: str, silent_port: int, httpserver: HTTPServer
 ) -> None:
-    """No termination reaches the script and the synchronous request: the page goes on in another process."""
+    """No termination reaches a script in a synchronous request. The page continues in another process."""
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
     url = httpserver.url_for("/")
     async with hung(shared_endpoint, url, HANGS[name].replace("{silent}", str(silent_port))) as page:

@@ -1,4 +1,6 @@
-"""Scripts and functions in the documents of real pages: there before the page's own scripts, and gone afterwards."""
+"""Scripts and functions in the documents of real pages: present before the page's scripts, and gone
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ async def test_an_init_script_runs_first_everywhere_and_then_nowhere(
         page.scripts.add_init_script(path=tmp_path / "second.js"),
         page.scripts.add_init_script("self.hidden = 1", world="isolated"),
     ):
-        assert await page.evaluate("self.early ?? null") is None, "not in the document that is there"
+        assert await page.evaluate("self.early ?? null") is None, "not in the current document"
         await page.reload()
         assert await page.evaluate("[own, order, typeof hidden]") == [
             "boolean",
@@ -67,7 +69,7 @@ async def test_an_init_script_runs_first_everywhere_and_then_nowhere(
             if "elsewhere" not in script:
                 await opened.value.close()
         assert await page.evaluate("(self.blank = open('')).order.length") == 2, (
-            "a blank popup has it at once"
+            "a blank popup has it immediately"
         )
         await page.evaluate("blank.close()")
         await page.session.call("Page.reload")
@@ -235,7 +237,7 @@ async def test_every_document_has_it_and_then_none(
         with pytest.raises(cdpengine.InvalidArgumentError, match="not exposed already"):
             async with page.scripts.expose("tell", tell):
                 raise AssertionError
-        assert await page.evaluate("tell(99)") == 99, "the refused one did not take it away"
+        assert await page.evaluate("tell(99)") == 99, "the refused call did not remove it"
         await page.reload()
         assert await page.evaluate("tell(100)") == 100
         await page.evaluate(FRAME, f"{site.elsewhere}again")

@@ -1,4 +1,4 @@
-"""Roles, names, states and `aria-hidden` that custom elements set through `ElementInternals`, in all three sources."""
+"""Roles, names, states and `aria-hidden` set through `ElementInternals`, in all three sources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ customElements.get("x-s") || customElements.define("x-s", class extends HTMLElem
 
 
 async def read_all(page: cdpengine.Page, worlds: IsolatedWorlds) -> list[str]:
-    """Return the lines, which are those of each source."""
+    """Return the lines, which are the same in each source."""
     readers = (read_ax, read_computed, read_dom)
     expected, computed, dom = [
         lines(await read(request_of(page, worlds, clickables=True))) for read in readers

@@ -1,7 +1,7 @@
-"""The package's JavaScript files: parsed by the very engine that runs them, and kept to a few rules.
+"""The package's JavaScript files: parsed by Chrome itself and checked against a few rules.
 
-No linter is needed for it, and no Node.js. The rules are those whose breach does harm in somebody's page:
-nothing may be left behind there, and nothing may stop it.
+This needs no linter and no Node.js. A breach of these rules would harm a page: the files must leave nothing
+behind and must not be breakable by the page.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FORBIDDEN = {
 
 
 def code_of(source: str) -> str:
-    """Return the source without its comments and without what is inside its plain string literals."""
+    """Return the source without comments and without the contents of plain string literals."""
     pattern = r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
     return re.sub(pattern, lambda found: '""' if found[0][0] in "\"'" else "", source, flags=re.DOTALL)
 
@@ -46,7 +46,7 @@ def test_there_are_files_to_look_at() -> None:
 
 
 async def complaint(session: Session, source: str, name: str) -> str | None:
-    """Return what the browser's parser says against the source, None when it is a strict script or expression."""
+    """Return the parser's error message, or None if the source is a strict script or expression."""
     for form in (f'"use strict";\n({source}\n)', f'"use strict";\n{source}'):
         reply = await session.call(
             "Runtime.compileScript", expression=form, sourceURL=name, persistScript=False

@@ -1,4 +1,4 @@
-"""How many files of the engine an action enters on a quiet page, and that CONTRIBUTING's journeys name real stops."""
+"""Count the engine's files that an action enters on a quiet page. CONTRIBUTING's journeys list real stops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUTTON = (
 
 @pytest.fixture
 async def page(shared_endpoint: str) -> AsyncIterator[Page]:
-    """A page of a connection that nothing records."""
+    """A page of a connection without a recording."""
     async with cdpengine.connect(shared_endpoint) as browser:
         page = await browser.new_page()
         yield page
@@ -34,7 +34,7 @@ async def page(shared_endpoint: str) -> AsyncIterator[Page]:
 
 @contextmanager
 def entered_files() -> Iterator[set[str]]:
-    """Collect the files of the engine, below `cdpengine/`, in which a function is called while the block runs."""
+    """Collect the files below `cdpengine/` in which a function is called while the block runs."""
     files: set[str] = set()
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
@@ -50,7 +50,7 @@ def entered_files() -> Iterator[set[str]]:
 
 
 async def trace(act: Callable[[], Awaitable[object]]) -> set[str]:
-    await act()  # what is set up once is there then
+    await act()  # one-time set-up is complete by then
     await trio.testing.wait_all_tasks_blocked(0.05)
     with entered_files() as files:
         await act()
@@ -58,7 +58,7 @@ async def trace(act: Callable[[], Awaitable[object]]) -> set[str]:
 
 
 def stops(journey: str) -> set[str]:
-    """Return the Python files that the first column of a journey in CONTRIBUTING names."""
+    """Return the Python files in the first column of a journey in CONTRIBUTING."""
     table = CONTRIBUTING.read_text().partition(f"| {journey} |")[2].partition("\n\n")[0]
     return set(re.findall(r"^\| `([^`]+\.py)` \|", table, re.MULTILINE))
 

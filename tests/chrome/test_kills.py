@@ -1,8 +1,10 @@
-"""Recording programs that are ended at random moments: each recording can be read, and nothing is left behind.
+"""Recording programs that are killed at random moments: each recording is readable, and nothing is left
+behind.
 
-CDPENGINE_KILLS is the number of moments for each signal and format (when it is not set: 1 for each signal, with one
-format, and 2 with --run-slow), spread over the ways in which traffic is recorded: `cdpengine evaluate --record`, a program with `launch` and `debug.record`, and
-`cdpengine proxy --record` in front of a scripted peer. Moments are spread over start-up, running and ending.
+CDPENGINE_KILLS sets the number of moments for each signal and format. The default is 1 for each signal with
+one format, or 2 with --run-slow. The moments are spread over start-up, running and ending, and over the ways
+to record: `cdpengine evaluate --record`, a program with `launch` and `debug.record`, and `cdpengine proxy
+--record` in front of a scripted peer.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ ENDINGS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 SIGNALS = (*ENDINGS, signal.SIGKILL)
 COMBINATIONS = list(enumerate(itertools.product(SIGNALS, ("jsonl", "jsonl.zst"))))
 FEW = (0, 2, 5, 7)
-"""Combinations that have each signal once, each format twice, and each way with a browser twice."""
+"""Combinations with each signal once, each format twice, and each way with a browser twice."""
 
 PAGE = "data:text/html,<script>setInterval(() => console.log('x'.repeat(500), performance.now()), 5)</script>"
 PROGRAM = f"""
@@ -79,7 +81,7 @@ trio.run(main)
 
 @attrs.frozen
 class Run:
-    """One program that is to be ended by `number`, `seconds` after its start, or after its recording was begun."""
+    """A program to end with signal `number`, `seconds` after its start or after the start of its recording."""
 
     number: signal.Signals
     seconds: float
@@ -122,7 +124,9 @@ async def program(run: Run) -> AsyncIterator[trio.Process]:
 
 @asynccontextmanager
 async def proxy(run: Run) -> AsyncIterator[trio.Process]:
-    """A proxy whose client says much and then asks it to end: so it is ended while it is ending, too."""
+    """A proxy whose client sends many messages and then a request to end, so that some signals arrive while
+    it ends.
+    """
     async with ScriptedPeer() as peer, trio.open_nursery() as nursery:
         peer.on("A.a", lambda request: {"text": "some text " * request.params["n"]})
         process = await run.start(
@@ -145,11 +149,11 @@ async def proxy(run: Run) -> AsyncIterator[trio.Process]:
         nursery.cancel_scope.cancel()
 
 
-# --- what is left --------------------------------------------------------------------------------------------
+# --- leftovers -----------------------------------------------------------------------------------------------
 
 
 def processes_of(folder: Path) -> list[str]:
-    """Return the command lines of the live processes that have `folder` in them, or in their environment."""
+    """Return the command lines of live processes with `folder` in them or in their environment."""
     found = []
     for process in Path("/proc").iterdir():
         if process.name.isdecimal():
@@ -161,7 +165,7 @@ def processes_of(folder: Path) -> list[str]:
 
 
 async def complaints(run: Run, status: int) -> AsyncIterator[str]:
-    """Give what is wrong with what a program left that was ended."""
+    """Return the faults in the leftovers of an ended program."""
     was_killed = run.number == signal.SIGKILL
     if run.recording.exists():
         try:
@@ -175,12 +179,12 @@ async def complaints(run: Run, status: int) -> AsyncIterator[str]:
                 yield f"the recording has no last line: {recording.all_damage}"
         except EngineError as error:
             yield f"the recording cannot be read: {error}"
-    # A program that is still being loaded ends as any other. The proxy is asked to end by another signal, too.
+    # A program that is still loading ends like any other. Another signal also asks the proxy to end.
     signals = ENDINGS if run.folder.name.startswith("proxy") else [run.number]
     expected = {0, -run.number, *(128 + number for number in signals), *(-number for number in signals)}
     if run.number == signal.SIGINT and (not run.recording.exists() or run.folder.name.startswith("program")):
-        # Python itself ends so where Ctrl-C comes before it has anything to run. In a program, trio raises Ctrl-C in
-        # whichever task runs: in the task that reads a websocket it becomes the connection's loss.
+        # Python itself exits with this status if Ctrl-C arrives before it runs code. In a program, trio
+        # raises Ctrl-C in any running task. In the task that reads a websocket it causes a connection loss.
         expected.add(1)
     if status not in expected:
         yield f"the exit status is {status}"
@@ -198,7 +202,7 @@ async def complaints(run: Run, status: int) -> AsyncIterator[str]:
 
 
 async def pass_time(run: Run, process: trio.Process) -> None:
-    """Wait for the moment of a run, or its end."""
+    """Wait for the run's moment, or for its end."""
     while (  # noqa: ASYNC110 - a file tells nobody
         run.counted_from == "recording" and not run.recording.exists() and process.poll() is None
     ):
@@ -208,7 +212,7 @@ async def pass_time(run: Run, process: trio.Process) -> None:
 
 
 async def measure(way: Way, run: Run) -> tuple[float, float]:
-    """Run a program undisturbed; return the seconds from start to recording, and from there to the end."""
+    """Run a program undisturbed. Return the seconds from start to recording, and from there to the end."""
     began = time.monotonic()
     appeared = math.inf
 
@@ -226,7 +230,7 @@ async def measure(way: Way, run: Run) -> tuple[float, float]:
 
 
 async def end_at(way: Way, run: Run) -> tuple[int, list[str]]:
-    """Run a program, end it at its moment, and return its exit status and what is wrong with what it left."""
+    """Run a program and end it at its moment. Return its exit status and the faults in its leftovers."""
     run.folder.mkdir()
     with trio.fail_after(BOUND):
         async with way(run) as process:
@@ -239,7 +243,7 @@ async def end_at(way: Way, run: Run) -> tuple[int, list[str]]:
 
 
 def way_of(moment: int, combination: int) -> Way:
-    """Say which way gets a moment: every third the one without a browser, which is the fastest."""
+    """Return the way for a moment. Every third one is the way without a browser, which is the fastest."""
     return proxy if moment % 3 == 0 else (evaluate, program)[(moment + combination + combination // 2) % 2]
 
 
@@ -249,7 +253,7 @@ async def test_whenever_it_is_ended_the_recording_is_readable_and_nothing_is_lef
     way: Way, tmp_path: Path
 ) -> None:
     name = way.__name__
-    # Short, and not below the other's: paths of sockets have to be.
+    # A short path, and not below the other's, because socket paths are limited.
     short = Path(tempfile.mkdtemp(dir="/tmp"))
     wrong: list[str] = []
     seen: Counter[str] = Counter()
@@ -268,7 +272,7 @@ async def test_whenever_it_is_ended_the_recording_is_readable_and_nothing_is_lef
         for combination, (number, ending) in COMBINATIONS if ASKED else [COMBINATIONS[each] for each in FEW]:
             count = sum(way_of(each, combination) is way for each in range(MOMENTS))
             for each in range(count):
-                # A quarter of the moments before there is a recording, the others spread over the rest.
+                # A quarter of the moments before the recording starts, the others spread over the rest.
                 place = f"{name}-{number.name}-{ending[-3:]}-{each}"
                 files = tmp_path / f"{place}.{ending}", short / place
                 part = (each + random.random()) / count

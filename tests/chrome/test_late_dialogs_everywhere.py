@@ -1,4 +1,4 @@
-"""Late dialogs in every way in, against what the pages themselves logged: each is reported once, to its own session."""
+"""Late dialogs in every way in, compared with the pages' log. Each is reported once, to its own session."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ window.close();
 </script>"""
 
 Group = list[tuple[str, int, str, str]]
-"""Dialogs that one click opens: the type, after how many milliseconds, where, and the message."""
+"""Dialogs that one click opens: type, delay in milliseconds, place and message."""
 
 Dialog = tuple[str, str, bool]
-"""The type, the message, and whether it was answered with OK."""
+"""The type, the message, and whether the answer was OK."""
 
 
 class Site:
-    """A site whose pages open dialogs by a plan. `shown` is what they logged."""
+    """A site whose pages open dialogs according to a plan. `shown` is their log."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.server = server
@@ -80,14 +80,14 @@ class Site:
         return Response("")
 
     async def logged(self, count: int) -> None:
-        """Wait until the pages have logged so many dialogs, which they do after an answer; no more are there."""
+        """Wait until the pages have logged exactly this many dialogs. A page logs a dialog after its answer."""
         with trio.fail_after(10):
             while len(self.shown) < count:  # noqa: ASYNC110 - the server logs in a thread of its own
                 await trio.sleep(0.01)
         assert len(self.shown) == count
 
     def plan(self, path: str, plan: list[Group]) -> str:
-        """Serve a page that opens one group of dialogs at each click; return its URL."""
+        """Serve a page that opens one group of dialogs at each click, and return its URL."""
         html = PAGE.replace("PLAN", json.dumps(plan)).replace("OTHER", f"http://localhost:{self.server.port}")
         self.server.expect_request(path).respond_with_data(html, content_type="text/html")
         return self.server.url_for(path)
@@ -105,7 +105,7 @@ async def click(way: Way, selector: str, session: str = "default") -> list[Dialo
 
 
 async def collect(way: Way, count: int, session: str = "default") -> list[Dialog]:
-    """Ask again and again, two requests at a time, until so many dialogs were reported; then once more."""
+    """Request repeatedly, two at a time, until this many dialogs were reported, then once more."""
     found: list[Dialog] = []
 
     async def ask(kind: str) -> None:
@@ -124,12 +124,12 @@ TYPES = ("alert", "confirm", "prompt")
 
 
 def group(delays: tuple[int, ...], places: tuple[str, ...]) -> Group:
-    """Return every type with every delay and place. Equal dialogs differ by nothing but when they open."""
+    """Return every type with every delay and place. Equal dialogs differ only in the time of opening."""
     return [(kind, delay, place, place) for kind, delay, place in itertools.product(TYPES, delays, places)]
 
 
-# Chrome dismisses dialogs that two processes open at the same moment, whatever the policy is. So the frame in another
-# process has a group of its own; `test_dialogs_of_two_processes.py` has such dialogs.
+# Chrome dismisses dialogs that two processes open at the same moment, whatever the policy. The frame in
+# another process therefore has its own group. `test_dialogs_of_two_processes.py` covers simultaneous dialogs.
 EVERY = [group((0, 100, 1000), ("page", "same", "popup")), group((0, 100), ("cross", "popup"))]
 
 
@@ -147,7 +147,7 @@ async def test_each_late_dialog_is_reported_once(
             found += early + await collect(way, len(each) - len(early))
         await site.logged(sum(map(len, EVERY)))
         assert Counter(found) == Counter(site.shown)
-        # The next action reports its own alone.
+        # The next action reports only its own dialog.
         assert await click(way, "#now") == [("confirm", "now", False)]
         assert await click(way, "#leave") == []
         wait_left = await way.ask({"kind": "wait", "text": "left"})

@@ -1,4 +1,4 @@
-"""launch and connect: what they refuse, and what they leave behind: nothing."""
+"""Refused arguments of launch and connect, and the absence of leftovers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cdpengine._api import opening
 
 @pytest.fixture(autouse=True)
 def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Profiles of the test's own, so that what other programs on the machine do is not counted."""
+    """A folder for this test's profiles, so that other programs' profiles do not count."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
@@ -76,12 +76,14 @@ async def test_cancelled_it_ends_cleanly(transport: str) -> None:
 async def test_cancelled_it_waits_for_its_browser_and_for_nothing_else(
     transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody reads Chrome's answer to Browser.close then: it was waited for until its time was over."""
+    """No task reads Chrome's response to Browser.close by then. The engine used to wait for it until the
+    timeout.
+    """
     monkeypatch.setattr(opening, "_CLOSE_TIMEOUT", 20.0)
     ended: list[float] = []
 
     def note_end(pid: int) -> None:
-        with suppress(ChildProcessError):  # it was reaped in the same moment
+        with suppress(ChildProcessError):  # it was reaped at the same moment
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         ended.append(time.monotonic())
 
@@ -200,7 +202,7 @@ PROGRAM = """
 
 
 def chromes_of(marker: str) -> list[int]:
-    """Processes with the marker in their environment: all that a program started, however deep."""
+    """Return the processes with the marker in their environment: all descendants of a program."""
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdigit():

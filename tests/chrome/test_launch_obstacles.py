@@ -1,4 +1,4 @@
-"""Browsers that do not start, for real: the error begins with the reason, and says what to do."""
+"""Browsers that do not start: the error begins with the reason and says what to do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_a_profile_that_another_computer_has_locked(tmp_path: Path) -> Non
     assert "delete SingletonLock" in error.advice
     lock.unlink()
     async with cdpengine.launch(user_data_dir=tmp_path):
-        pass  # as the advice says
+        pass  # as the hint advises
 
 
 async def test_a_temporary_folder_with_a_long_path_and_one_that_is_missing(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Profiles of real browsers: one in use is never swept, whoever uses it; one that nobody uses or owns is."""
+"""Profiles of real browsers: one in use is never swept, with or without its owner; one without user and owner
+is.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(dir="/tmp"))  # paths of sockets have to be short
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))  # socket paths must be short
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     monkeypatch.setenv("TMPDIR", str(folder))
     yield folder
@@ -64,7 +66,7 @@ async def test_one_in_use_is_left_alone_also_without_its_owner(
         ]
         assert held == [], "the browser inherited the lock"
         assert sweep_folder(temporary, take_your_time) == 0
-        # As if the owner were gone: another file takes the place of the one that it has locked.
+        # As if the owner were gone: another file replaces the one that it has locked.
         owner_file.unlink()
         owner_file.touch()
         for sees, does_not in (
@@ -74,9 +76,11 @@ async def test_one_in_use_is_left_alone_also_without_its_owner(
             with monkeypatch.context() as patch:
                 patch.setattr(owned_folder, does_not, lambda _: False)
                 assert sweep_folder(temporary, take_your_time) == 0, f"{sees} does not see the browser"
-                assert sweep_folder(temporary, at_once) == 0  # asked so often that its socket's queue is full
+                assert (
+                    sweep_folder(temporary, at_once) == 0
+                )  # so many requests that its socket's queue is full
         assert (profile / "Local State").exists()
-        # A browser that was killed leaves the folder of its socket, too.
+        # A killed browser leaves the folder of its socket, too.
         os.killpg(process.pid, signal.SIGKILL)
         with trio.fail_after(10):
             await process.wait()
@@ -89,7 +93,7 @@ async def test_one_in_use_is_left_alone_also_without_its_owner(
 async def test_a_launch_is_not_held_up_by_what_is_swept(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sweep goes on until the browser ends, and then stops."""
+    """The sweep continues until the browser ends, and then stops."""
     asked = []
 
     def sweep(folder: Path, stopped_within: object) -> int:

@@ -1,4 +1,4 @@
-"""What the lines of a snapshot say of small pages, by every source: nothing that the page did not say."""
+"""A snapshot's lines for small pages, from every source, contain only information from the page."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 
 @pytest.fixture
 async def page(used_page: cdpengine.Page) -> cdpengine.Page:
-    """Where a relative address is none."""
+    """A document in which relative addresses do not resolve."""
     await used_page.goto("about:blank")
     return used_page
 
 
 def without_refs(text: str) -> list[str]:
-    """Return the lines without what differs with the page's history."""
+    """Return the lines without the parts that depend on the page's history."""
     out = []
     for line in text.splitlines():
         parts = [part for part in line.split(" [") if not part.startswith(("ref=", "nth="))]

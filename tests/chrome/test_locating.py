@@ -1,4 +1,4 @@
-"""Locators: what an element is like, looked for by each action anew, on pages that draw their elements again and again."""
+"""Locators: each action searches for the element again, on pages that redraw their elements repeatedly."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_it_is_what_is_there_when_it_is_used(page: Page) -> None:
 
 
 async def test_one_that_is_replaced_while_it_is_waited_for_is_looked_for_again(page: Page) -> None:
-    """The first two cannot be clicked, and are taken away; the third can."""
+    """The first two are removed before they can be clicked. The third one can be clicked."""
     await show(page, GO.replace("<button", "<button disabled data-n=0"))
     await page.evaluate(f"""void [100, 300].forEach((delay, n) => setTimeout(() => {{
         document.querySelector('main').innerHTML = "{GO}"; go.disabled = n === 0; go.dataset.n = n + 1;
@@ -70,7 +70,9 @@ async def test_a_new_document_has_its_own(page: Page) -> None:
 
 
 async def test_what_is_typed_is_typed_once(page: Page) -> None:
-    """The field is replaced when it gets its first key: nobody knows whether the page took that, so it is not repeated."""
+    """The field is replaced at its first key. Whether the page received the key is unknown, so it is not
+    repeated.
+    """
     field = "<input aria-label=Name oninput='this.parentNode.innerHTML = this.parentNode.innerHTML'>"
     keys = "<script>var keys = []; addEventListener('keydown', (event) => keys.push(event.key))</script>"
     await page.set_content(f"{keys}<main>{field}</main>")
@@ -125,7 +127,7 @@ USES: dict[str, Callable[[Page, Callable[[str], Locator]], Awaitable[Any]]] = {
 async def test_it_is_a_target_of_everything(page: Page, use: str) -> None:
     await page.set_content(CONTROLS)
     await USES[use](page, lambda element: page.locate(f"#{element}"))
-    # The same once more, on elements that were not there before.
+    # The same on new elements.
     await page.set_content(CONTROLS)
     await USES[use](page, lambda element: page.locate(f"#{element}"))
 

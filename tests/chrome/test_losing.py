@@ -1,4 +1,4 @@
-"""What happens to calls when what would have answered them dies: each ends by name, and at once."""
+"""Pending calls when the browser, page or connection dies: each one ends immediately with a named error."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def open_pages_for_ever(browser: cdpengine.Browser) -> None:
 
 
 async def under_way(name: str) -> None:
-    """Wait until the action is in the middle of its work: waiting for Chrome, or going round and round."""
+    """Wait until the action is at work: it waits for Chrome, or loops."""
     if name in ("snapshot", "new page"):
         await UNDER_WAY.wait()
     else:
@@ -76,7 +76,7 @@ def new_event() -> None:
 
 @pytest.fixture
 async def slow(httpserver: HTTPServer) -> AsyncIterator[str]:
-    """A URL that does not answer while the test runs."""
+    """A URL that does not respond while the test runs."""
     release = threading.Event()
 
     def answer(_request: Request) -> Response:
@@ -89,7 +89,7 @@ async def slow(httpserver: HTTPServer) -> AsyncIterator[str]:
 
 
 async def ready_page(browser: cdpengine.Browser) -> cdpengine.Page:
-    """A page with a button that never holds still, so that a click on it goes on and on."""
+    """A page with a button that never stops moving, so that a click on it never ends."""
     page = await browser.new_page()
     await page.set_content(
         "<style>@keyframes m { to { margin-left: 900px } } button { animation: m .7s linear infinite }</style>"
@@ -100,13 +100,13 @@ async def ready_page(browser: cdpengine.Browser) -> cdpengine.Page:
 
 
 async def browser_pid(browser: cdpengine.Browser) -> int:
-    """The browser process itself: the launcher script replaced itself by it."""
+    """Return the pid of the browser process, which has replaced the launcher script."""
     told = await browser.session.call("SystemInfo.getProcessInfo")
     return next(int(each["id"]) for each in told["processInfo"] if each["type"] == "browser")
 
 
 KILLED = ("awaited promise", "click", "wait for a page", "new page")
-"""What a usual run kills the browser under; the other actions lose their page in it."""
+"""The action during which a usual run kills the browser. The other actions only lose their page in it."""
 
 
 @pytest.mark.sample(4, start=1)
@@ -130,7 +130,7 @@ async def test_a_killed_browser_ends_every_call_at_once(name: str, slow: str) ->
             killed = trio.current_time()
             nursery.cancel_scope.deadline = killed + 10
         assert ended, "it was still waiting after ten seconds"
-        assert ended[0] - killed < 5, "it waited for something"
+        assert ended[0] - killed < 5, "the action fails without waiting"
         with pytest.raises(cdpengine.ConnectionLostError):
             await page.title()
     assert not os.path.exists(f"/proc/{pid}"), "no zombie is left"
@@ -199,7 +199,7 @@ async def test_a_crashed_page_comes_back_with_a_reload(
         assert await page.evaluate("n") == 1
         with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate("while (true) {}", timeout=0.2)
-        assert await page.evaluate("document.hasFocus()"), "its set-up came back with it"
+        assert await page.evaluate("document.hasFocus()"), "the reload restored its set-up"
 
 
 async def test_a_cut_connection_leaves_the_browser_alone(

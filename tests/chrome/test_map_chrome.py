@@ -1,4 +1,4 @@
-"""`cdpengine map` with a browser: killed, interrupted and continued; and each ready function, on pages on loopback."""
+"""`cdpengine map` with a browser: killed, interrupted, continued; and each ready function on loopback pages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ COUNT = 12
 
 
 class Site:
-    """Pages that count who visits them. They are answered while `gate` is set."""
+    """Pages that count their visitors. They respond while `gate` is set."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.visits: Counter[int] = Counter()
@@ -75,7 +75,7 @@ class Site:
 
 @pytest.fixture
 def site(httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """A site, whose addresses are in a file of inputs, beside a function that visits them."""
+    """A site, a file of inputs with its addresses, and a function that visits them."""
     site = Site(httpserver)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "visiting.py").write_text(TASKS)
@@ -92,7 +92,7 @@ def start(*options: str, function: str = "visiting.py:title") -> subprocess.Pope
 
 
 def recorded() -> set[int]:
-    """Return the inputs that have a whole line, or one that lacks its end alone; what is torn says nothing."""
+    """Return the inputs with a complete line, or one that lacks only its newline. Ignore torn lines."""
     found = set()
     for name in ("o.jsonl", "o.failures.jsonl"):
         path = Path(name)
@@ -105,7 +105,7 @@ def recorded() -> set[int]:
 
 
 def kill_at_some_moment(command: subprocess.Popen[str], site: Site, chance: random.Random) -> None:
-    """Kill it when pages were visited so often, or so much was written, if it does not end before."""
+    """Kill it after this many visits or this much output, unless it ends first."""
     output, by_visits = Path("o.jsonl"), chance.random() < 0.5
 
     def measure() -> int:
@@ -173,7 +173,7 @@ def test_a_signal_leaves_whole_files_and_what_is_left_to_the_next_run(
     assert (summary["done"], summary["failed"], summary["left"]) == (COUNT - 1, 1, 0)
     assert summary["failures"] == "bad.jsonl"
     assert {each["line"] for each in lines_of(Path("bad.jsonl"))} == {7}
-    with start("--failures", "bad.jsonl", "--browser", "/no/browser") as command:  # it needs none any more
+    with start("--failures", "bad.jsonl", "--browser", "/no/browser") as command:  # it no longer needs any
         _, errors = command.communicate(timeout=BOUND)
     assert command.returncode == 1
     assert "o.jsonl: 0 done in" in errors
@@ -193,7 +193,7 @@ def test_a_terminal_shows_how_it_goes(site: Site, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_cluster_does_it(site: Site, tmp_path: Path) -> None:
-    """The workers have no file of the function: it goes with its code."""
+    """The workers do not have the function's file: its code is sent to them."""
     with (
         tempfile.TemporaryDirectory(prefix="map-") as folder,
         local_scheduler(Path(folder), pages=1) as address,
@@ -221,7 +221,7 @@ PAGE = """<!doctype html><title>Shop</title><link rel=icon href="data:,"><h1>Fru
 
 @pytest.fixture
 async def ready_results(httpserver: HTTPServer) -> dict[str, dict[str, JobResult[Any]]]:
-    """What each ready function makes of a page, of one that is missing, and of an address that nobody answers."""
+    """Results of each ready function for a page, a missing page and an address without a server."""
     httpserver.expect_request("/shop").respond_with_data(PAGE, content_type="text/html")
     httpserver.expect_request("/gone").respond_with_data(
         "<h1>Gone</h1>", status=410, content_type="text/html"

@@ -1,4 +1,4 @@
-"""The MCP server beside a client of the protocol's own SDK: the table of cases, what answers say, and cancellation."""
+"""The MCP server with a client of the protocol's SDK: the table of cases, responses, and cancellation."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ Running = Callable[..., AbstractAsyncContextManager[tuple[Client, Service]]]
 
 @pytest.fixture
 def connected(shared_endpoint: str) -> Running:
-    """Connects a client to a server of its own, on the browser of all tests."""
+    """Connects a client to a new server on the shared browser."""
     return partial(connect_client, shared_endpoint)
 
 
@@ -81,11 +81,11 @@ BY_KIND = {kind: (tool.name, action) for tool in TOOLS for action, kind in tool.
 
 
 async def ask(client: Client, request: dict[str, Any]) -> dict[str, Any]:
-    """Ask for a request by the tool that stands for it; return the whole response."""
+    """Call the tool of the request's kind, and return the whole response."""
     name, action = BY_KIND.get(request["kind"], (request["kind"], ""))
     fields = {key: value for key, value in request.items() if key != "kind"}
     if issubclass(KINDS.get(request["kind"], ActRequest), ActingRequest):
-        fields.setdefault("diff", False)  # to look at a page that hangs takes its time
+        fields.setdefault("diff", False)  # a snapshot of a hung page is slow
     result = await client.call_tool(name, {**fields, **({"action": action} if action else {})})
     assert isinstance(result.structured_content, dict), text_of(result)
     answer: dict[str, Any] = result.structured_content
@@ -102,7 +102,7 @@ async def ask_without_scripts(client: Client, service: Service, request: dict[st
             session.actor.evaluate_enabled = True
 
 
-# A tool that there is not is no request, and the tests' own search engines are not the server's.
+# An unknown tool is no request, and the server does not know the tests' search engines.
 OFFERED = [
     case
     for case in CASES
@@ -138,7 +138,7 @@ async def test_the_list_of_tools_is_short() -> None:
     assert len(tools) <= 20
     assert len(text) <= 12_000, len(text)
     names = {tool.name for tool in tools}
-    assert not names & {tool.name for tool in TOOLS if tool.capability != "core"}, "off unless asked for"
+    assert not names & {tool.name for tool in TOOLS if tool.capability != "core"}, "off unless requested"
     for tool in choose_tools(CAPABILITIES):
         assert input_schema(tool)["type"] == "object"
         assert tool.meaning.endswith(".")
@@ -220,7 +220,7 @@ HUNG = (
 
 @asynccontextmanager
 async def two_clients(endpoint: str) -> AsyncIterator[tuple[Client, Client]]:
-    """Give two clients of one server, who act in the same browser session."""
+    """Return two clients of one server, which act in the same browser session."""
     settings = ServiceSettings(token="x" * 32, endpoint=endpoint, url_policy=POLICY, files=Path("/"))
     async with open_service(settings) as service:
         server = ToolServer(partial(service.perform, "mcp"), McpSettings(capabilities=CAPABILITIES))
@@ -232,7 +232,7 @@ async def two_clients(endpoint: str) -> AsyncIterator[tuple[Client, Client]]:
 async def test_a_call_that_is_cancelled_is_over_within_250_ms(
     site: str, shared_endpoint: str, hung: tuple[tuple[str, dict[str, str]], ...]
 ) -> None:
-    """Until then its script is stopped, and a click of another client is done and answered, diff included."""
+    """By then its script is stopped, and another client's click is done and answered, with its diff."""
     async with two_clients(shared_endpoint) as (first, second):
         await first.call_tool("navigate", {"url": f"{site}/stage"})
         await first.call_tool("snapshot", {})
@@ -255,7 +255,7 @@ document.body.innerHTML = Array.from({length: 900}, (_, n) => `<button>Button ${
 
 
 async def test_a_value_of_many_levels_is_answered(connected: Running) -> None:
-    """As data it has as many levels as the SDK writes; a deeper one is text."""
+    """Structured data has as many levels as the SDK allows. Deeper data is a string."""
     nested = "Array.from({length: DEPTH}).reduce((inside) => [inside], 7)"
     async with connected(structured=True) as (client, _):
         assert (await ask(client, {"kind": "newTab"}))["ok"]
@@ -281,7 +281,7 @@ async def test_long_answers_are_files_and_are_read_part_by_part(
             return text_of(await server.call(name, arguments))
 
         async def kept(name: str, **arguments: object) -> tuple[str, str]:
-            """Return an answer that is too long, and all of it, as the file has it."""
+            """Return an overlong response, and all of it as saved in the file."""
             answer = await ask(name, **arguments)
             assert len(answer) < 21_000
             path = Path(answer.rpartition(" is in ")[2].partition(";")[0])
@@ -294,10 +294,10 @@ async def test_long_answers_are_files_and_are_read_part_by_part(
 
         await ask("navigate", url=f"{site}/long")
         answer, whole = await kept("snapshot")
-        assert "Button 0 of many" in answer, "what is in the viewport"
+        assert "Button 0 of many" in answer, "the viewport's content"
         assert "left out by the limit of" in answer
-        assert whole.count("\n") == 900, "each button has its line, and the address"
-        assert len(await ask("snapshot", maxTokens=500)) < 1_600, "a size that the caller names is kept"
+        assert whole.count("\n") == 900, "each button has its line and its address"
+        assert len(await ask("snapshot", maxTokens=500)) < 1_600, "the caller's size applies"
         answer, whole = await kept("evaluate", function="Array.from({length: 5000}, (_, n) => n)")
         assert json.loads(whole) == list(range(5000))
         answer, whole = await kept("console", limit=700)
@@ -353,7 +353,7 @@ async def test_as_a_program_over_standard_input_and_output(site: str) -> None:
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    """A temporary folder whose path leaves room for that of a socket in it."""
+    """A temporary folder with a path short enough for a socket in it."""
     with tempfile.TemporaryDirectory(prefix="mcp-") as folder:
         yield Path(folder)
 
@@ -370,7 +370,7 @@ ENDINGS = [
 async def test_as_a_program_it_ends_in_order_while_it_waits_for_its_client(
     number: signal.Signals | None, status: int, short_folder: Path
 ) -> None:
-    """By a signal, or by the end of its input: its browser and its folder of outputs go with it."""
+    """By a signal or by the end of its input. Its browser and its output folder are removed."""
     environment = {**os.environ, "TMPDIR": str(short_folder)}
     command = [sys.executable, "-m", "cdpengine", "mcp"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

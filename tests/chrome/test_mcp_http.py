@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP: both revisions of the protocol, each client's own session, clients that leave, the guard."""
+"""MCP over streamable HTTP: both protocol revisions, a session for each client, disconnects, and the guard."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cdpengine.service.url_policy import UrlPolicy
 
 pytestmark = [
     pytest.mark.chrome,
-    # The SDK's own client leaves the streams of its HTTP client to the collector.
+    # The SDK's client leaves the streams of its HTTP client to the garbage collector.
     pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),
 ]
 
@@ -39,7 +39,7 @@ BY_KIND = {kind: (tool.name, action) for tool in TOOLS for action, kind in tool.
 
 @pytest.fixture(autouse=True)
 def collect_what_the_sdk_left() -> Iterator[None]:
-    """Have it collected here, and not within another test."""
+    """Collect them here, and not during another test."""
     yield
     gc.collect()
 
@@ -69,7 +69,7 @@ def text_of(result: types.CallToolResult) -> str:
 
 
 async def ask(client: Client, request: dict[str, Any]) -> dict[str, Any]:
-    """Ask for a request by the tool that stands for it; return the whole response."""
+    """Call the tool of the request's kind, and return the whole response."""
     name, action = BY_KIND[request["kind"]]
     fields = {key: value for key, value in request.items() if key != "kind"}
     result = await client.call_tool(name, {**fields, **({"action": action} if action else {})})
@@ -116,13 +116,13 @@ async def test_each_client_has_a_session_of_its_own_and_named_ones_are_shared(si
             name = Path(text_of(long).rpartition(" is in ")[2].partition(";")[0]).name
             assert "xxx" in text_of(await first.call_tool("output", {"file": name}))
             refused = await second.call_tool("output", {"file": name})
-            assert refused.is_error, "files are those of their session"
+            assert refused.is_error, "files belong to their session"
         await until(lambda: not listening.service.sessions.names)
         async with connected(listening, "auto", "?session=ada") as client:
             await client.call_tool("navigate", {"url": f"{site}/stage"})
             async with connected(listening, "legacy", "?session=ada") as other:
                 assert "Go" in text_of(await other.call_tool("snapshot", {}))
-            assert listening.service.sessions.names == ["ada"], "it is not one client's alone"
+            assert listening.service.sessions.names == ["ada"], "it does not belong to one client alone"
 
 
 META = {
@@ -138,7 +138,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def leave(listening: Listening, session_id: str, call: dict[str, Any]) -> None:
-    """Post a call as a client of either revision, and close the connection as soon as it is being done."""
+    """Post a call as a client of either revision, and close the connection as soon as the call runs."""
     head = {**HEADERS, "Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     if session_id:
         head["Mcp-Session-Id"] = session_id
@@ -203,4 +203,4 @@ async def test_it_is_guarded_and_ends_with_the_service(site: str) -> None:
             async with Client(transport, mode="legacy") as client:
                 assert (await client.list_tools()).tools
                 began = trio.current_time()
-    assert trio.current_time() - began < slack(4), "an open stream of a client does not hold up the end"
+    assert trio.current_time() - began < slack(4), "a client's open stream does not delay the end"

@@ -1,4 +1,4 @@
-"""What a page costs, as a real Chromium tells it: traces, coverage, metrics, profiles, heap snapshots."""
+"""Measuring a page in a real Chromium: traces, coverage, metrics, profiles, heap snapshots."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ async def test_coverage_of_frames_in_processes_of_their_own(
     assert used_functions(script) == {2}
     assert script.used_bytes > len(
         "function f2() {}"
-    )  # what ran first, before anybody could have come too late
+    )  # what ran first, before any coverage could have started late
 
 
 async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_not_stop(
@@ -382,7 +382,7 @@ async def test_a_heap_snapshot_with_nowhere_to_go_is_refused(page: cdpengine.Pag
     assert list(tmp_path.iterdir()) == []
 
 
-# --- cancelled at each of their steps ------------------------------------------------------------------------
+# --- cancellation at each step -------------------------------------------------------------------------------
 
 
 async def coverage(page: cdpengine.Page, tmp_path: Path) -> None:

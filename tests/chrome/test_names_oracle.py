@@ -1,6 +1,7 @@
-"""Names over random documents, by every source, held against Chrome's own accessibility tree.
+"""Names on random documents, from every source, compared with Chrome's accessibility tree.
 
-`CDPENGINE_NAMES_PAGES=1000` tests that many documents in place of a few dozen; `CDPENGINE_NAMES_SEED` begins elsewhere.
+`CDPENGINE_NAMES_PAGES=1000` tests 1000 documents instead of a few dozen. `CDPENGINE_NAMES_SEED` sets the
+first seed.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ pytestmark = pytest.mark.chrome
 PAGES = int(os.environ.get("CDPENGINE_NAMES_PAGES", "36"))
 SEED = int(os.environ.get("CDPENGINE_NAMES_SEED", "1"))
 SOURCES: tuple[Source, ...] = get_args(Source)
-# What is drawn by the browser itself: bullets, and words on buttons that have none of their own.
+# Parts that the browser draws itself: bullets, and labels of buttons without one.
 BROWSERS_OWN = {"\u2022", "\u25e6", "\u25aa", "\u25a0", "Submit", "Details"}
 CLOSED = {"Date", "DateTime", "InputTime", "ColorWell", "Audio", "Video"}
-# Their line says the name by what is inside, and is left without it then.
+# Elements whose contents give their name. Without contents their line has no name.
 SAID_INSIDE = {"cell", "gridcell", "generic", "listitem", "row", "term"}
 
 
@@ -37,7 +38,7 @@ def words_of(texts: list[str]) -> set[str]:
 
 
 def without_insides(tree: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the tree without what Chrome itself puts into inputs of dates and times, and into media."""
+    """Return the tree without Chrome's own nodes inside date and time inputs and media."""
     by_id = {node["nodeId"]: node for node in tree}
     left_out: set[str] = set()
     waiting = [
@@ -50,12 +51,12 @@ def without_insides(tree: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def failures(snapshot: cdpengine.Snapshot, tree: list[dict[str, Any]], source: str) -> list[str]:
-    """Say where the snapshot does not say what the tree says."""
+    """Return the differences between the snapshot and the tree."""
     tree = without_insides(tree)
     told = {
         node["backendDOMNodeId"]: node for node in tree if not node["ignored"] and "backendDOMNodeId" in node
     }
-    hidden: list[bool] = []  # by aria-hidden: shown all the same, and not in Chrome's tree
+    hidden: list[bool] = []  # under aria-hidden: shown in the snapshot, and missing in Chrome's tree
     for node in snapshot.nodes:
         hidden.append("aria-hidden" in node.states or (node.parent is not None and hidden[node.parent]))
     nodes = [node for node, left_out in zip(snapshot.nodes, hidden, strict=True) if not left_out]
@@ -63,7 +64,7 @@ def failures(snapshot: cdpengine.Snapshot, tree: list[dict[str, Any]], source: s
     wrong = []
     for number, node in shown.items():
         if number not in told:
-            # What the page made clickable without saying so is in no tree of Chrome's.
+            # Undeclared clickable elements are in no tree of Chrome.
             if source != "hybrid" and node.role != "canvas" and not node.clickable:
                 wrong.append(f"{node.ref} is not in Chrome's tree")
             continue
@@ -76,7 +77,7 @@ def failures(snapshot: cdpengine.Snapshot, tree: list[dict[str, Any]], source: s
         focusable = any(item["name"] == "focusable" for item in ax.get("properties", ()))
         if focusable and value_of(ax, "role") != "RootWebArea" and number not in shown:
             wrong.append(f"{value_of(ax, 'role')} {value_of(ax, 'name')!r} has no line")
-    # Each word that is drawn is said somewhere: in a text, a name, a value.
+    # Each visible word is somewhere in a text, a name or a value.
     drawn = words_of(
         [
             value_of(node, "name")

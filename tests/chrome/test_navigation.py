@@ -1,4 +1,4 @@
-"""Going to documents, and the truth about what came of it."""
+"""Navigations and their outcomes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def site(httpserver: HTTPServer) -> HTTPServer:
 
 @pytest.fixture
 def slow(httpserver: HTTPServer) -> Iterator[threading.Event]:
-    """`/slow` answers only when the event is set."""
+    """`/slow` responds only when the event is set."""
     release = threading.Event()
 
     def answer(_request: Request) -> Response:
@@ -135,7 +135,7 @@ async def test_redirects_are_told_in_order(page: cdpengine.Page, site: HTTPServe
 async def test_a_fragment_stays_in_the_document(page: cdpengine.Page, site: HTTPServer) -> None:
     await page.goto(site.url_for("/one"))
     await page.evaluate("window.same = true")
-    for _ in range(2):  # the second one changes nothing, and still ends
+    for _ in range(2):  # the second one changes nothing and still ends
         navigation = await page.goto(site.url_for("/one#here"))
         assert navigation.same_document
         assert navigation.url == page.url == site.url_for("/one#here")
@@ -177,7 +177,7 @@ async def test_a_refused_connection_is_named(page: cdpengine.Page) -> None:
         await page.goto(url)
     assert caught.value.reason == "net::ERR_CONNECTION_REFUSED"
     assert caught.value.url == url
-    assert (await page.goto("about:blank")).url == "about:blank", "the page goes on"
+    assert (await page.goto("about:blank")).url == "about:blank", "the page still works"
 
 
 @pytest.mark.parametrize(("path", "reason"), [("/nothing", "net::ERR_ABORTED"), ("/file", "download")])
@@ -197,7 +197,7 @@ async def test_a_server_that_never_answers_is_given_up_on(
     assert "asking Chrome to navigate" in str(caught.value)
     slow.set()
     assert (await page.goto(site.url_for("/two"))).url == site.url_for("/two")
-    assert await page.title() == "two", "the one given up on does not arrive later"
+    assert await page.title() == "two", "the abandoned navigation does not arrive later"
 
 
 async def test_a_page_that_moves_on_by_itself_is_followed(page: cdpengine.Page, site: HTTPServer) -> None:
@@ -265,14 +265,14 @@ async def test_a_frame_that_moves_by_itself_does_not_end_the_way_through_the_his
 
 
 def _late(_request: Request) -> Response:
-    time.sleep(0.3)  # a server takes its time, and the document before goes on meanwhile
+    time.sleep(0.3)  # the server is slow, and the old document continues meanwhile
     return Response(page_html("late"), content_type="text/html", headers={"Cache-Control": "no-store"})
 
 
 async def test_frames_are_followed_over_processes(
     page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTPServer
 ) -> None:
-    """127.0.0.1 and localhost are two sites: the second frame runs in a process and a session of its own."""
+    """127.0.0.1 and localhost are two sites: the second frame has its own process and session."""
     httpserver.expect_request("/inner").respond_with_data(page_html("inner"), content_type="text/html")
     port = httpserver.port
     body = f"<iframe src='/inner'></iframe><iframe src='http://localhost:{port}/inner'></iframe>"

@@ -1,4 +1,4 @@
-"""Tabs that a modified click, or a middle click, opens: Chrome names no opener for them, and the engine does."""
+"""Tabs opened by a modified or middle click: Chrome reports no opener for them, and the engine does."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def test_a_tab_of_a_link_in_a_frame_and_by_a_key(site: cdpengine.Page, htt
 
 
 async def test_tabs_of_two_pages_are_told_apart(site: cdpengine.Page, httpserver: HTTPServer) -> None:
-    """Both pages open the same address, and a tab that nobody clicked for has it too."""
+    """Both pages open the same address, and so does a tab without a click."""
     other = await site.browser.new_page(httpserver.url_for("/"))
     alone = await site.browser.new_page(httpserver.url_for("/item"))
     opened = []

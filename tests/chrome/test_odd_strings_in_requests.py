@@ -1,6 +1,6 @@
-"""Each string of each request with half an emoji, and with a null character: a response, whatever it is.
+"""Each string of each request with half an emoji or a null character gets a response.
 
-The page is used after each, so what a request leaves behind is seen too.
+The page is used after each request, to detect leftovers.
 """
 
 from __future__ import annotations

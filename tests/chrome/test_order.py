@@ -1,6 +1,7 @@
-"""One order: what a page did before an answer is known when the answer is, over a websocket and over a pipe.
+"""Order: the page's events before a response are known when the response arrives, over a websocket and over a
+pipe.
 
-The rounds are two, so that what is switched is switched both ways, and more with `--run-slow`.
+Two rounds switch each setting in both directions. `--run-slow` runs more.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ const later = () => new Promise((resolve) => setTimeout(() => resolve(act()), 1)
 
 @attrs.define
 class Stage:
-    """A page whose doings are counted, and the nodes to act on."""
+    """A page that counts its events, and the nodes to act on."""
 
     page: cdpengine.Page
     nodes: dict[str, cdpengine.Ref]
@@ -51,7 +52,7 @@ class Stage:
     odd: bool = False
 
     def known(self) -> None:
-        """Assert that all that the page did so far is known now."""
+        """Assert that all events of the page so far are known."""
         self.done += 1
         page, activity = self.page, self.page.activity
         assert [message.args for message in activity.console[-20:]] == [(self.done, n) for n in range(20)]

@@ -1,4 +1,4 @@
-"""The scripts that the engine sends for its own ends are noted as such; what the user evaluates, and gives, is not."""
+"""The engine's scripts are marked as its own. Scripts and values of the user are not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ for (const name of ['dragover', 'drop']) to.addEventListener(name, (event) => ev
 
 
 class Ear:
-    """Collects the scripts that are sent and are not noted as the engine's own."""
+    """Collects sent scripts that are not marked as the engine's own."""
 
     def __init__(self) -> None:
         self.others: list[str] = []
@@ -66,7 +66,7 @@ async def ear(page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTP
 async def test_all_scripts_but_the_users_are_noted(
     page: cdpengine.Page, browser: cdpengine.Browser, ear: Ear, tmp_path: Path
 ) -> None:
-    """One of everything. A script that is new, and is not noted, is found here."""
+    """Run each operation once, to detect a new script without a mark."""
     file = tmp_path / "file.txt"
     file.write_text("x")
     for source in ("computed", "dom", "ax", "hybrid"):
@@ -126,14 +126,14 @@ async def test_all_scripts_but_the_users_are_noted(
     await page.pictures.labelled_screenshot()
     await page.measure.unresponsive_for()
     await page.recover()
-    # Beside what the user gave: what brings the values of that back.
+    # In addition to the user's scripts: those that fetch their results.
     bringing = (USERS, "(watch) => watch.next()", script("_evaluate/value"))
     assert [each for each in ear.others if not any(part in each for part in bringing)] == []
     assert len(ear.own) > 20
 
 
 async def test_what_is_given_and_returned_is_not_noted(page: cdpengine.Page, ear: Ear) -> None:
-    """What holds the user's or the page's own values goes as arguments behind the last such line."""
+    """The user's and the page's values are passed as arguments after the last such line."""
 
     async def answer(given: dict[str, str]) -> str:
         return given["text"] + " and c4nary-answer"

@@ -1,4 +1,4 @@
-"""`aria-owns`: the sources `computed` and `dom` move the elements that Chrome's tree moves, and lose none."""
+"""`aria-owns`: the sources `computed` and `dom` move the same elements as Chrome's tree, and lose none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OWNER = "<div role=group aria-label=A aria-owns=c {}>a</div>" + CHILD
 GROUP = "<div role=group id={0} aria-label={0} aria-owns={1}>{0}{2}</div>"
 SHADOW = "<div><template shadowrootmode=open><b>shadow</b></template>{}</div>"
 DOCUMENTS = [
-    # Owners that hide.
+    # Hidden owners.
     *(OWNER.format(way) for way in ("hidden", "inert", "style=visibility:hidden", "style=display:contents")),
     *(OWNER.format(way) for way in ("aria-hidden=true", "role=img", "tabindex=0 contenteditable")),
     f"<div hidden>{OWNER.format('')[: -len(CHILD)]}</div>{CHILD}",
@@ -25,7 +25,7 @@ DOCUMENTS = [
     f"<div style=content-visibility:hidden>{OWNER.format('')[: -len(CHILD)]}</div>{CHILD}",
     SHADOW.format(OWNER.format("")[: -len(CHILD)]) + CHILD,
     f"<form hidden aria-owns=c>x</form>{CHILD}",
-    # Owners that own nothing, or all the same.
+    # Owners that own nothing, or own elements despite a fault.
     *(
         f"<{tag} aria-owns=c></{tag}>{CHILD}"
         for tag in ("hr", "iframe", "progress", "script", "form", "fieldset")

@@ -1,4 +1,4 @@
-"""The built package: the wheel and the sdist install in a fresh environment and work there."""
+"""The wheel and the sdist install in a fresh environment and work there."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh virtual environment that has the wheel, at the locked versions."""
+    """A fresh virtual environment with the wheel and its dependencies at the locked versions."""
     folder = tmp_path_factory.mktemp("environment")
     uv("venv", "--python", sys.executable, folder / "venv", folder=folder)
     python = folder / "venv" / "bin" / "python"
@@ -60,7 +60,7 @@ def test_the_quickstart_runs_from_the_wheel(environment: Path) -> None:
 
 def test_the_command_of_the_wheel_works(environment: Path) -> None:
     command = environment / "venv/bin/cdpengine"
-    assert "import re" not in command.read_text()  # it would take a third of the command's start
+    assert "import re" not in command.read_text()  # importing it would take a third of the command's start
     assert "ok" in run(command, "doctor", folder=environment)
 
 

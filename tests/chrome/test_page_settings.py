@@ -1,4 +1,4 @@
-"""Headers, conditions and slowness of real pages: in effect for the block, whole, and gone after it."""
+"""Headers, conditions and throttling of real pages: in effect for the block, complete, and gone after it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FRAME = """(url) => new Promise((resolve) => {
 
 
 async def extra(page: cdpengine.Page, frame: cdpengine.Frame | None = None) -> object:
-    """The header X-Extra that a request of the page has."""
+    """Return the header X-Extra of a request of the page."""
     said = await page.evaluate(ASK, "/echo/a", frame=frame)
     return json.loads(said[1])[3]
 
@@ -102,7 +102,7 @@ WORK = """(() => {
 
 @pytest.mark.slow
 async def test_a_slow_processor(page: cdpengine.Page) -> None:
-    """How much slower is no matter: on a busy machine, Chrome does not get to slow anything down at times."""
+    """The factor is not checked: on a busy machine, Chrome sometimes cannot slow anything down."""
 
     async def took() -> float:
         return sum([float(await page.evaluate(WORK)) for _ in range(3)])
@@ -202,7 +202,7 @@ async def test_what_lasts_ends_with_its_page_and_its_context(browser: cdpengine.
 
 
 async def test_past_a_service_worker(page: cdpengine.Page, httpserver: HTTPServer) -> None:
-    """What a service worker answers, no route sees; past it, one does."""
+    """Routes do not see responses of a service worker. With the bypass, they do."""
     worker = """
         self.onactivate = (event) => event.waitUntil(clients.claim());
         self.onfetch = (event) => {
@@ -220,7 +220,8 @@ async def test_past_a_service_worker(page: cdpengine.Page, httpserver: HTTPServe
     )
     try:
         await page.wait_for(expression="navigator.serviceWorker.controller")
-        # A document that a worker takes over may go on without it for long; one that begins with it, for a moment.
+        # A document that a worker takes over can stay without it for long. One that starts with it, only for
+        # a moment.
         await page.reload()
         async with page.route("*/echo/*", made):
             with trio.fail_after(20):

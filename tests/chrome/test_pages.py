@@ -1,4 +1,4 @@
-"""Pages, popups, contexts: what they are, and what they show."""
+"""Pages, popups and contexts: their identity and their content."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_setting_content_leaves_no_trace(page: cdpengine.Page) -> None:
 async def test_a_popup_that_is_gone_before_it_was_let_run_leaves_its_opener_at_work(
     browser: cdpengine.Browser, page: cdpengine.Page
 ) -> None:
-    """Chrome keeps the opener inside of `window.open` until somebody lets it go on."""
+    """Chrome keeps the opener inside `window.open` until the popup is resumed."""
 
     def close(event: Event) -> None:
         target = event.params["targetInfo"]
@@ -82,7 +82,7 @@ async def test_a_popup_is_set_up_before_its_script_runs(
     await page.evaluate("void window.open('/popup')", timeout=20)
     popup = await browser.wait_for_page(opener=page, timeout=20)
     assert popup.opener is page
-    # Its script never ends; that it can be ended shows that the evaluation session was there before it.
+    # Its script never ends. The successful termination shows that the evaluation session existed before it.
     with pytest.raises(cdpengine.EvaluationTimeoutError):
         while True:  # until the popup has left its first, empty document
             await popup.evaluate("1", timeout=0.3)
@@ -107,7 +107,7 @@ async def test_contexts_are_apart_and_end_with_their_block(
     url = httpserver.url_for("/")
     await page.goto(url)
     await page.evaluate("document.cookie = 'who=me'")
-    mine = await page.evaluate("document.cookie")  # cookies know no ports: others' may be there, too
+    mine = await page.evaluate("document.cookie")  # cookies ignore ports, so other cookies may be there too
     assert "who=me" in mine
     async with browser.new_context() as context:
         inside = await context.new_page(url)

@@ -1,4 +1,4 @@
-"""A user and a password in the URL of a navigation, by every way in: no response, no text and no log has them."""
+"""A user and password in a navigation URL, by every way in: no response, string or log contains them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Screenshots and PDF as a real Chromium makes them: what is on them, how large they are, and what is left after."""
+"""Screenshots and PDFs from a real Chromium: their content, their size, and the absence of leftovers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Image.MAX_IMAGE_PIXELS = None
 
 BANDS = 24
 BAND = 1000
-"""More pixels than Chrome can draw at once on a graphics processor."""
+"""More pixels than Chrome can draw in one pass on a GPU."""
 
 
 def colour(band: int) -> tuple[int, int, int]:
@@ -77,14 +77,14 @@ async def test_a_very_tall_page_is_whole(tall: cdpengine.Page, options: dict[str
     for band in range(BANDS):
         for y in (band * BAND + 3, (band + 1) * BAND - 3):
             assert near(image.getpixel((int(200 * scale), int(y * scale))), colour(band)), (band, y)
-    # What is fixed is on it once, where the page shows it.
+    # A fixed element appears once, at its place on the page.
     left = [image.getpixel((int(20 * scale), int((y * 500 + 10) * scale))) for y in range(BANDS * 2)]
     blue = [index for index, pixel in enumerate(left) if near(pixel, (0, 0, 255))]
     assert blue == [0]
     if options.get("omit_background"):
         assert image.getpixel((70, 5000)) == (0, 0, 0, 0)
     assert await tall.evaluate("[innerWidth, innerHeight, scrollY]") == [400, 300, 0]
-    assert opened(await tall.screenshot()).mode == "RGB"  # the background is there again
+    assert opened(await tall.screenshot()).mode == "RGB"  # the background is back
 
 
 async def test_a_picture_made_smaller_shows_the_same(tall: cdpengine.Page) -> None:
