@@ -1,4 +1,4 @@
-"""Pictures of twelve open tabs in random order: none hangs, and each shows its own tab."""
+"""Pictures of twelve open tabs in random order: none hangs, and each shows its tab."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KINDS = ("visible", "visible", "whole", "element", "labels", "request", "pdf")
 
 @asynccontextmanager
 async def foreign_browser(profile: Path) -> AsyncIterator[cdpengine.Browser]:
-    """Start a browser without any switch of the engine's, and connect to it."""
+    """Start a browser without any of the engine's switches, and connect to it."""
     program = str(cdpengine.find_browser().path)
     switches = ["--headless", "--no-sandbox", "--remote-debugging-port=0", f"--user-data-dir={profile}"]
     process = await trio.lowlevel.open_process(

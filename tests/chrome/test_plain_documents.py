@@ -1,6 +1,6 @@
-"""Documents that are plain are read without Chrome's accessibility tree, and say what they say with it.
+"""Plain documents are read without Chrome's accessibility tree, with the same result as with it.
 
-`CDPENGINE_PLAIN_PAGES=1000` tests that many random documents in place of a few dozen.
+`CDPENGINE_PLAIN_PAGES=1000` tests 1000 random documents instead of a few dozen.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TYPES = ("text", "email", "checkbox", "radio", "password", "search", "tel", "url
 
 
 class Writer:
-    """Writes a random document; `odd` is how often something is in it that may not be plain."""
+    """Writes a random document. `odd` is the rate of parts that may not be plain."""
 
     def __init__(self, random: Random, odd: float) -> None:
         self.random, self.odd, self.ids = random, odd, 0
@@ -186,7 +186,7 @@ class Writer:
 
 @contextmanager
 def asked_of(browser: cdpengine.Browser) -> Iterator[list[str]]:
-    """Give the methods of the commands that are sent meanwhile."""
+    """Collect the methods of commands sent while the block runs."""
     sent: list[str] = []
 
     def watch(traffic: Traffic) -> None:
@@ -207,7 +207,7 @@ def said(snapshot: cdpengine.Snapshot) -> list[tuple[object, ...]]:
 
 @pytest.fixture
 async def tree_page(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
-    """Give a page whose documents are read with the tree."""
+    """Yield a page whose documents are read with the tree."""
     page = await browser.new_page()
     try:
         await page.set_content("<div role=note>not plain</div>")

@@ -1,4 +1,4 @@
-"""Pools of each kind of browser: leases, jobs, browsers that are lost; by what the pages themselves saw."""
+"""Pools of each kind of browser: leases, jobs and lost browsers, checked against the pages' record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cdpengine.pool import BrowserPool, JobResult, LaunchedBrowsers, RemoteBrows
 pytestmark = [pytest.mark.chrome, pytest.mark.timeout(120)]
 
 COUNT = rounds(5, 15)
-"""Items of one map; one in five raises, one throws in the page."""
+"""Items of one map. One in five raises, and one throws in the page."""
 
 
 @pytest.fixture(params=KINDS)
@@ -42,7 +42,7 @@ async def pool(members: LaunchedBrowsers | RemoteBrowsers) -> AsyncIterator[Brow
 
 @pytest.fixture
 def site(httpserver: HTTPServer) -> HTTPServer:
-    """Pages that give each visitor who has no number a new one, as a cookie, and show it."""
+    """Pages that give each new visitor a number as a cookie, and show it."""
     numbers = itertools.count(1)
 
     def visit(request: Request) -> Response:
@@ -80,7 +80,7 @@ async def test_each_lease_is_alone_and_a_named_context_is_shared(pool: BrowserPo
     assert not await pool.close_context("anna")
     async with pool.page(url, context="anna") as page:
         assert await page.title() == "5"
-        assert not await pool.close_context("anna")  # it is in use
+        assert not await pool.close_context("anna")  # the page is in use
 
 
 async def test_no_more_pages_than_there_is_room_for(pool: BrowserPool) -> None:
@@ -102,7 +102,7 @@ async def test_no_more_pages_than_there_is_room_for(pool: BrowserPool) -> None:
             nursery.start_soon(look, number)
     assert done == 20
     assert most == {"browser 1.1": 3, "browser 2.1": 3, "pages": most["pages"]}
-    assert most["pages"] <= 4  # one that closes is still listed for a moment
+    assert most["pages"] <= 4  # a closing page is still listed for a moment
     assert all(browser.leases == 0 for browser in pool.statistics().browsers)
 
 
@@ -151,7 +151,7 @@ async def test_options_of_a_context(pool: BrowserPool) -> None:
         async with pool.page(context="two", colour="red"):  # type: ignore[call-arg]
             pytest.fail("there is no such option")
     async with pool.page(context="two"):
-        pass  # what failed left no half-made context
+        pass  # the failed lease left no partial context
 
 
 # --- jobs -------------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ async def test_jobs_in_one_named_context(pool: BrowserPool, site: HTTPServer) ->
     assert {result.unwrap() async for result in pool.map(title, [url] * 6, context="all")} == {"1"}
 
 
-# --- browsers that are lost -------------------------------------------------------------------------------------
+# --- lost browsers ----------------------------------------------------------------------------------------------
 
 
 async def test_a_browser_that_is_killed_ends_its_leases_by_name(pool: BrowserPool) -> None:
@@ -315,7 +315,7 @@ async def test_a_browser_that_is_killed_ends_its_leases_by_name(pool: BrowserPoo
                 assert page.browser is not other.browser
                 await kill_browser(page)
                 await trio.sleep(20)  # the block is cancelled, whatever it waits for
-        assert await other.evaluate("1 + 1") == 2  # the other one goes on
+        assert await other.evaluate("1 + 1") == 2  # the other lease continues
     with pytest.raises(cdpengine.LeaseEndedError):
         async with pool.page() as page:
             await kill_browser(page)
@@ -348,7 +348,7 @@ async def test_jobs_go_on_when_browsers_are_killed(pool: BrowserPool) -> None:
     assert all(
         isinstance(each.error, cdpengine.LeaseEndedError) for one in lost for each in one.attempts[:-1]
     )
-    # Not declared repeatable: nothing is done twice.
+    # Not declared repeatable: no job runs twice.
     killed = 2
     results = {result.index: result async for result in pool.map(work, range(3, 12))}
     assert len(results) == 9

@@ -1,4 +1,4 @@
-"""A pool with manners: hosts are limited, paused and asked for robots.txt, by what their server saw."""
+"""A polite pool limits hosts, pauses them and obeys robots.txt, as their server's log shows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cdpengine.pool import BrowserPool
 from cdpengine.pool.manners import Manners
 
 HERE = "127.0.0.1"
-"""The server's host; "localhost" is another one, as far as limits go."""
+"""The server's host. For limits, "localhost" is another host."""
 
 pytestmark = [pytest.mark.chrome, pytest.mark.timeout(60)]
 
 
 @attrs.define
 class Visits:
-    """What the server saw: when each visit of a host began, and how many were there at once."""
+    """The server's log: the start of each visit of a host, and its number of parallel visits."""
 
     begun: defaultdict[str, list[float]] = attrs.field(factory=lambda: defaultdict(list))
     most: defaultdict[str, int] = attrs.field(factory=lambda: defaultdict(int))
@@ -88,7 +88,7 @@ async def test_a_host_that_asks_for_a_pause_gets_it(httpserver: HTTPServer, visi
     url = httpserver.url_for("/page")
     async with BrowserPool(pages=1, manners=Manners(delay=0, foreign_only=False)) as pool:
         first = await pool.run(title, url)
-        assert first.ok  # an answer, whatever its status; the function may look at it
+        assert first.ok  # a response of any status, which the function may inspect
         await pool.run(title, url)
     begun = visits.begun[HERE]
     assert begun[1] - begun[0] > 0.9
@@ -105,7 +105,7 @@ async def test_a_lease_that_waits_for_its_host_can_be_given_up(
                     pytest.fail("its host is visited by the other one")
             async with pool.page() as page:  # no host, no limits
                 assert page.url == "about:blank"
-        async with pool.page(url) as page:  # its visit was given back
+        async with pool.page(url) as page:  # its visit was returned
             assert await page.title() == "/page"
     assert visits.most == {HERE: 1}
 

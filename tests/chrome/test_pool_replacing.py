@@ -1,4 +1,4 @@
-"""When a browser of a pool is replaced, while the others go on; and pools whose browsers do not come up."""
+"""Replacement of a pool's browser while the others continue, and pools whose browsers do not start."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ async def test_a_browser_that_served_its_share_is_replaced(overlap: bool) -> Non
             assert pool.statistics().ended_by_name == 0
             await wait_until(lambda: pool.statistics().replaced == {"share": 3})
             if not overlap:
-                assert service.started <= 1 + 4 * 2  # and the connections of what stops scripts
+                assert service.started <= 1 + 4 * 2  # and the connections that stop scripts
 
 
 async def test_a_lease_of_a_browser_that_retires_has_its_time(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/").respond_with_data("<title>x</title>", content_type="text/html")
-    limits = BrowserLimits(leases=2, retire_within=slack(1.5))  # the page has to be open by then
+    limits = BrowserLimits(leases=2, retire_within=slack(1.5))  # the page must be open by then
     async with BrowserPool(pages=2, limits=limits) as pool:
         async with pool.page(httpserver.url_for("/"), context="anna") as page:
             await page.evaluate("document.cookie = 'name=anna; max-age=600'")
@@ -92,7 +92,7 @@ async def test_a_named_context_hands_its_state_on(httpserver: HTTPServer) -> Non
                 await trio.sleep_forever()
         async with pool.page(
             httpserver.url_for("/"), context="anna"
-        ) as page:  # what was killed hands nothing on
+        ) as page:  # a killed browser passes on no state
             assert await page.evaluate("[document.cookie, localStorage.n ?? null]") == ["", None]
 
 
@@ -144,12 +144,12 @@ async def test_work_goes_by_weight_and_room() -> None:
             for _ in range(6):
                 await nursery.start(hold)
             end.set()
-    # Shares taken: of the first quarters, of the second, whose weight is 2, quarters too.
+    # Used shares: quarters of the first, and, with weight 2, quarters of the second too.
     assert Counter(order) == {"browser 1": 4, "browser 2": 2}
     assert Counter(order[:4]) == {"browser 1": 2, "browser 2": 2}
 
 
-# --- browsers that do not come up ---------------------------------------------------------------------------------
+# --- browsers that do not start -----------------------------------------------------------------------------------
 
 
 async def test_a_pool_whose_browsers_do_not_come_up(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ async def test_a_pool_whose_browsers_do_not_come_up(tmp_path: Path) -> None:
     with pytest.raises(cdpengine.ConnectFailedError):
         async with BrowserPool(RemoteBrowsers("http://127.0.0.1:1")):
             pytest.fail("it came up")
-    async with BrowserPool([failing, LaunchedBrowsers()], pages=1) as pool:  # one of three does
+    async with BrowserPool([failing, LaunchedBrowsers()], pages=1) as pool:  # one of three starts
         await wait_until(lambda: pool.statistics().failed_starts >= 3)
         assert (await pool.run(add, 1)).unwrap() == 2
 

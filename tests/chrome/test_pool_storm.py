@@ -1,7 +1,8 @@
-"""A pool in a storm: jobs cancelled at random, browsers killed, pages hung. Each item has exactly one outcome.
+"""A pool under stress: jobs cancelled at random, browsers killed, pages hung. Each item has exactly one
+outcome.
 
-A usual run has a small storm; `--run-slow` has the whole one: 2,000 jobs on two browsers with ten pages each, of which
-500 are cancelled, 20 hang, and five browsers are killed.
+A usual run is small. `--run-slow` runs 2,000 jobs on two browsers with ten pages each: 500 jobs are
+cancelled, 20 hang, and five browsers are killed.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def descriptors() -> int:
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A temporary folder of the test's own."""
+    """A temporary folder for this test."""
     folder = tmp_path / "t"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -101,7 +102,7 @@ async def test_each_job_has_one_outcome(seed: int, temporary: Path, httpserver: 
             results = pool.map(work, range(JOBS), retries=4, timeout=slack(rounds(4, 8)), retry_if=is_loss)
 
             async def cancel_some() -> None:
-                """Cancel what is to be cancelled at a random moment after it was begun."""
+                """Cancel the chosen jobs at a random moment after their start."""
                 left = set(to_cancel)
                 while left:
                     for index in list(left):
@@ -115,13 +116,13 @@ async def test_each_job_has_one_outcome(seed: int, temporary: Path, httpserver: 
             async for result in results:
                 outcomes.append(result)
                 if len(outcomes) % (JOBS // 4) == 0:
-                    httpserver.clear_log()  # the test's own server keeps each request
+                    httpserver.clear_log()  # the test's server keeps each request
                     memory.append(resident())
             nursery.cancel_scope.cancel()
         took = trio.current_time() - started
         await wait_until_idle(pool)
         counts = pool.statistics()
-        # One by one through what is left: no context but the default one, in either browser.
+        # Check the leftovers one by one: each browser has only its default context.
         await wait_until_ready(pool, 2)
         seen: set[str] = set()
         while len(seen) < 2:
@@ -155,7 +156,7 @@ async def test_each_job_has_one_outcome(seed: int, temporary: Path, httpserver: 
 
 
 def is_loss(error: Exception) -> bool:
-    """Say whether a job is to be tried again: its browser went away under it."""
+    """Return whether to retry a job: its browser was lost."""
     return isinstance(
         error, cdpengine.LeaseEndedError | cdpengine.ConnectionLostError | cdpengine.SessionGoneError
     )

@@ -1,4 +1,4 @@
-"""Posted bodies, as routes, activity, archives and recordings give them, beside what the server received."""
+"""Posted bodies in routes, activity, archives and recordings, compared with those that the server received."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PAGE = f"<!doctype html><meta charset=utf-8><input id=disk type=file><iframe nam
 
 ON_DISK = {"multipart, file on disk", "form data, file on disk", "XHR, file on disk"}
 NOT_IN_ROUTES = {*ON_DISK, "stream"}
-"""Chrome reports these bodies to nobody."""
+"""Bodies that Chrome reports in no way."""
 
 NOT_IN_EVENTS = {
     *NOT_IN_ROUTES, "multipart, text file", "multipart, binary file", "multipart, two files", "multipart, large file",
     "multipart, empty file", "blob", "empty blob", "file", "file on disk", "part of a file on disk", "form data, file",
     "kept alive, blob", "beacon, blob", "beacon, form data", "XHR, blob",
 }  # fmt: skip
-"""Chrome's events of the network lack every body with a file or a blob in it."""
+"""Bodies with a file or blob, which Chrome's network events lack."""
 
 WITHOUT = {"nothing", "nothing to put", "nothing to patch"}
 EMPTY = {"no text", "empty blob", *WITHOUT}
@@ -56,7 +56,7 @@ class Uploads:
         return Response("ok", headers={"Set-Cookie": "session=s3cr3t; HttpOnly; Max-Age=0"})
 
     async def do_all(self, page: cdpengine.Page) -> list[str]:
-        """Do all of them, and return their names."""
+        """Post in all ways, and return their names."""
         self.received.clear()
         names: list[str] = await page.evaluate("Object.keys(UPLOADS)")
         await page.evaluate(
@@ -73,7 +73,7 @@ def name_of(url: str) -> str:
 
 
 def alike(body: bytes | None) -> bytes | None:
-    """Return the body with one boundary instead of a random one."""
+    """Return the body with a fixed boundary instead of a random one."""
     return None if body is None else re.sub(rb"(----WebKitFormBoundary)\w{16}", rb"\1", body)
 
 

@@ -1,4 +1,4 @@
-"""A page that goes to a document which Chrome had prerendered before the engine connected."""
+"""Navigations to a document that Chrome prerendered before the engine connected."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a_page_that_shows_a_prerendered_document_is_used(
             assert await page.evaluate("[born, log.length].join()") == "false,0"
 
 
-# Its frame of another site loads at the activation, so Chrome reports no end of its loading then.
+# Its frame of another site loads at the activation, so Chrome reports no end of that load.
 SETTLED = SECOND + '<iframe src="http://127.0.0.1:PORT/c"></iframe>'
 
 STATE = """(async () => ({
@@ -93,7 +93,9 @@ FETCH = "fetch('/c').then(() => 'answered', () => 'failed').then((it) => [naviga
 async def prerendered(
     httpserver: HTTPServer,
 ) -> AsyncIterator[tuple[Bare, str, cdpengine.Browser, cdpengine.Page]]:
-    """Give a bare connection, the id of the page's target, and the engine's browser and page of the same browser."""
+    """Yield a bare connection, the id of the page's target, and the engine's browser and page for the same
+    browser.
+    """
     bodies = {"/a": FIRST, "/b": SETTLED.replace("PORT", str(httpserver.port)), "/c": INNER, "/d": "<p>d"}
     for path, body in bodies.items():
         httpserver.expect_request(path).respond_with_data(body, content_type="text/html")

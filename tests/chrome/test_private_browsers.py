@@ -1,4 +1,4 @@
-"""A Chromium for each connection: the engine on a stand-in of such a service, and on browserless itself."""
+"""Services with a Chromium for each connection: a local substitute, and browserless itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.chrome
 
 
 async def use(browser: cdpengine.Browser) -> None:
-    """Do on two pages what needs evaluation; a script that hangs among it."""
+    """On two pages, run operations that need evaluation, including a script that hangs."""
     pages = [await browser.new_page() for _ in range(2)]
     for number, page in enumerate(pages):
         await page.set_content(f"<title>{number}</title><button onclick='done = 1'>Go</button>")
@@ -40,7 +40,7 @@ async def test_a_browser_for_each_connection(address: str, started: int) -> None
             await use(browser)
             assert browsers.started == started
             with trio.fail_after(20):
-                await browsers.wait_for(running=1)  # the other one is given back
+                await browsers.wait_for(running=1)  # the other one is returned
         with pytest.raises(cdpengine.ConnectFailedError, match=r"401 \(Unauthorized\)") as caught:
             async with cdpengine.connect(endpoint.replace(TOKEN, "abracadabra")):
                 pytest.fail("connected")
@@ -52,7 +52,7 @@ async def test_a_browser_for_each_connection(address: str, started: int) -> None
 
 @pytest.fixture
 async def browserless(tmp_path: Path) -> AsyncIterator[int]:
-    """Run browserless on loopback; gives its port."""
+    """Run browserless on loopback and yield its port."""
     async with run_browserless(tmp_path) as port:
         yield port
 

@@ -1,6 +1,6 @@
-"""What a probe keeps of a document from one step to the next: after each change it says what a new one would.
+"""A probe kept across changes of a document answers like a new one after each change.
 
-Rule: the kept one lives through all changes of a page, one after the other; a new one is made for each question.
+Rule: the kept probe lives through all changes of a page, in sequence. A new one is made for each question.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ CHANGE = """([source, seed]) => {
 
 
 async def after(page: cdpengine.Page, changes: list[tuple[str, int]]) -> list[str]:
-    """Make changes, and return for which names the kept one answers otherwise than a new one does."""
+    """Make changes, and return the names for which the kept probe's answer differs from a new one's."""
     for name, number in changes:
         await page.evaluate(CHANGE, [CHANGES[name], number])
     differing: list[str] = await page.evaluate("(asked) => differs(asked)", ASKED)
@@ -131,7 +131,7 @@ async def test_many_changes_are_seen(followed: cdpengine.Page, seed: int) -> Non
 
 
 async def test_names_that_were_found_before_a_change_are_not_found_after_it(followed: cdpengine.Page) -> None:
-    """The test above would pass if both found everything always."""
+    """The test above would also pass if both always found everything."""
     count = "([css, name]) => { kept.update(); return kept.named(css, name).length }"
     asked = ["button", "Send it"]
     empty = await followed.evaluate(count, ["button", "nowhere"])

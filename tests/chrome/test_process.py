@@ -1,4 +1,4 @@
-"""start_browser against a real Chromium: it comes up, and nothing of it is left, whatever the ending."""
+"""start_browser with a real Chromium: it starts, and leaves nothing, however it ends."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ CHROMIUM = cdpengine.find_browser().path
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give every test its own place for temporary profiles, so that a leftover is seen."""
+    """Give every test its own folder for temporary profiles, to detect leftovers."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    # Chrome's own temporary files are looked for too. A socket's path must stay under 108 bytes: a short one.
+    # The test also searches for Chrome's own temporary files. A socket's path must stay under 108 bytes, so
+    # the folder's path is short.
     short = Path(tempfile.mkdtemp(dir="/tmp"))
     monkeypatch.setenv("TMPDIR", str(short))
     yield folder
@@ -47,7 +48,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 @pytest.fixture
 def short_temporary(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The place for temporary files of both, profiles and Chrome, as it is without tests: its path is short."""
+    """The folder for temporary profiles and Chrome's files, with a short path as outside tests."""
     monkeypatch.setattr(tempfile, "tempdir", os.environ["TMPDIR"])
     return Path(os.environ["TMPDIR"])
 
@@ -70,11 +71,11 @@ def assert_nothing_left(folder: Path, pid: int | None = None) -> None:
 
 
 def listening_sockets(pids: list[int]) -> set[str]:
-    """Return the listening TCP sockets that these processes hold."""
+    """Return the listening TCP sockets of these processes."""
     held = set()
     for pid in pids:
         for link in Path(f"/proc/{pid}/fd").iterdir():
-            with suppress(FileNotFoundError):  # it was closed while we looked
+            with suppress(FileNotFoundError):  # it was closed during the check
                 held.add(os.readlink(link).rpartition("/")[2])
     table = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return held & {f"socket:[{fields[9]}]" for fields in table if fields[3] == "0A"}
@@ -111,7 +112,7 @@ async def test_starts_answers_and_ends(temporary: Path, transport: str) -> None:
             assert not process.ended.is_set()
             assert (process.endpoint is None) == (transport == "pipe")
             assert process.profile.parent == temporary
-    assert process.returncode == 0, "Chrome ends in order when its pipe is closed"
+    assert process.returncode == 0, "Chrome exits normally when its pipe is closed"
     assert_nothing_left(temporary, process.pid)
 
 
@@ -120,7 +121,7 @@ async def test_the_pipe_transport_opens_no_port(temporary: Path) -> None:
         await browser_version(process)
         assert not listening_sockets(processes_of(temporary))
     async with start_browser(LaunchOptions(CHROMIUM)) as process:
-        assert listening_sockets(processes_of(temporary)), "the check must see a port where there is one"
+        assert listening_sockets(processes_of(temporary)), "the check detects an open port"
 
 
 async def test_an_error_of_the_body_leaves_as_itself(temporary: Path) -> None:
@@ -237,7 +238,7 @@ async def test_no_descriptor_is_left_open(temporary: Path) -> None:
     assert descriptors() == before
 
 
-# --- what is not a browser -----------------------------------------------------------------------------------
+# --- files that are not a browser ----------------------------------------------------------------------------
 
 
 def script(folder: Path, text: str) -> Path:
@@ -313,7 +314,7 @@ async def test_only_the_last_lines_are_kept(temporary: Path, tmp_path: Path) -> 
 
 
 async def test_a_program_that_starts_helpers_leaves_none(temporary: Path, tmp_path: Path) -> None:
-    """A wrapper that ends while a child of it goes on: the child is in the same group."""
+    """A wrapper ends while its child continues. The child is in the same process group."""
     marker = tmp_path / "helper"
     path = script(tmp_path, f"#!/bin/sh\nsleep 60 & echo $! > {marker}\nexit 5\n")
     with trio.fail_after(10):
@@ -338,7 +339,9 @@ async def test_the_port_file_is_enough(temporary: Path, tmp_path: Path) -> None:
 async def test_a_browser_that_ends_half_way_through_its_folder_for_sockets_leaves_none(
     temporary: Path, tmp_path: Path, begun: bool
 ) -> None:
-    """It removes the link first, which alone names the folder; on a busy machine it is killed before the rest."""
+    """It first removes the link, the only reference to the folder. On a busy machine it is killed before the
+    rest.
+    """
     path = script(
         tmp_path,
         """#!/bin/sh
@@ -432,7 +435,7 @@ OWNER = """
 
 @pytest.fixture
 def owner(temporary: Path, request: pytest.FixtureRequest) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Run a Python process of its own that owns a browser; give both."""
+    """Run a separate Python process with a browser, and yield both."""
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(OWNER), str(temporary), str(CHROMIUM), request.param],
         stdout=subprocess.PIPE,
@@ -480,7 +483,7 @@ def test_a_second_ctrl_c_during_the_ending_leaves_nothing_either(
     owner: tuple[subprocess.Popen[str], int], temporary: Path
 ) -> None:
     process, browser = owner
-    os.kill(browser, signal.SIGSTOP)  # so that the ending takes long enough to be interrupted
+    os.kill(browser, signal.SIGSTOP)  # so that the ending is slow enough to interrupt
     for _ in range(3):
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGINT)

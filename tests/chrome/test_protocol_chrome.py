@@ -1,4 +1,4 @@
-"""The protocol of the real browser: asked for, saved, shown, compared, and held against the engine."""
+"""The real browser's protocol: queried, saved, shown, compared, and checked against the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cdpengine proxy` and `cdpengine trace replay`, each in a process of its own."""
+"""`cdpengine proxy` and `cdpengine trace replay`, each in a separate process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGE = "data:text/html,<title>Yard</title>"
 
 @attrs.define
 class Command:
-    """A command that runs: its first line, and after the block all that it said, and its exit status."""
+    """A running command: its first line, and, after the block, its whole output and exit status."""
 
     process: trio.Process
     endpoint: str = ""
@@ -33,7 +33,7 @@ class Command:
     status: int | None = None
 
     async def read(self, enough: str = "") -> None:
-        """Read its output until a text is there; to the end without one."""
+        """Read its output up to a string, or to the end without one."""
         assert self.process.stdout is not None
         while not enough or enough not in self.output:
             chunk = await self.process.stdout.receive_some()
@@ -145,7 +145,7 @@ async def test_replay_serves_a_recording_until_a_program_leaves_it(
             await page.close()
             return value
 
-    # With the texts that scripts return: the title comes again from the recording.
+    # With the return values of scripts: the title comes from the recording.
     async with debug.proxy(shared_endpoint, record=tape, keep_arguments=True) as proxy:
         assert await program(proxy.endpoint, "document.title") == "Yard"
     async with running("trace", "replay", str(tape)) as command:

@@ -1,4 +1,6 @@
-"""Puppeteer and Playwright, unmodified, through the proxy. Skipped where they are not installed (`make test-peers`)."""
+"""Unmodified Puppeteer and Playwright through the proxy. Skipped if they are not installed (`make
+test-peers`).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The engine behind a proxy that does harm: every fault ends in a named error or in none, and nothing hangs.
+"""The engine behind a faulty proxy: every fault ends in a named error or none, and nothing hangs.
 
-A matrix of faults and of what one does with a browser. Each case has a proxy, a connection and a tab of its own; those
-of one operation run side by side, as most of them wait for a deadline. A guard above the deadlines says "hang".
+A matrix of faults and browser operations. Each case has its own proxy, connection and tab. The cases of one
+operation run in parallel, because most of them wait for a deadline. A guard above the deadlines reports
+hangs.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ from cdpengine.errors import (
 pytestmark = pytest.mark.chrome
 
 SHORT = (0.4, 2.0, 20.0)
-"""Seconds that an operation gets that cannot come to its end: the longer ones when it did not come as far as the fault."""
+"""Timeouts, in seconds, of an operation that cannot finish. The longer ones are for operations that did not
+reach the fault.
+"""
 
 AT_ONCE = 5
-"""Cases that run side by side: with all of them, a busy machine opens no page in time."""
+"""Cases that run in parallel. With all of them, a busy machine opens no page in time."""
 
 LONG = 30.0
-"""Seconds that one gets that is to succeed, or to be refused."""
+"""Timeout, in seconds, of an operation that must succeed or be refused."""
 
 GUARD = 60.0
 """Seconds after which an operation counts as hung."""
@@ -49,7 +52,7 @@ Expected = tuple[type[EngineError], ...]
 
 @attrs.frozen
 class Operation:
-    """What is done, and the method that it cannot do without."""
+    """An operation, and the method that it needs."""
 
     run: Callable[[cdpengine.Page, float], Awaitable[object]]
     method: str
@@ -68,7 +71,7 @@ async def _evaluate(page: cdpengine.Page, timeout: float) -> None:
 
 
 async def _click(page: cdpengine.Page, timeout: float) -> None:
-    # The last number given: numbers go on where a connection to the same browser was lost before.
+    # The last number used: numbers continue after a lost connection to the same browser.
     await page.click(f"e{page._core.refs.last_number}", timeout=timeout)
 
 
@@ -103,11 +106,13 @@ MATRIX: dict[str, Expected] = {
     "drop:*@any:*": TIMES_OUT,
     "cut:*@any:1": (ConnectionLostError,),
 }
-"""The faults, and the errors of which one must come; none where the operation is to succeed all the same."""
+"""The faults and their expected errors, one of which must occur. None if the operation must succeed despite
+the fault.
+"""
 
 
 def close(endpoint: str, target_id: str) -> None:
-    """Close a page past the proxy, whose connection may be no more."""
+    """Close a page without the proxy, whose connection may be lost."""
     with urllib.request.urlopen(f"{endpoint}/json/close/{target_id}", timeout=GUARD) as answer:
         answer.read()
 
@@ -116,7 +121,7 @@ NEVER_MADE = "the fault was never made"
 
 
 async def wrong_in(endpoint: str, operation: Operation, fault: str) -> str | None:
-    """Run one case; return what is wrong with how it ended."""
+    """Run one case and return the fault in its end."""
     if DeadlineExceededError not in MATRIX[fault]:
         return await wrong_within(LONG, endpoint, operation, fault)
     for timeout in SHORT:
@@ -127,7 +132,7 @@ async def wrong_in(endpoint: str, operation: Operation, fault: str) -> str | Non
 
 
 async def wrong_within(timeout: float, endpoint: str, operation: Operation, fault: str) -> str | None:
-    """Run one case, the operation within `timeout` seconds; return what is wrong with how it ended."""
+    """Run one case with the operation's `timeout` in seconds, and return the fault in its end."""
     expected = MATRIX[fault]
     raised: BaseException | None = None
     async with debug.proxy(endpoint) as proxy:
@@ -141,7 +146,8 @@ async def wrong_within(timeout: float, endpoint: str, operation: Operation, faul
                     await operation.run(page, timeout)
                 except EngineError as error:
                     raised = error
-            # The first message after it may be one of the evaluation sessions' connection, which is opened again by itself.
+            # The first message after it may belong to the connection of the evaluation sessions, which
+            # reconnects automatically.
             evaluation_session_only = fault == "cut:*@any:1" and browser.connections[0].lost is None
             made = proxy.faults.made(number)
             proxy.faults.clear()
@@ -160,7 +166,9 @@ async def wrong_within(timeout: float, endpoint: str, operation: Operation, faul
 
 
 def faults_of(name: str) -> Sequence[str]:
-    """Return the faults that an operation meets: a part of them in a usual run, all operations together all."""
+    """Return the faults for an operation. In a usual run each operation has some of them, and all operations
+    together have all.
+    """
     return every_nth(len(OPERATIONS), list(MATRIX), start=list(OPERATIONS).index(name))
 
 

@@ -1,6 +1,6 @@
-"""Readings of one page by two tasks at nearly the same time: each gets what it gets alone.
+"""Two tasks read one page at nearly the same time: each gets the same result as alone.
 
-CDPENGINE_PAIRS is the number of rounds of each pair with `--run-slow` (5 when it is not set).
+CDPENGINE_PAIRS is the number of rounds for each pair with `--run-slow` (default: 5).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.chrome
 
 PAIRS = int(os.environ.get("CDPENGINE_PAIRS", "5"))
 AT_MOST = 0.008
-"""Seconds by which the second one begins later: the time that Chrome takes for a few answers."""
+"""Maximum delay of the second reading, in seconds: the time that Chrome takes for a few responses."""
 
 Reading = Callable[[], Awaitable[object]]
 
@@ -30,7 +30,7 @@ Reading = Callable[[], Awaitable[object]]
 async def readings(
     new_tab: cdpengine.Page, httpserver: HTTPServer
 ) -> dict[str, tuple[Reading, Callable[[object], bool]]]:
-    """The readings of a page with a frame of its own process and one of another, and what each of them gives."""
+    """The ways to read a page with one cross-process and one same-process frame, and their results."""
     page = new_tab
     far = httpserver.url_for("/far").replace("127.0.0.1", "localhost")
     frames = f"<iframe src=/near></iframe><iframe src='{far}'></iframe>"
@@ -94,7 +94,7 @@ async def readings(
 async def read_both(
     readings: dict[str, tuple[Reading, Callable[[object], bool]]], pair: tuple[str, str], pause: float
 ) -> list[str]:
-    """Read both at nearly the same time; return what was wrong."""
+    """Read both at nearly the same time, and return the wrong results."""
     wrong: list[str] = []
 
     async def read(name: str, pause: float) -> None:
@@ -129,7 +129,7 @@ async def test_readings_at_once_are_right(
 async def test_evaluations_in_frames_at_once_are_right(
     readings: dict[str, tuple[Reading, Callable[[object], bool]]],
 ) -> None:
-    """Each has the contexts of the frame's process reported, for a moment."""
+    """Each one has Chrome report the contexts of the frame's process for a moment."""
     chosen = random.Random(36)
     names = ("evaluate near", "evaluate far", "handle near")
     wrong = []

@@ -1,4 +1,4 @@
-"""Passwords that a page was given come back in pieces of 1 to 10 bytes: no recording has them, whatever the channel."""
+"""Passwords of a page come back in pieces of 1 to 10 bytes: no recording contains them, on any channel."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PACKINGS: dict[str, Callable[[bytes], bytes]] = {"": bytes, "gzip": gzip.compres
 
 
 class Streams:
-    """A server of streams: what each of them sends, in pieces, is set before it is asked for."""
+    """A server of streams. The test sets the pieces of each stream before the request."""
 
     def __init__(self) -> None:
         self.pieces: dict[str, list[bytes]] = {}
@@ -88,7 +88,7 @@ def cut(data: bytes, chosen: random.Random) -> list[bytes]:
 
 
 def read_streams(path: Path) -> list[bytes]:
-    """Return what the recording has of each stream, its pieces joined."""
+    """Return each stream in the recording, its pieces joined."""
     found: dict[tuple[str, str], bytes] = defaultdict(bytes)
     asked: dict[tuple[str, int | None], str] = {}
     with open_recording(path) as recording:

@@ -1,4 +1,4 @@
-"""Recording a real browser: what is in the file, what must not be, and that nothing else notices."""
+"""Recording a real browser: the file's contents, the absence of secrets, and no effect on the program."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ async def test_actions_are_spans_and_sessions_have_targets(page: cdpengine.Page,
     async with debug.record(page.browser, path):
         await page.click(button)
     lines = read(path)
-    # What the snapshot still had to send afterwards is in its own span.
+    # The snapshot's trailing messages are in its span.
     (span,) = [line for line in lines if line.k == "span" and line.name != "page.snapshot"]
     (end,) = [line for line in lines if line.k == "span-end"]
     of_it = [line for line in lines if line.span == span.span]
@@ -206,7 +206,7 @@ trio.run(main)
 
 @contextmanager
 def program(recording: Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """PROGRAM, recorded, once its page is open. It has ended with the block, whatever happened in it."""
+    """PROGRAM, recorded, once its page is open. It has always ended after the block."""
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
         env={**os.environ, "CDPENGINE_RECORD": str(recording)},

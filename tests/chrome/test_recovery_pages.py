@@ -1,4 +1,4 @@
-"""Pages that hang, and what brings them back."""
+"""Hung pages, and the ways to recover them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PAGE = "<button onclick='this.textContent = \"clicked\"'>Go</button>"
 pytestmark = [pytest.mark.chrome, pytest.mark.transport("pipe", "websocket")]
 
 LATE = 2.0
-"""Seconds of slack on a busy machine: what is told apart here is this and for ever."""
+"""Seconds of slack on a busy machine. The tests only distinguish this from forever."""
 
 
 @pytest.fixture
 def silent_port() -> Iterator[int]:
-    """A server that takes connections and never answers."""
+    """Port of a server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
@@ -37,7 +37,7 @@ async def site(used_page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.P
 
 
 async def hang(page: cdpengine.Page, script: str = "for (;;) {}") -> None:
-    """Have the page hang by itself, and wait until it does."""
+    """Make the page hang by itself, and wait until it does."""
     await page.evaluate(f"setTimeout(() => {{ {script} }}, 0); 0")
     with trio.fail_after(10):
         while not await page.measure.unresponsive_for():
@@ -59,7 +59,7 @@ async def test_a_page_that_answers_is_left_alone(site: cdpengine.Page) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait_for_ever, site)
         await trio.testing.wait_all_tasks_blocked()
-        with trio.fail_after(20):  # on a busy machine an answer can take a moment
+        with trio.fail_after(20):  # a response can take a moment on a busy machine
             while await site.measure.unresponsive_for():
                 pass
         report = await site.recover(allow="close")
@@ -154,7 +154,7 @@ async def test_a_navigation_that_replaces_another_one_does_not_wait_for_it(
 
 @pytest.mark.slow
 async def test_a_hang_while_the_page_navigates(site: cdpengine.Page, silent_port: int) -> None:
-    """Chrome refuses to end the process of a page that is on its way elsewhere."""
+    """Chrome refuses to end the process of a navigating page."""
     await site.evaluate(
         f"window.hang = () => {{ {synchronous_request(silent_port)} }};"
         f"setTimeout(() => {{ location = 'http://127.0.0.1:{silent_port}/?next'; setTimeout(hang, 300) }}, 0); 0"
@@ -162,7 +162,7 @@ async def test_a_hang_while_the_page_navigates(site: cdpengine.Page, silent_port
     with trio.fail_after(20):
         while not await site.measure.unresponsive_for() or not site._core.target.navigation.under_way:
             pass
-        await trio.sleep(0.5)  # into the request: nobody tells of it
+        await trio.sleep(0.5)  # until the request begins, which no event reports
         report = await site.recover(allow="reload", timeout=10)
     assert report.responsive, report
     assert report.did("reload")

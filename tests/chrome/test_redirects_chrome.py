@@ -1,6 +1,6 @@
-"""Redirects of a real Chrome: each request of a chain has its own status and headers, wherever it is told.
+"""Redirects in a real Chrome: each request of a chain has its own status and headers, in every report.
 
-CDPENGINE_REDIRECTS is the number of redirects (30 when it is not set).
+CDPENGINE_REDIRECTS is the number of redirects (default: 30).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ALL = """async ([framed, elsewhere]) => {
 
 @pytest.fixture
 def here(httpserver: HTTPServer) -> str:
-    """Documents that are redirected twice, and each says in its headers which it is."""
+    """Documents with two redirects, each with an identifying header."""
 
     def answer(request: Request) -> Response:
         headers = {
@@ -71,7 +71,7 @@ def right(request: cdpengine.Request) -> bool:
 
 
 def responses_of(requests: Iterable[cdpengine.Request]) -> list[cdpengine.Response]:
-    """Responses to what was asked of the server, preflights aside."""
+    """Return the responses of the server, without preflights."""
     asked = [each for each in requests if each.method != "OPTIONS" and re.search("/[0-9]{3}/", each.url)]
     return [request.response for request in asked if request.response is not None]
 
@@ -118,7 +118,8 @@ async def test_redirects_in_workers_and_frames_and_after_preflights_live_and_rec
     async with debug.record(page.browser, path, unredacted=True), page.activity.collecting() as activity:
         await page.goto(f"{here}/302/first")
         await page.evaluate(ALL, [f"{elsewhere}/302/frame", f"{elsewhere}/302/fetched"])
-        # Headers such as Set-Cookie come from another process, mostly before the page has its answer, but not always.
+        # Headers such as Set-Cookie come from another process, mostly but not always before the page has its
+        # response.
         with trio.move_on_after(20):
             while any(told.header("Set-Cookie") is None for told in responses_of(activity.requests)):
                 await page.browser.session.call("Browser.getVersion")

@@ -1,4 +1,6 @@
-"""References given as elements, names by internals, `:state()` and slots: the source `computed` says what Chrome's tree does."""
+"""Element references, names by internals, `:state()` and slots: the source `computed` agrees with Chrome's
+tree.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,7 @@ KINDS = {
 
 
 async def changes_tree(page: cdpengine.Page, seed: int, kinds: tuple[str, ...]) -> bool:
-    """Compare the sources before and after; return whether what was set is in Chrome's tree at all."""
+    """Compare the sources before and after. Return whether Chrome's tree shows the change at all."""
     html, script = random_document(Random(seed), kinds)
     await page.set_content(f"<!doctype html><script>{SCRIPT}</script>{html}")
     worlds = IsolatedWorlds()

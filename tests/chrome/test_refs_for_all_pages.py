@@ -1,4 +1,4 @@
-"""With `refs="all"`, each shown element of any page has one ref, in every mode and from every source."""
+"""With `refs="all"`, each visible element of any page has one ref, in every mode and from every source."""
 
 from __future__ import annotations
 

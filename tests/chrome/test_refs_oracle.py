@@ -1,4 +1,4 @@
-"""The same element never has two refs, and two elements never one, whatever happens to the page."""
+"""The same element never has two refs, and two elements never share one, whatever happens to the page."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ JOURNEYS = st.tuples(
     NUMBERS,
     NUMBERS,
 )
-# A page is worth little before it was changed a few times, so most steps are changes.
+# Pages become interesting after a few changes, so most steps are changes.
 STEPS = st.lists(st.lists(CHANGES, min_size=1, max_size=4).map(tuple) | JOURNEYS, min_size=8, max_size=14)
 
 
 class Journey:
-    """Does to a page what a step says."""
+    """Performs a step on a page."""
 
     def __init__(self, page: cdpengine.Page, own: str, other: str) -> None:
         self.page = page
@@ -49,7 +49,7 @@ class Journey:
     async def frame(self, index: int, host: str = "") -> None:
         self.number += 1
         end = f"?{self.number}"
-        # Without an entry in the history: going back is to be about the page.
+        # Without a history entry, so that going back affects the page.
         source = "(i, url) => { if (length) { window[i % length].location.replace(url); return true } }"
         if await self.page.evaluate(source, index, f"{host or self.sites[0]}/inner{end}"):
             await frame_with(self.page, end)
@@ -82,7 +82,7 @@ class Journey:
                 try:
                     await self.page.go_back()
                 except cdpengine.NavigationFailedError:
-                    return  # there is nothing to go back to
+                    return  # the history has no such entry
                 if self.page.url == "about:blank":
                     await self.start()
 
@@ -99,7 +99,7 @@ class Journey:
 async def test_one_element_one_ref(
     shared_endpoint: str, httpserver: HTTPServer, source: Source, steps: list[tuple[object, ...]]
 ) -> None:
-    # Only browsers that are launched for it have the third source.
+    # Only browsers launched with it have the third source.
     opened = cdpengine.launch(args=[COMPUTED]) if source == "computed" else cdpengine.connect(shared_endpoint)
     async with opened as browser, browser.new_context() as context:
         page = await context.new_page()

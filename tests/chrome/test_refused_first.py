@@ -1,4 +1,4 @@
-"""A session whose first navigation is refused: later requests say so, and what would allow it."""
+"""A session whose first navigation is refused: later requests report this, and how to allow it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Renamed elements in every way in, in each kind of tree: a refused action reaches nothing, by the page's own log."""
+"""Renamed elements in every way in and each kind of tree: a refused action reaches nothing, by the page's
+log.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ PLACES = ("top", "open", "closed", "same", "cross")
 
 @pytest.fixture
 def pressed(httpserver: HTTPServer) -> list[str]:
-    """Serve the page; return what its buttons log: that each was renamed, and the names of those pressed."""
+    """Serve the page. Return the log of its buttons: the renamings, and the names of the pressed ones."""
     found: list[str] = []
 
     def log(request: Request) -> Response:
@@ -71,7 +73,7 @@ def pressed(httpserver: HTTPServer) -> list[str]:
 
 
 async def refs_of(way: Way, name: str) -> dict[str, str]:
-    """Return the refs of the buttons by their places, as a find request gives them."""
+    """Return the buttons' refs by position, from a find request."""
     refs = {}
     for place in PLACES:
         found = await way.ask({"kind": "find", "role": "button", "name": f"{place} {name}"})
@@ -80,7 +82,7 @@ async def refs_of(way: Way, name: str) -> dict[str, str]:
 
 
 async def wait_for_renaming(logged: list[str]) -> None:
-    """Wait until all buttons were renamed, those of other processes as well; forget that they were."""
+    """Wait until all buttons are renamed, also in other processes, and clear that log."""
     with trio.fail_after(10):
         while logged.count("renamed") < len(PLACES):  # noqa: ASYNC110 - the server logs in a thread of its own
             await trio.sleep(0.01)
@@ -106,7 +108,7 @@ async def test_a_renamed_element_is_refused_until_a_new_look(
             assert f"{place} Delete mail 52" in refused["error"]["message"]
             assert "selector" in refused["error"]["hint"]
         assert pressed == []
-        # A new look is the way to mean it as it is now.
+        # After a new look, the ref means the element with its new name.
         assert await refs_of(way, "Delete mail 52") == refs
         for place in PLACES:
             done = await way.ask({"kind": "click", "ref": refs[place], "diff": False})
@@ -147,7 +149,7 @@ async def test_a_countdown_can_be_pressed_and_a_price_cannot(page: cdpengine.Pag
     with pytest.raises(cdpengine.StaleRefError):
         await page.click(snapshot.find(name="Pay 900 EUR"), refuse_renamed=True)
     assert await page.evaluate("did") == ["Pay (3:29)", "Resend in 9 s"]
-    # Whatever a name changes to, a selector names the element.
+    # A selector names the element whatever its name becomes.
     actor = Actor(page.browser)
     actor.focus(page)
     assert (await dispatch(actor, {"kind": "click", "selector": "#price"})).ok
@@ -217,7 +219,7 @@ async def test_what_a_replay_sees_does_not_count_as_given(
     assert report.ok, report.to_table()
     await page.evaluate("other.remove()")
     failed = await execute(page, entry)
-    assert failed.diff is not None, "it was looked at for the report"
+    assert failed.diff is not None, "the report needed a look at it"
     with pytest.raises(cdpengine.StaleRefError):
         await page.click(ref.id, refuse_renamed=True)
     assert await page.evaluate("did") == ["other"]

@@ -1,4 +1,4 @@
-"""The console: lines against a real browser, scripts from standard input, and people at a terminal."""
+"""The console: lines in a real browser, scripts from standard input, and people at a terminal."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def test_a_page_is_opened_seen_and_acted_on(browser: cdpengine.Browser, sh
             assert '"done"' in await text(repl, "!evaluate document.querySelector('button').textContent")
             assert '"value": 2' in await text(repl, "Runtime.evaluate expression=1+1 returnByValue=true")
             assert "Page.navigate" in await text(repl, "? Page.navigate")
-            # What a page says cannot command a terminal.
+            # Page content cannot control the terminal.
             assert "\x1b" not in await text(repl, r"!evaluate '\x1b[31m\x9b'")
             await repl.run("!events Page.*")
             await repl.run("!goto data:text/html,again")
@@ -157,7 +157,7 @@ async def test_a_stopped_line_leaves_a_page_that_answers(
                     0.1,
                     2,
                     10,
-                ):  # on a busy machine the script has not begun when the line is stopped
+                ):  # on a busy machine the script has not started when the line is stopped
                     with trio.move_on_after(seconds) as scope:
                         await repl.run(line)
                     if line == "Debugger.enable" or TERMINATED in str(repl.stopped):
@@ -166,7 +166,7 @@ async def test_a_stopped_line_leaves_a_page_that_answers(
                     assert scope.cancelled_caught, line
                     assert TERMINATED in str(repl.stopped)
                 assert await text(repl, "!evaluate 1+1") == "2"
-            # A script of the page's own is not touched by a question that is stopped, but by a recovery.
+            # Stopping a query leaves the page's own script alone. A recovery does not.
             await repl.run(f"Runtime.evaluate expression='setTimeout(() => {{ {LOOP} }}, 0)'")
             with trio.move_on_after(0.2):
                 await repl.run("DOM.getDocument")
@@ -205,7 +205,7 @@ async def test_forms_and_history(browser: cdpengine.Browser, shared_endpoint: st
             await repl.run(f"!hover {name}")
             await repl.run(f"!scroll {name}")
             await repl.run(f"!drag {name} {city}")
-            # What was to be filled in is in no error: of a password, of a text that was changed, of an option.
+            # No error contains a value to fill in: not of a password, a changed string or an option.
             script = "document.querySelectorAll('input')[1].oninput = e => e.target.value = e.target.value.slice(0, 7)"
             await repl.run(f"!evaluate {script}")
 
@@ -257,7 +257,7 @@ def test_a_script_ends_at_its_first_failure_with_its_status(shared_endpoint: str
     ("script", "status"),
     [
         ("", 0),
-        ("!evaluate 1", 0),  # without an end of line
+        ("!evaluate 1", 0),  # without a newline
         ("!quit\nnonsense\n", 0),
         ("nonsense\n", 2),
         ("!fill e1 x\n!nothing\n", 1),
@@ -304,7 +304,7 @@ async def test_ctrl_c_ends_a_script_and_leaves_no_hung_page(
             while not await page.measure.unresponsive_for():
                 pass
             process.send_signal(signal.SIGINT)
-            # Its standard input stays open: nothing but the signal ends it.
+            # Its standard input stays open, so only the signal ends it.
             assert await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True) == 130
         errors = process.stderr.read().decode()
     assert "line 3 of the script: stopped: the script that ran was terminated" in errors
@@ -319,7 +319,7 @@ def started_script(endpoint: str) -> Iterator[subprocess.Popen[bytes]]:
         try:
             yield process
         finally:
-            process.kill()  # where it has not ended by itself
+            process.kill()  # if it has not ended itself
 
 
 @pytest.fixture
@@ -340,14 +340,14 @@ async def test_at_a_terminal(terminal: Terminal, page: cdpengine.Page, tmp_path:
         terminal.type("\r")
         terminal.expect(r'"product": "')
         terminal.expect(PROMPT)
-        terminal.type("half a line\x03")  # Ctrl-C at the prompt takes the line away, and nothing else
+        terminal.type("half a line\x03")  # Ctrl-C at the prompt only clears the line
         terminal.expect(PROMPT)
         terminal.type("!targets\r")
         terminal.expect(r"\n. (\d+)  page  about:blank")
         terminal.expect(PROMPT)
         terminal.type("!evaluate new Promise(() => 0)\r")
         terminal.expect(r"\n")
-        terminal.type_until("\x03", r"stopped")  # and while a command runs, the command
+        terminal.type_until("\x03", r"stopped")  # during a command it stops the command
         terminal.expect(PROMPT)
         terminal.type(f'Runtime.evaluate expression="{LOOP}"\r')
         terminal.expect(r"the page has not answered for 1\.\d s; Ctrl-C stops the command")
@@ -421,6 +421,6 @@ def test_a_signal_ends_it_and_gives_the_terminal_back(
         assert termios.tcgetattr(terminal.main)[3] & termios.ECHO
     else:
         other = os.open(os.devnull, os.O_RDWR)
-        os.dup2(other, terminal.main)  # closes it, and leaves its number to be closed in the end
+        os.dup2(other, terminal.main)  # closes it, and remembers its number for the final close
         os.close(other)
         assert terminal.process.wait(30) == 129

@@ -1,4 +1,4 @@
-"""Pages that replace JavaScript's built-ins change nothing in what comes back, and nothing in what is called."""
+"""Pages that replace JavaScript's built-ins change no return value and no call."""
 
 from __future__ import annotations
 

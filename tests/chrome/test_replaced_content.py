@@ -1,4 +1,4 @@
-"""Content that a style sheet draws otherwise: replaced by a picture, locked, or shown in closed details."""
+"""Content that a style sheet changes: replaced by a picture, locked, or in closed details."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs recorded with a real browser and replayed without any."""
+"""Programs recorded with a real browser and replayed without one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def log_in(browser: cdpengine.Browser, url: str) -> list[object]:
 
 
 async def keep_a_list(browser: cdpengine.Browser, url: str) -> list[object]:
-    """Two pages side by side, one of which is filled; a picture; a navigation back."""
+    """Two pages in parallel, one of which is filled; a screenshot; and a navigation back."""
     seen: list[object] = []
     page = await browser.new_page(url)
 
@@ -79,7 +79,7 @@ ENTERED = ("water the plants", "call Ada")
 
 
 def without_entered(seen: object) -> object:
-    """Return what a program saw as a recording has it."""
+    """Return a program's results in the form that a recording has."""
     if isinstance(seen, str):
         for text in ENTERED:
             seen = seen.replace(text, "[redacted]")
@@ -113,9 +113,9 @@ async def test_a_program_is_recorded_once_and_replayed_after(
     assert mode == "record"
     with debug.open_recording(path) as recording:
         assert b"c4nary" not in b"".join(bytes(line.msg) for line in recording)
-    # From here on there is no browser, and no server of pages: another free port is as good as the recorded one.
+    # From here on no browser and no page server runs. Any free port replaces the recorded one.
     monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
-    # What the program entered is secret, wherever the page shows it.
+    # The program's input is secret wherever the page shows it.
     expected = [without_entered(each) for each in seen]
     for _ in range(3):
         assert await run("http://127.0.0.1:9/") == ("replay", expected)
@@ -151,7 +151,7 @@ async def test_what_the_engine_itself_asks_is_replayed_and_a_withheld_result_is_
             entry = await page.find("#entry")
             assert entry is not None
             await page.fill(entry, "water the plants")
-            # No wait: how often it looks is a matter of time, which another run has more or less of.
+            # No wait: the number of looks depends on timing, which differs in each run.
             assert await page.find(role="button", name="Add") is not None
             await page.evaluate("(entry) => entry.remove()", target=entry)
             seen = await page.title(), str(await page.snapshot()), await page.evaluate("2 + 3")
@@ -228,7 +228,7 @@ async def test_without_text(recorded_browser):
 
 
 def run_tests(tests: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run a file of tests that use the plugin, and return what is printed."""
+    """Run a file of tests that use the plugin, and return its output."""
     options = ["-q", "-s", "--strict-markers", "--import-mode=importlib", "-o", "trio_mode=true"]
     plugins = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "cdpengine.testing.pytest_plugin"]
     sys.modules.pop(tests.stem, None)

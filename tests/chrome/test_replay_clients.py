@@ -1,4 +1,4 @@
-"""Programs of other clients, recorded once and replayed without a browser. Skipped where they are not installed."""
+"""Programs of other clients, recorded once and replayed without a browser. Skipped if they are not installed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def test_a_program_is_replayed_unchanged(
         recorded = await run_program(name, tmp_path, taped.endpoint, httpserver.url_for("/hall"))
     assert recorded.returncode == 0, recorded.stderr.decode()
     said = json.loads(recorded.stdout)
-    # From here on there is no browser, and no server of pages: they are on another port each time.
+    # From here on no browser and no page server runs. The servers have other ports each time.
     monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
     for port in range(40_001, 40_001 + TIMES):
         async with debug.cassette(path, complete=True) as taped:

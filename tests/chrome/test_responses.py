@@ -1,4 +1,6 @@
-"""Responses: waited for, their bodies read, kept, streamed; and what is said where there is none. Archives of them."""
+"""Responses: waiting, reading, buffering and streaming of bodies, the reasons for missing bodies, and
+archives.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ BIG = bytes(range(256)) * 2**14  # 4 MiB
 
 @pytest.fixture
 async def here(page: cdpengine.Page, httpserver: HTTPServer) -> str:
-    """A page that is shown, and what it can fetch. Returns the server's address."""
+    """Show a page that can fetch resources, and return the server's address."""
     html = "<!doctype html><meta charset=utf-8><title>t</title>"
 
     def slow(_request: Request) -> Response:
@@ -64,7 +66,7 @@ async def here(page: cdpengine.Page, httpserver: HTTPServer) -> str:
 
 
 def fetching(*paths: str) -> str:
-    """JavaScript that fetches the paths one after the other, and reads their bodies."""
+    """JavaScript that fetches the paths in sequence and reads their bodies."""
     return f"(async () => {{ for (const path of {list(paths)}) await fetch(path).then(r => r.arrayBuffer()) }})()"
 
 
@@ -78,7 +80,7 @@ async def test_a_response_that_a_block_brings(page: cdpengine.Page, here: str) -
     ) as expected:
         await page.evaluate(fetching("/data?4", "/data?5"))
     assert (expected.value.status, expected.value.url) == (200, f"{here}/data?5")
-    assert not page.activity.started  # it costs no buffers
+    assert not page.activity.started  # it needs no buffers
     await page.activity.stop()
     assert set(page.session._domains) == {"Page"}
 
@@ -150,7 +152,7 @@ async def test_kept_bodies_outlive_their_document_and_are_bounded(page: cdpengin
         assert got["big"] is not None
         await got["big"].body()
 
-    # All together: the oldest make room.
+    # All together: the oldest are removed.
     await page.activity.start(console=0, errors=0, bodies=cdpengine.KeepBodies(total=20_000, url="*/zipped*"))
     page.activity.clear()
     await page.goto(here)
@@ -190,8 +192,8 @@ async def test_large_bodies_in_pieces(page: cdpengine.Page, here: str, httpserve
                 async for piece in stream:
                     pieces.append(piece)  # noqa: PERF401
         assert b"".join(pieces) == BIG
-        assert len(pieces) > 1 or path == "/big", "what came before somebody listened is one piece"
-    # One that has come already, and one whose reader is too slow for what may wait.
+        assert len(pieces) > 1 or path == "/big", "the data before the first read is one piece"
+    # A stream that has ended, and one whose reader is too slow for the buffer.
     async with expected.value.stream() as stream:
         assert sum([len(piece) async for piece in stream]) == len(BIG)
     with pytest.raises(cdpengine.InvalidArgumentError, match="backlog"):
@@ -208,11 +210,11 @@ async def test_what_is_no_body_says_so(page: cdpengine.Page, here: str) -> None:
     other = await page.browser.new_page(f"{here}/other", activity=True)
     await other.activity.requests[0].finished()
     await other.close()
-    theirs = other.activity.requests[0].response  # what was kept stays
+    theirs = other.activity.requests[0].response  # the buffer keeps its contents
     assert theirs is not None
     with pytest.raises(cdpengine.BodyUnavailableError, match="gone"):
         await theirs.body()
-    # A body that will never end, and nobody who follows it any more.
+    # A body that never ends, and that no reader follows any more.
     await page.activity.stop()
     request._exchange.finished = None
     with pytest.raises(cdpengine.BodyUnavailableError, match="nothing follows"):

@@ -1,6 +1,7 @@
-"""A further snapshot, for which parts of the page were not read again, says what one from scratch says.
+"""A later snapshot, which skips unchanged parts of the page, equals one from scratch.
 
-The page is changed at random in all the ways of tests/support/mutations.js; the oracle is `fresh=True` right after.
+The page changes at random in all the ways of tests/support/mutations.js. The oracle is `fresh=True` right
+after.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ def difference(scratch: Snapshot, further: Snapshot) -> str:
 
 
 async def compared(page: cdpengine.Page) -> int:
-    """Compare a further snapshot with one from scratch; how many parts were not read again.
+    """Compare a later snapshot with one from scratch, and return the number of reused parts.
 
-    A page may change by itself between the two (an animation ends), so they are compared once more.
+    A page may change by itself in between, for example when an animation ends. So a difference is checked
+    once more.
     """
     for last in (False, True):
         further = await page.snapshot()
@@ -51,7 +53,7 @@ async def compared(page: cdpengine.Page) -> int:
             break
         assert not last, difference(scratch, further)
     assert scratch.stats.parts_reused == 0
-    for _ in range(2):  # so that the next change comes to a page that was still
+    for _ in range(2):  # so that the next change affects a page that was unchanged
         await page.snapshot()
     return further.stats.parts_reused
 
@@ -61,12 +63,12 @@ def rows(count: int) -> str:
 
 
 def mixed(first: int) -> str:
-    """Return a page of every eighth page of the corpus, with rows around."""
+    """Return a page with every eighth page of the corpus, surrounded by rows."""
     parts = [f"<section>{path.read_text()}</section>" for path in CORPUS[first::8]]
     return f"<!doctype html><title>Mixed</title><body>{rows(20)}{''.join(parts)}{rows(10)}"
 
 
-# Nothing in it refers to anything else, so that all of it can be still; every few steps it is as before.
+# Its parts do not refer to each other, so all of them can be reused. Every few steps the page is as before.
 PLAIN = f"""<!doctype html><title>Plain</title><style>
 .note::before {{ content: 'Note: ' }} .loud {{ text-transform: uppercase }} .off {{ display: none }}
 </style><main>{rows(20)}<section><h2>Form</h2><p class=note>Fill it in</p><p>Name <input> <textarea>T</textarea></p>
@@ -86,7 +88,7 @@ FEW_STEPS = rounds(12, 25)
         (RICH, STEPS, 30, 1),
         pytest.param(RICH, STEPS, 30, 2, marks=pytest.mark.slow),
         (PLAIN, STEPS, 5, 3),
-        (mixed(0), 25, 30, 10),  # of the first dozen changes none leaves a part as it was
+        (mixed(0), 25, 30, 10),  # each of the first dozen changes affects every part
         (mixed(2), FEW_STEPS, 30, 12),
         *(pytest.param(mixed(n), FEW_STEPS, 30, 10 + n, marks=pytest.mark.slow) for n in (4, 6)),
     ],
@@ -99,7 +101,7 @@ async def test_whatever_happens_to_the_page(
     chance = random.Random(seed)
     reused = 0
     for step in range(steps):
-        if step % again == 0:  # changes pile up, and what hides much hides it for good
+        if step % again == 0:  # changes accumulate, and a hidden area stays hidden
             await page.goto(httpserver.url_for("/"))
             await page.evaluate(MUTATIONS)
             for _ in range(3):
@@ -110,7 +112,7 @@ async def test_whatever_happens_to_the_page(
         else:
             await page.evaluate("seed => mutate(seed)", seed * 1_000_003 + step)
         reused += await compared(page)
-    assert reused > steps  # otherwise nothing was tested
+    assert reused > steps  # otherwise the test checked nothing
 
 
 SHEET = """<style>
@@ -272,7 +274,7 @@ async def test_a_page_that_was_still(
     after = await page.snapshot()
     assert said(after) == said(await page.snapshot(fresh=True))
     assert (after.text, after.title, after.url) != (before.text, before.title, before.url)
-    for _ in range(3):  # and it may be still once more
+    for _ in range(3):  # and it can be unchanged once more
         assert said(await page.snapshot()) == said(after)
 
 
@@ -300,7 +302,7 @@ async def test_what_is_asked_for_otherwise_reuses_nothing(page: cdpengine.Page) 
         await page.snapshot(source="dom"),
     ):
         assert snapshot.stats.parts_reused == 0
-    assert await compared(page) > 55  # and none of these is in the way
+    assert await compared(page) > 55  # and none of these prevents it
 
 
 async def test_a_new_document_begins_anew(page: cdpengine.Page, httpserver: HTTPServer) -> None:
@@ -321,7 +323,9 @@ LARGE = rounds(2_500, 20_500)
 
 @pytest.mark.parametrize("moved", [False, True])
 async def test_what_is_a_part_by_itself_and_then_in_a_larger_one(page: cdpengine.Page, moved: bool) -> None:
-    """A list that gets short is one part with its rows, and gets long again; a row may come to another list."""
+    """A list that becomes short is one part with its rows. It becomes long again, and a row may move to
+    another list.
+    """
     await page.set_content(rows(40) + "<ul id=other></ul>")
     await compared(page)
     last = "document.querySelector('li:nth-child(2) button').firstChild.data"
@@ -438,7 +442,7 @@ async def test_a_page_that_changes_all_the_time_is_left_in_peace(page: cdpengine
 
 
 async def test_what_begins_and_ends_to_listen_without_any_other_change(page: cdpengine.Page) -> None:
-    """No mutation tells of it: the page that was still is not, and the part in which it is is read again."""
+    """No mutation reports it. The page no longer counts as unchanged, and the affected part is read again."""
     await page.set_content(f"<ul>{rows(60)}</ul><p>text <b id=b>bold</b> <i id=i>it</i></p>")
     await page.evaluate("() => { listen = () => 0 }")
     for _ in range(3):

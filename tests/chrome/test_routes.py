@@ -1,4 +1,6 @@
-"""Requests of real pages, intercepted: every answer, every way to fail, every kind of page that can ask."""
+"""Intercepted requests of real pages: every response, every failure, every kind of page that can send
+requests.
+"""
 
 from __future__ import annotations
 
@@ -173,7 +175,7 @@ async def test_a_failure_is_in_the_log_with_its_traceback(
     await page.goto(site.url)
 
     def picky(url: str) -> bool:
-        if url.endswith("/favicon.ico"):  # the browser's own question, at whatever time
+        if url.endswith("/favicon.ico"):  # the browser's own request, at any time
             return False
         raise KeyError("no such url")
 
@@ -186,7 +188,7 @@ async def test_a_failure_is_in_the_log_with_its_traceback(
 
 
 async def test_patterns_types_and_order(page: cdpengine.Page, site: Site) -> None:
-    """The latest route is asked first; each passes on what it does not want, and sees what was changed before."""
+    """The latest route comes first. Each one passes on other requests, and sees the changes made before."""
     await page.goto(site.url)
     order: list[str] = []
 
@@ -344,7 +346,7 @@ async def test_frames_popups_and_workers_from_their_first_request(
 
 @asynccontextmanager
 async def held(page: cdpengine.Page, paths: int) -> AsyncIterator[trio.Event]:
-    """A route that holds what it gets; in the block, that many requests of the page are in its hands."""
+    """A route that holds its requests. In the block, it holds the given number of the page's requests."""
     arrived, release = trio.Event(), trio.Event()
     count = 0
 
@@ -366,7 +368,9 @@ async def held(page: cdpengine.Page, paths: int) -> AsyncIterator[trio.Event]:
 
 
 async def test_what_is_held_at_the_end_goes_on(page: cdpengine.Page, site: Site) -> None:
-    """Whether the block ends by itself, by an error, or is cancelled: to the older route, or to the server."""
+    """The block ends normally, by an error, or by cancellation. Held requests continue to the older route or
+    the server.
+    """
 
     async def older(route: Route) -> None:
         await route.fulfill(body="older")
@@ -400,7 +404,7 @@ async def test_what_is_held_at_the_end_goes_on(page: cdpengine.Page, site: Site)
 async def test_a_page_that_goes_while_requests_are_held(browser: cdpengine.Browser, site: Site) -> None:
     page = await browser.new_page(site.url)
     async with held(page, 2) as release:
-        await page.goto(f"{site.url}page2")  # nobody wants them any more
+        await page.goto(f"{site.url}page2")  # the page no longer waits for them
         release.set()
     await page.goto(site.url)
     async with held(page, 1):

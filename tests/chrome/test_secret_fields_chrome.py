@@ -1,4 +1,4 @@
-"""Secret fields: no script of the engine's returns what they hold, whatever it is asked for."""
+"""Secret fields: none of the engine's scripts returns their contents, whatever it reads."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OPEN = {
 
 
 class Ear:
-    """Notes the answers to the engine's own scripts that hold the secret."""
+    """Notes the responses to the engine's scripts that contain the secret."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -78,7 +78,7 @@ ENTERED = """() => {
 
 
 async def show(page: cdpengine.Page, markup: str) -> None:
-    """Show fields that hold what they hold as if somebody had entered it: markup is told as it is."""
+    """Show fields with entered contents. Contents from the markup are not secret."""
     await page.set_content(f"<!doctype html><main>{markup}</main>")
     await page.evaluate(ENTERED)
 
@@ -89,7 +89,7 @@ async def test_no_source_tells_what_a_secret_field_holds(page: cdpengine.Page, e
     await show(page, FIELDS[kind])
     for source in ("computed", "dom"):
         snapshot = await page.snapshot(source=source)
-        # An option's name is the page's own; that it is the one that is selected is not told.
+        # An option's name belongs to the page. Its selection is secret.
         options = '- option "c4nary-0"' if kind == "select" else "c4nary"
         assert "c4nary" not in str(snapshot).replace(options, "", 1)
         assert "[selected]" not in str(snapshot)
@@ -110,7 +110,7 @@ async def test_what_is_no_secret_is_told(page: cdpengine.Page, kind: str) -> Non
 
 
 async def test_a_password_that_is_shown_stays_one(page: cdpengine.Page, ear: Ear) -> None:
-    """It was seen as one: by a snapshot, by what filled it in, or by what typed into it."""
+    """A snapshot, a fill or a type saw it as a password field."""
     acts = {"snapshot": None, "fill": page.fill, "type": page.type}
     for act in acts.values():
         await show(page, f"<input id=p aria-label=P type=password value={'' if act else 'c4nary-0'}>")
@@ -236,7 +236,7 @@ TAKEN = [
 
 
 async def test_what_counts_as_taken(page: cdpengine.Page) -> None:
-    """A text that the page has only set apart counts as taken; one that lost or changed a character does not."""
+    """A reformatted string counts as accepted. One with a lost or changed character does not."""
     rule = f"""(cases) => {{
         const {{ isTyped, isSame, wasTaken }} = ({script("_input/forms/field_values")})();
         return cases.map(([wanted, held, type]) => isTyped(type)

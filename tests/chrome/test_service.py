@@ -1,4 +1,4 @@
-"""The service over real sockets: the table of cases, clients that leave, a browser that dies, limits, the ending."""
+"""The service over real sockets: the table of cases, disconnects, a crashed browser, limits, and shutdown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def site(httpserver: HTTPServer) -> str:
 
 
 class Client:
-    """A client of a service; its answers are JSON, and have the status that they ought to have."""
+    """A client of a service. Its responses are JSON with the expected status."""
 
     def __init__(self, listening: Listening, http: httpx.AsyncClient) -> None:
         self.listening, self.http = listening, http
@@ -64,12 +64,12 @@ Running = Callable[..., AbstractAsyncContextManager[Client]]
 
 @pytest.fixture
 def running(shared_endpoint: str) -> Running:
-    """Runs a service on the browser of all tests, which is left running."""
+    """Runs a service on the shared browser, which continues to run."""
     return partial(run_service, endpoint=shared_endpoint)
 
 
 SERVED = [case for case in CASES if not any(step.get("engine") in ("local", "gone") for step in case.steps)]
-"""The cases that a service can do as it is: it is not told of the tests' own search engines."""
+"""Cases that work on a default service, which does not know the tests' search engines."""
 
 
 @pytest.mark.sample(3, start=1)
@@ -79,7 +79,7 @@ async def test_the_table_over_http(first: int, site: str, tmp_path: Path, runnin
     file.write_text("x")
     places = {"site": site, "folder": str(tmp_path), "file": str(file)}
     cases = SERVED[first : first + 14]
-    # As in the process: there is no policy for URLs in the table.
+    # As in the process: the table has no policy for URLs.
     policy = UrlPolicy(schemes=frozenset({"http", "https", "data", "javascript"}), allow_private=True)
     async with running(url_policy=policy, files=Path("/"), commands_enabled=True) as client:
         without = partial(_ask_without_scripts, client)
@@ -88,7 +88,7 @@ async def test_the_table_over_http(first: int, site: str, tmp_path: Path, runnin
 
 
 async def _ask_without_scripts(client: Client, request: dict[str, Any]) -> dict[str, Any]:
-    """Ask as one whose scripts are refused: the same session, with that switched off for the moment."""
+    """Send a request as an actor without scripts: the same session, with scripts disabled for this request."""
     async with client.listening.service.sessions.use("default") as session:
         session.actor.evaluate_enabled = False
         try:
@@ -186,7 +186,7 @@ async def test_a_session_that_nobody_uses_is_closed(running: Running) -> None:
         with trio.fail_after(10):
             while (await client.http.get("/sessions")).json()["sessions"]:  # noqa: ASYNC110 - another program's
                 await trio.sleep(0.05)
-        assert (await client.ask({"kind": "tabs"}))["ok"], "and is made anew"
+        assert (await client.ask({"kind": "tabs"}))["ok"], "and is created again"
 
 
 async def test_sessions_are_apart_and_the_oldest_makes_room(site: str, running: Running) -> None:
@@ -197,13 +197,13 @@ async def test_sessions_are_apart_and_the_oldest_makes_room(site: str, running: 
         for name, value in (("ada", "1"), ("bob", "2")):
             cookies = (await client.ask({"kind": "cookies"}, name))["result"]
             assert [(each["name"], each["value"]) for each in cookies] == [("who", value)]
-        # A page of an origin that is let in can ask the service itself.
+        # A page of an allowed origin can send requests to the service.
         script = (
             "(url, token) => fetch(url, {headers: {Authorization: `Bearer ${token}`}}).then((a) => a.json())"
         )
         asked = {"kind": "evaluate", "function": script, "args": [f"{client.listening.url}/sessions", TOKEN]}
         assert (await client.ask(asked, "bob"))["result"] == {"sessions": ["ada", "bob"]}
-        # A third one takes the place of the one that was not used for the longest time.
+        # A third session replaces the one that was unused the longest.
         assert (await client.ask({"kind": "tabs"}, "eve"))["ok"]
         assert (await client.http.get("/sessions")).json() == {"sessions": ["bob", "eve"]}
         wrong = await client.ask({"kind": "tabs"}, "a/b")
@@ -243,7 +243,8 @@ async def test_where_pages_may_not_go_links_redirects_and_frames_may_not_either(
             answer = await client.ask({"kind": "navigate", "url": url})
             assert answer["error"]["kind"] == "urlRefused", answer
             assert answer["error"]["message"]
-        # Each of several at once is told of its own: one page that is refused, one whose server is not there.
+        # Each of several concurrent requests gets its own error: one for a refused page, one for an
+        # unreachable server.
         answers: dict[str, dict[str, Any]] = {}
 
         async def go(url: str) -> None:
@@ -305,16 +306,18 @@ async def test_when_the_service_ends_what_runs_is_answered_by_name(site: str, ru
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)  # it asks for every kind, many times
+@pytest.mark.timeout(240)  # it requests every kind, many times
 async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Path, running: Running) -> None:
-    """Schemathesis makes requests of the OpenAPI document, right and wrong ones, and holds the answers against it."""
+    """Schemathesis sends valid and invalid requests of the OpenAPI document, and checks the responses against
+    it.
+    """
     async with running(url_policy=UrlPolicy(), longest=3) as client:
         document = tmp_path / "openapi.json"
         document.write_bytes((await client.http.get("/openapi.json")).content)
         command = [
             str(Path(sys.executable).parent / "schemathesis"), "run", str(document), "--url", client.listening.url,
-            "--exclude-path", "/events",  # it goes on until the session ends
-            "--exclude-path", "/mcp",  # another protocol's
+            "--exclude-path", "/events",  # it continues until the session ends
+            "--exclude-path", "/mcp",  # of another protocol
             "--header", f"Authorization: Bearer {TOKEN}", "--max-examples", "15", "--seed", "1",
             "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
         ]  # fmt: skip

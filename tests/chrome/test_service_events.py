@@ -1,4 +1,4 @@
-"""Events of a session over HTTP: what happens on its pages, who comes back, who reads nothing, and every ending."""
+"""Events of a session over HTTP: page events, reconnects, stalled readers, and every ending."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def number_of(event_id: str) -> int:
 
 
 class Listener:
-    """A client that reads events, or does not, over a socket of its own."""
+    """A client on its own socket that reads events, or does not."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self.stream = stream
@@ -85,7 +85,9 @@ class Listener:
         return block
 
     async def read(self, until: Callable[[], bool] = lambda: False) -> None:
-        """Read to the end, or until something holds. Each event follows the one before, or says how many are lost."""
+        """Read to the end, or until a condition holds. Each event follows the one before, or reports the
+        number of lost ones.
+        """
         while not until() and (block := await self._block(b"\n\n")) is not None:
             fields = dict(line.split(": ", 1) for line in block.decode().splitlines())
             before, self.last_id = self.last_id, fields["id"]
@@ -181,7 +183,7 @@ async def test_what_a_page_does_is_told_as_it_happens_and_whoever_comes_back_mis
         for name, fields in expected:
             assert listener.has(name, **fields), (name, fields, listener.events)
         assert not listener.has("lost")
-        # While nobody listens, it goes on being written down.
+        # Events are recorded without a listener too.
         popup = next(data["targetId"] for name, data in listener.events if data.get("opener") == page)
         await client.act(kind="evaluate", function="console.log('meanwhile')", targetId=page)
         await client.act(kind="click", selector="#save", targetId=page)
@@ -194,8 +196,8 @@ async def test_what_a_page_does_is_told_as_it_happens_and_whoever_comes_back_mis
             assert again.has("downloadEnded", state="refused")
             assert again.has("pageClosed", targetId=popup)
             assert not again.has("lost")
-            assert not again.has("console", text="careful"), "what was read before is not told again"
-        # One page and some kinds of events alone; it ends with the page.
+            assert not again.has("console", text="careful"), "events that were read are not sent again"
+        # One page and some kinds of events only. The stream ends with the page.
         async with client.listen(targetId=page, events="console,dialog") as part:
             await client.act(kind="evaluate", function="console.log('one')", targetId=page)
             await client.act(kind="close", targetId=page)
@@ -273,12 +275,12 @@ async def test_a_client_that_reads_nothing_holds_up_neither_page_nor_others_nor_
                 began = trio.current_time()
                 assert (await client.act(kind="hover", selector="body"))["ok"]
                 assert trio.current_time() - began < slack(2)
-            # One that reads at last is told how many it missed, and has the latest.
+            # A client that reads late learns the number of missed events, and gets the latest.
             await late.read(lambda: late.has("console", text="x" * 10000 + "1999"))
             assert late.has("lost")
             assert "cdpengine_listeners 2.0" in (await client.http.get("/metrics")).text
             began = trio.current_time()
-        assert trio.current_time() - began < slack(4), "the service ended although a client took nothing"
+        assert trio.current_time() - began < slack(4), "the service ended although a client read nothing"
         assert not stuck.events
 
 

@@ -1,4 +1,6 @@
-"""Many clients at once, some of which break off: no wrong answer, no answer to somebody else, and nothing is left."""
+"""Many clients in parallel, some of which disconnect: no wrong response, no response to another client, no
+leftovers.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ TOKEN = "the-token-of-the-tests"
 
 
 def check_errors(figures: Figures) -> None:
-    """Nothing failed, but for scripts that were running in a page when another client's endless one was ended there.
+    """Check that no request failed, except scripts in a page where another client's endless script was ended.
 
-    Chrome ends what runs in the page's process: who is hit is told so, by name.
+    Chrome ends all running scripts of the page's process. An affected client gets a named error.
     """
     hit = figures.errors.pop("evaluate: evaluationTerminated", 0)
     assert not figures.errors
@@ -24,7 +26,7 @@ def check_errors(figures: Figures) -> None:
 
 
 async def test_each_client_gets_its_own_answer_whatever_the_others_do() -> None:
-    # Fewer at a time than there are clients: some wait in the queue, and leave it.
+    # Fewer slots than clients: some wait in the queue, and leave it.
     async with serve(ServiceSettings(token=TOKEN, requests=6)) as listening:
         port = int(listening.url.rpartition(":")[2])
         await open_pages(port, TOKEN, 2)

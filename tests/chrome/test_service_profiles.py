@@ -1,4 +1,4 @@
-"""Sessions with a profile: what they keep, who has one at a time, and what is refused."""
+"""Sessions with a profile: its contents, exclusive use, and refused names."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_a_profile_stays_and_is_nobody_elses(httpserver: HTTPServer, tmp_p
         assert await cookies(http, "profile:work", url) == []
         assert (await ask(http, "profile:work", kind="evaluate", function=SET))["ok"]
         assert stat.S_IMODE((profiles / "work").stat().st_mode) == 0o700
-        # Closed and asked for again at once: the next browser waits for the end of the last one.
+        # Closed and immediately requested again: the next browser waits until the last one has ended.
         assert (await http.delete("/sessions/profile:work")).json() == {"ok": True}
         assert await cookies(http, "profile:work", url) == ["who"]
 
@@ -76,7 +76,7 @@ async def test_a_profile_is_one_browsers_at_a_time_and_outlives_the_service(
             assert refused["error"]["kind"] == "launchFailed"
             assert "in use by another browser" in refused["error"]["message"]
     async with running(profiles=tmp_path) as http:
-        assert await cookies(http, "profile:work", url) == ["who"], "its browser ended in order"
+        assert await cookies(http, "profile:work", url) == ["who"], "its browser exited normally"
 
 
 @pytest.mark.slow
@@ -108,4 +108,4 @@ async def test_what_cannot_be_a_profile_is_refused_by_name(tmp_path: Path) -> No
             assert answer["error"]["kind"] == "invalidArgument", name
         assert (await ask(http, "profile:file", kind="tabs"))["error"]["kind"] == "profileUnusable"
         assert [each.name for each in tmp_path.iterdir()] == ["file"]
-    assert trio.current_time() - began < slack(3), "no browser was started for any of it"
+    assert trio.current_time() - began < slack(3), "no refused request started a browser"

@@ -1,4 +1,4 @@
-"""`cdpengine serve` as a program: how it is told to end, and what it leaves when it is killed."""
+"""`cdpengine serve` as a program: its shutdown, and its leftovers after a kill."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HANG = {"kind": "evaluate", "function": "while (true);", "timeoutMs": 60_000}
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """The folder for temporary files, with a path that is short enough for Chrome's socket."""
+    """The folder for temporary files, with a path short enough for Chrome's socket."""
     short = Path(tempfile.mkdtemp(dir="/tmp"))
     yield short
     shutil.rmtree(short)
@@ -172,7 +172,7 @@ async def test_it_ends_at_once_and_leaves_no_browser(folder: Path, how: str) -> 
             assert trio.current_time() - began < slack(1.5)
         await no_browser_on(folder)
         left = list(folder.iterdir())
-        assert left, "its profile is left, and the next one removes it"
+        assert left, "its profile is left, and the next service removes it"
     if how == "killed":
         async with started(folder) as program:
             assert (await program.ask({"kind": "newTab"}))["ok"]

@@ -1,4 +1,4 @@
-"""What a page cannot reach: every way of loading something, a name whose address changes, and peers over UDP."""
+"""Targets that a page cannot reach: every way of loading, a name whose address changes, and UDP peers."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ async def test_nothing_that_a_page_loads_gets_past_the_policy(httpserver: HTTPSe
         ended = await ask(http, kind="evaluate", function=OVER_QUIC, args=[over_quic])
         assert ended["result"] not in ("open", None), ended
         requests = (await ask(http, kind="requests", url="*127.0.0.1*", limit=500))["result"]["requests"]
-        assert len(requests) >= 15, "they were tried"
+        assert len(requests) >= 15, "the page tried all of them"
         assert not [each for each in requests if each["status"]]
     assert sorted(set(asked)) == ["localhost/back", "localhost/page", "localhost/sw.js"]
     logged = [request.path for request, _ in httpserver.log]
@@ -136,7 +136,7 @@ async def test_nothing_that_a_page_loads_gets_past_the_policy(httpserver: HTTPSe
 
 
 class Rebinding(trio.abc.HostnameResolver):
-    """Leads a name to the internet when it is judged first, and to this machine from then on."""
+    """Resolves a name to a public address at the first check, and to loopback afterwards."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -145,7 +145,7 @@ class Rebinding(trio.abc.HostnameResolver):
         await trio.lowlevel.checkpoint()
         name = host.decode() if isinstance(host, bytes) else str(host)
         self.asked.append(name)
-        # A document is judged before the request and as the request, then the connection is.
+        # A document's name is checked before the request and with it. Then the connection is checked.
         found = "93.184.216.34" if self.asked.count(name) <= 2 else "127.0.0.1"
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (found, port or 0))]
 

@@ -1,5 +1,4 @@
-"""The shell's commands as programs of their own: the table of cases, Ctrl-C, and the life of the background
-service."""
+"""The shell's commands as separate programs: the table of cases, Ctrl-C, and the background service's life."""
 
 from __future__ import annotations
 
@@ -39,8 +38,9 @@ def site(httpserver: HTTPServer) -> str:
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A user's runtime folder. Its name is short, because names of sockets are; what is left of a service is
-    ended."""
+    """A user's runtime folder. Its path is short because socket paths are limited. A remaining service is
+    ended.
+    """
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root:
         monkeypatch.setenv("XDG_RUNTIME_DIR", root)
         monkeypatch.setenv("XDG_STATE_HOME", f"{root}/state")
@@ -54,7 +54,7 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 async def background(folder: Path) -> AsyncIterator[Background]:
-    """The service in this program, and the clients programs of their own."""
+    """The service in this program, and the clients as separate programs."""
     async with running(BackgroundOptions()) as background:
         yield background
 
@@ -68,7 +68,7 @@ async def run(
 
 
 async def say(*arguments: str, **more: Any) -> str:
-    """Run a command that ends well, and return what it prints."""
+    """Run a command that succeeds, and return its output."""
     done = await run(*arguments, **more)
     assert (done.returncode, done.stderr) == (0, b""), done
     return done.stdout.decode()
@@ -102,13 +102,13 @@ async def ask_without_scripts(background: Background, request: dict[str, Any]) -
 
 
 SERVED = [case for case in CASES if not any(step.get("engine") in ("local", "gone") for step in case.steps)]
-"""The cases that a service can do as it is: it is not told of the tests' own search engines."""
+"""Cases that work on a default service, which does not know the tests' search engines."""
 
 
 GROUP = 6
 
 
-# In process, over HTTP and MCP a usual run has the whole table together; here is one part in twenty of it again.
+# In-process, HTTP and MCP runs cover the whole table together. This one runs a twentieth of it again.
 @pytest.mark.sample(20, start=9)
 @pytest.mark.parametrize("first", range(0, len(SERVED), GROUP))
 async def test_the_table_in_the_shell(first: int, background: Background, site: str, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ async def test_what_a_person_reads(background: Background, site: str, tmp_path: 
     assert await say("click", "#ask") == "a confirm opened ('Sure?'), answered Cancel\n"
     changed = await say("click", "#change", "--diff")
     assert "changed" in changed
-    assert "# diff of " not in changed, "checksums are for programs, and stand in the JSON"
+    assert "# diff of " not in changed, "checksums are for programs and appear in the JSON"
     assert await say("click", "#leave") == f"navigation to {site}/second\n"
     await say("wait", "--url", "*/second")
     assert await say("tabs") == f"* 0  {site}/second\n"
@@ -152,7 +152,7 @@ async def test_what_a_person_reads(background: Background, site: str, tmp_path: 
     assert b"--force" in again.stderr
     printed = await say("pdf", cwd=tmp_path)
     assert Path(printed.partition("  ")[0]).read_bytes().startswith(b"%PDF")
-    # Sessions are apart, and one is closed without the other.
+    # Sessions are separate, and closing one leaves the other open.
     assert await say("--session", "other", "tabs") == "no page is open\n"
     pageless = await run("click", "e1", "--session=other")
     assert pageless.returncode == 2
@@ -181,7 +181,7 @@ async def test_what_a_person_reads(background: Background, site: str, tmp_path: 
         assert (done.returncode, done.stdout) == (status, b""), done
         lines = done.stderr.decode().splitlines()
         if arguments[0] == "clik":
-            continue  # the command line's own words for a command that there is not
+            continue  # the command line's message for an unknown command
         first, second = lines
         assert first.startswith("Error: ")
         assert message in first
@@ -201,7 +201,7 @@ async def test_ctrl_c_stops_the_script_and_another_client_clicks(background: Bac
         with trio.fail_after(20):
             while not background._under_way:  # noqa: ASYNC110 - another program's
                 await trio.sleep(0.005)
-        await trio.sleep(0.1)  # into the script
+        await trio.sleep(0.1)  # until the script runs
         began = trio.current_time()
         process.send_signal(signal.SIGINT)
         assert await process.wait() == 130
@@ -209,11 +209,11 @@ async def test_ctrl_c_stops_the_script_and_another_client_clicks(background: Bac
         answer = await ask({"kind": "click", "selector": "#go"})
         assert answer["ok"], answer
         assert left < slack(0.25)
-        assert trio.current_time() - began < slack(0.5), "with the start of the other client"
+        assert trio.current_time() - began < slack(0.5), "including the start of the other client"
     finally:
         process.kill()
         await process.wait()
-    # A client that is killed takes back what it began, as well.
+    # A killed client's request is undone as well.
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP):
         process = await trio.lowlevel.open_process([*PROGRAM, "eval", "while (true);"])
         with trio.fail_after(20):
@@ -230,7 +230,7 @@ async def test_ctrl_c_stops_the_script_and_another_client_clicks(background: Bac
 
 
 def service_pid(folder: Path) -> int | None:
-    """Return the process of the service that runs, None where none does."""
+    """Return the pid of the running service, or None if none runs."""
     try:
         pid = int((folder / "shell.lock").read_text())
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -248,7 +248,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def alive(pids: list[int]) -> list[int]:
-    """Return those that run; a zombie, which nobody has buried yet, does not."""
+    """Return the running processes, without zombies."""
     left = []
     for pid in pids:
         try:
@@ -280,7 +280,7 @@ async def test_two_starts_at_once_give_one_and_a_killed_one_leaves_nothing(folde
         "shell.lock": 0o600,
         "shell.log": 0o600,
     }
-    # What it kept is gone with it, and so is its browser; the socket that it left is noticed.
+    # Its state and its browser are gone with it, and the next start notices its socket.
     browsers = descendants(first)
     assert browsers
     os.kill(first, signal.SIGKILL)
@@ -293,7 +293,7 @@ async def test_two_starts_at_once_give_one_and_a_killed_one_leaves_nothing(folde
     second = service_pid(folder)
     assert second not in (None, first)
     assert second is not None
-    # The last session ends it, with its browser; when the command returns, nothing is left.
+    # The last session ends it and its browser. Nothing is left when the command returns.
     assert await say("open", f"{site}/second") == f"{site}/second  200\n"
     browsers = descendants(second)
     assert browsers
@@ -333,7 +333,8 @@ async def test_refs_never_begin_again_when_the_service_is_killed(
     assert pressed == []
     refs = Path(os.environ["XDG_STATE_HOME"], "cdpengine", "shell-refs")
     assert (refs.read_text(), stat.S_IMODE(refs.stat().st_mode)) == (f"{kills + 1}00\n", 0o600)
-    # A service that ends in order leaves the number as well, and a damaged file begins behind all of them.
+    # A service that exits normally also saves the number. With a damaged file, numbers start after all
+    # earlier ones.
     assert await say("close", "--all") == "done\n"
     refs.write_bytes(b"\0\0")
     await say("open", httpserver.url_for("/second"))
@@ -348,7 +349,7 @@ async def test_a_service_that_nobody_uses_ends_and_one_that_is_killed_says_so(
     assert await say("open", "data:text/html,<title>x</title>")
     pid = service_pid(folder)
     assert pid is not None
-    # It ends in order when it is told to.
+    # It exits normally on request.
     browsers = descendants(pid)
     assert browsers
     os.kill(pid, signal.SIGTERM)
@@ -357,7 +358,7 @@ async def test_a_service_that_nobody_uses_ends_and_one_that_is_killed_says_so(
     assert await say("open", "data:text/html,<title>x</title>")
     pid = service_pid(folder)
     assert pid is not None
-    # In the middle of a command, which is not sent again: it may have been done. Its page never comes.
+    # During a command, which is not sent again because it may have been done. Its page never arrives.
     [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with trio.open_nursery() as nursery, listener:
         done: list[subprocess.CompletedProcess[bytes]] = []

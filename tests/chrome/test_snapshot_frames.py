@@ -1,4 +1,4 @@
-"""All frames of a page in one snapshot: in this process and in others, nested, hidden, hung, reloading."""
+"""All frames of a page in one snapshot: same-process and cross-process, nested, hidden, hung, reloading."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def button(name: str) -> str:
 
 
 def serve(server: HTTPServer, **pages: str) -> str:
-    """Serve the pages; OTHER in them is another site on the same server. Returns the address of `main`."""
+    """Serve the pages, with another site on the same server for OTHER. Return the address of `main`."""
     here = server.url_for("/").replace("localhost", "127.0.0.1").rstrip("/")
     other = here.replace("127.0.0.1", "localhost")
     for name, body in pages.items():
@@ -34,7 +34,7 @@ def serve(server: HTTPServer, **pages: str) -> str:
 
 
 def outline(snapshot: cdpengine.Snapshot) -> list[str]:
-    """The lines without refs, states and addresses."""
+    """Return the lines without refs, states and addresses."""
     return [re.sub(r" \[.*", "", line) for line in snapshot.text.splitlines()]
 
 
@@ -93,15 +93,13 @@ async def test_frames_of_all_kinds_in_one_tree_from_every_source(nested: cdpengi
     assert first.title == "Main"
     assert first.stats.frames == 7
     assert len({ref.session_id for ref in first.refs.values()}) == 3, (
-        "this site, the other one, and back again"
+        "this site, the other one, and this one again"
     )
     for source in get_args(Source):
         snapshot = await nested.snapshot(source=source)
         assert outline(snapshot) == LINES, source
         assert snapshot.stats.source == source
-        assert list(snapshot.refs) == list(first.refs), (
-            "the same elements keep their refs, wherever read from"
-        )
+        assert list(snapshot.refs) == list(first.refs), "the same elements keep their refs in each source"
     assert {ref.frame_id for ref in first.refs.values()} == set(first.stats.sources) - {
         frame.id for frame in nested.frames if frame.url.endswith("?hidden")
     }
@@ -148,7 +146,7 @@ async def test_what_is_in_one_element(nested: cdpengine.Page, source: Source | N
     ref = whole.find("button", "Back c")
     for target in (ref, ref.id):
         assert outline(await nested.snapshot(root=target, source=source)) == ['- button "Back c"']
-    # CSS goes into open shadow roots.
+    # CSS selectors match in open shadow roots.
     assert outline(await nested.snapshot(root="iframe.in", source=source)) == LINES[22:]
 
 
@@ -187,7 +185,7 @@ HUNG = "<button>Never</button><script>onload = () => {parent.postMessage('on', '
 async def test_a_hung_frame_in_another_process_is_marked(
     new_tab: cdpengine.Page, httpserver: HTTPServer, source: Source | None
 ) -> None:
-    page = new_tab  # the process that hangs ends with it
+    page = new_tab  # the hung process ends with it
     body = f"""<script>told = new Promise((done) => addEventListener("message", done, {{once: true}}))</script>
         {button("Main")}<iframe src="OTHER/hung"></iframe><iframe src="HERE/near"></iframe>"""
     await page.goto(
@@ -254,7 +252,7 @@ async def test_frames_that_reload_all_the_time(new_tab: cdpengine.Page, httpserv
         assert [line for line in outline(snapshot) if "Main" in line] == LINES[:3]
         inside = [ref for ref in snapshot.find_all("button") if ref.name.startswith("Near")]
         seen += len(inside)
-        # What there is of a frame is all of one document.
+        # A frame's content always comes from one document.
         for frame_id in {ref.frame_id for ref in inside}:
             of_frame = [ref for ref in inside if ref.frame_id == frame_id]
             assert [ref.name for ref in of_frame] == ["Near a", "Near b", "Near c"]

@@ -1,9 +1,10 @@
-"""The order of a snapshot is that of the page, in every mode and from every source, on random pages.
+"""A snapshot has the page's order, in every mode and from every source, on random pages.
 
-A page is made of words that are each there once. What is shown has to be these words and the things to act on, in the
-order of the flat tree, each once; and each ref has to name the element that the page itself knows by that id. On every
-fourth page there are sections that content-visibility: auto skips; the accessibility tree, which may not have them, has
-to say so. With refs="all", each line of an element has a ref of its own. More pages are read with `--run-slow`; CDPENGINE_ORDER_PAGES says how many.
+Each word of a page is unique. The snapshot must contain these words and the actionable elements once each, in
+the order of the flat tree. Each ref must mean the element that the page knows by that id. Every fourth page
+has sections that content-visibility: auto skips; the accessibility tree may lack them and must then report
+that. With refs="all", each line of an element has its own ref. `--run-slow` reads more pages;
+CDPENGINE_ORDER_PAGES sets their number.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from cdpengine._snapshot.render.lines import AX_MODES, Mode
 pytestmark = pytest.mark.chrome
 
 PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", rounds(3, 200)))
-"""The first eight have every mode with refs="all", and skipped sections twice."""
+"""The first eight cover every mode with refs="all", and skipped sections twice."""
 AT_ONCE = 8
 FRAMES = (641, 940)[: rounds(1, 2)]
-"""Pages of many frames in one process, which are read at the same time."""
+"""Pages with many frames in one process, which are read in parallel."""
 DEEPEST = 4
 
 Token = str
@@ -39,9 +40,9 @@ Token = str
 
 @attrs.define
 class Made:
-    """HTML with what it shows, in the order of the page; `roots` are its shadow roots: host, mode, HTML.
+    """HTML with its expected tokens in page order. `roots` are its shadow roots: host, mode, HTML.
 
-    `far` is what of it stands where it may be skipped.
+    `far` are the tokens in sections that may be skipped.
     """
 
     html: str = ""
@@ -71,7 +72,7 @@ listen(document);
 
 
 class Maker:
-    """Makes one page. `documents` are those of its frames of another site, by name."""
+    """Makes one page. `documents` are those of its cross-site frames, by name."""
 
     def __init__(self, seed: int, other: str) -> None:
         self.random = random.Random(seed)
@@ -90,7 +91,7 @@ class Maker:
         return Made(f" {' '.join(words)} ", words)
 
     def leaf(self) -> Made:
-        """What is clickable in the middle of a text, by any of the ways, or a control of HTML's own."""
+        """Return a clickable element inside text, made clickable in any way, or an HTML control."""
         own, words = f"c{self.number()}", self.words()
         way = self.random.randrange(8)
         tag = self.random.choice(["span", "b", "i", "em", "u", "code", "font", "x-y"])
@@ -128,7 +129,7 @@ class Maker:
             return self.content(depth + 1).within(f"<{tag}>", f"</{tag}>")
         if kind < 0.85:
             own = f"c{self.number()}"
-            # What only wraps controls would have no line of its own.
+            # An element that only wraps controls would have no line.
             content = self.words() + self.content(depth + 1)
             return content.within(f"<div id={own} onclick='1'>", "</div>", f"#{own}")
         if kind < 0.95:
@@ -136,7 +137,7 @@ class Maker:
         return self.frame(depth)
 
     def skipped(self, depth: int) -> Made:
-        """A section that is skipped while it is far from the viewport, which it is."""
+        """Return a section far from the viewport, which Chrome skips."""
         tag = self.random.choice(["div", "section", "ul"])
         made = self.content(depth + 1).within(
             f"<div style='height:9000px'></div><{tag} style='content-visibility:auto;height:300px'>",
@@ -145,7 +146,7 @@ class Maker:
         return attrs.evolve(made, far=frozenset(made.tokens))
 
     def host(self, depth: int) -> Made:
-        """An element with a shadow tree: what stands before and after its slot, or no slot at all."""
+        """Return an element with a shadow tree: content before and after its slot, or no slot at all."""
         own = f"h{self.number()}"
         before, after = self.content(depth + 2), self.content(depth + 2)
         light = self.words() + self.content(depth + 1)
@@ -180,11 +181,13 @@ NUMBERED = re.compile(r"^\s*\[(\d+)\]")
 MARKED = re.compile(r"\[ref=e(\d+)\]")
 TOKEN = re.compile(r"\bw\d+\b")
 JOINED_TOKEN = re.compile(r"w\d+")
-"""The accessibility tree has no white space between texts where what stands between them is skipped."""
+"""The accessibility tree has no white space between texts if the content between them is skipped."""
 
 
 def tokens_of(text: str, mode: Mode, ids: dict[str, str], token: re.Pattern[str] = TOKEN) -> Iterator[Token]:
-    """What is shown, in order. A word that the accessibility tree repeats below a name counts once there."""
+    """Return the visible tokens in order. A word that the accessibility tree repeats below a name counts
+    once.
+    """
     seen: set[str] = set()
     pattern = NUMBERED if mode in ("numbered", "webarena") else MARKED
     for line in text.splitlines():
@@ -197,7 +200,7 @@ def tokens_of(text: str, mode: Mode, ids: dict[str, str], token: re.Pattern[str]
 
 
 async def ids_of(page: cdpengine.Page, snapshot: cdpengine.Snapshot) -> dict[str, str]:
-    """What the page itself says of the element of each ref."""
+    """Return the page's own id for the element of each ref."""
     return {
         ref: await page.evaluate("element => element.id", target=ref, timeout=20) for ref in snapshot.refs
     }
@@ -207,7 +210,7 @@ FRAMES_DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimati
 
 
 def check_left_out(made: Made, text: str, mode: Mode, ids: dict[str, str]) -> None:
-    """Check what the accessibility tree has: all but what is skipped, and that is told."""
+    """Check that the accessibility tree lacks only skipped content, and reports it."""
     shown = list(tokens_of(text, mode, ids, JOINED_TOKEN if made.far else TOKEN))
     there = set(shown)
     where = f"{mode}\n{made.html}\n{text}"

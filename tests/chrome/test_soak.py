@@ -1,4 +1,4 @@
-"""The same thing again and again: nothing grows, in this process or in the page."""
+"""The same operation repeated many times: nothing grows in this process or in the page."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from rounds import rounds
 
 import cdpengine
 
-pytestmark = [pytest.mark.chrome, pytest.mark.timeout(rounds(300, 0))]  # as many rounds as somebody asks for
+pytestmark = [pytest.mark.chrome, pytest.mark.timeout(rounds(300, 0))]  # as many rounds as requested
 
 HANGS = rounds(9, 999)
 NAVIGATIONS = rounds(8, 500)
 LOOKS = rounds(4, 20)
-"""Navigations for each time that the page is read and clicked, too. What is left by one in so many is more than one in all."""
+"""Navigations for each time that the page is also read and clicked. A leak in one of so many exceeds one in
+all.
+"""
 PAGES = rounds(4, 20)
 
 ONE_MORE = 1
 SOME = 10
-"""Descriptors that may be open more or less than before: the test's own server has them, for the browser."""
+"""Tolerated change of open descriptors: the test's server has some for the browser."""
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def no_records(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def ours() -> Counter[str]:
-    """Count the living objects of our classes."""
+    """Count the living objects of the engine's classes."""
     gc.collect()
     return Counter(
         f"{kind.__module__}.{kind.__qualname__}"
@@ -53,8 +55,9 @@ def ours() -> Counter[str]:
 BOUNDED = (
     ".ref.Ref", ".ref.Entry", ".frames.Frame", ".refs.RefTable", ".refs._Renderer", ".walk_installed.Installed", ".navigation._Document",
 )  # fmt: skip
-"""Kept after their documents are gone, up to a number (tests of their own say so), so that a stale ref can be
-explained and a frame that comes back is known."""
+"""Objects kept after their documents, up to a limit that other tests check: to explain stale refs and
+recognise returning frames.
+"""
 
 
 def descriptors() -> int:
@@ -62,7 +65,7 @@ def descriptors() -> int:
 
 
 PASSING = ("recovery by ", "terminate further", "answers to terminations")
-"""What the names of tasks begin with that stop hung scripts. On a busy machine they go on after the call has failed."""
+"""Prefixes of names of tasks that stop hung scripts. On a busy machine they outlive the failed call."""
 
 
 def tasks() -> Counter[str]:
@@ -78,14 +81,14 @@ def tasks() -> Counter[str]:
 
 
 def is_busy(page: cdpengine.Page) -> bool:
-    """Return whether something is on its way that ends without anybody's doing."""
+    """Return whether an operation is in progress that will end by itself."""
     return any(connection.statistics().in_flight for connection in page.browser.connections) or any(
         name.startswith(PASSING) for name in tasks()
     )
 
 
 async def measure(page: cdpengine.Page) -> dict[str, object]:
-    # One round trip at least: a loop of bare looks would let no other task run.
+    # At least one round trip: a loop of bare looks would let no other task run.
     await page.browser.session.call("Browser.getVersion")
     with trio.move_on_after(20):
         while is_busy(page):
@@ -94,7 +97,7 @@ async def measure(page: cdpengine.Page) -> dict[str, object]:
     for name in [
         name for name in objects if name.endswith((".Event", ".Envelope", ".Traffic", ".EventsLostError"))
     ]:
-        del objects[name]  # what happens to be on its way
+        del objects[name]  # operations in progress
     for name in [name for name in objects if name.endswith(BOUNDED)]:
         del objects[name]
     return {
@@ -110,9 +113,10 @@ async def measure(page: cdpengine.Page) -> dict[str, object]:
 
 
 def grown(before: dict[str, object], after: dict[str, object]) -> dict[str, object]:
-    """What differs, with both values; of the objects, only the classes that differ, of the tasks those there are more of.
+    """Return the differences with both values. Only classes that differ and tasks that increased are
+    included.
 
-    A task that has ended since was on its way when it was counted.
+    A task that has ended since was in progress when it was counted.
     """
     differing: dict[str, object] = {
         name: (before[name], after[name]) for name in before if before[name] != after[name]
@@ -128,7 +132,7 @@ def grown(before: dict[str, object], after: dict[str, object]) -> dict[str, obje
         old, new = before["objects"], after["objects"]
         assert isinstance(old, Counter)
         assert isinstance(new, Counter)
-        # One more or less of an error is not growth: the latest reason of something may be remembered.
+        # One error more or less is not growth: an object may remember its latest reason.
         more = {name: (old[name], new[name]) for name in old | new if new[name] - old[name] > ONE_MORE}
         if more:
             differing["objects"] = more
@@ -140,7 +144,7 @@ def grown(before: dict[str, object], after: dict[str, object]) -> dict[str, obje
 async def growth(
     before: dict[str, object], measured: Callable[[], Awaitable[dict[str, object]]]
 ) -> dict[str, object]:
-    """What has grown and stays so; what is only on its way, on a busy machine, is waited for."""
+    """Return lasting growth. Operations still in progress on a busy machine get time to end."""
     left = grown(before, await measured())
     with trio.move_on_after(20):
         while left:
@@ -179,7 +183,7 @@ async def test_navigations_leave_nothing(page: cdpengine.Page, httpserver: HTTPS
             await page.click((await page.snapshot()).find(role="button"))
             assert await page.evaluate("document.querySelector('h1').textContent") == "ab"[n % 2]
 
-    for n in range(2 * LOOKS):  # from the second look on, documents have what makes the walk
+    for n in range(2 * LOOKS):  # from the second look on, documents have the object that runs the walk
         await visit(n)
     before, open_before = await measure(page), descriptors()
     for n in range(NAVIGATIONS):
@@ -199,7 +203,7 @@ async def test_pages_leave_nothing(browser: cdpengine.Browser, page: cdpengine.P
     tasks = trio.lowlevel.current_statistics().tasks_living
 
     def left() -> bool:
-        """Whether a page that was closed still has a session, or a task that ends with it."""
+        """Return whether a closed page still has a session, or a task that ends with the session."""
         return trio.lowlevel.current_statistics().tasks_living > tasks or any(
             connection.statistics().sessions > len(browser.pages) for connection in browser.connections
         )

@@ -1,7 +1,7 @@
-"""The sources `ax` and `computed` say the same of every page of the corpus: refs, roles, names, states, values.
+"""The sources `ax` and `computed` agree on every page of the corpus: refs, roles, names, states, values.
 
-What is normalised is what docs/snapshot-sources.md names: nodes in the browser's own shadow trees, which no script can
-see, and how runs of text are cut into pieces.
+The comparison normalises only the differences in docs/snapshot-sources.md: nodes in the browser's shadow
+trees, which no script can see, and the division of text runs.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ pytestmark = pytest.mark.chrome
 
 
 CORPUS = sorted(Path(__file__).with_name("corpus").glob("*.html"))
-BEYOND_THE_TREE = {"hidden_attributes", "without_tree"}  # what Chrome's tree lacks comes with the clickables
+BEYOND_THE_TREE = {
+    "hidden_attributes",
+    "without_tree",
+}  # the clickables add the parts that Chrome's tree lacks
 
 
 def in_the_browsers_own_trees(node: dict[str, Any], inside: bool = False) -> Iterator[int]:
-    """Go through the backend node ids of what is in user-agent shadow roots; `node` is described by `DOM`."""
+    """Yield the backend node ids in user-agent shadow roots. `node` is a `DOM` description."""
     if inside:
         yield node["backendNodeId"]
     for root in node.get("shadowRoots", ()):
@@ -49,7 +52,7 @@ def letters(text: str) -> str:
 
 
 def texts(document: Document, named: set[str]) -> str:
-    """Return the letters of all texts, in order, but for those that a name says too."""
+    """Return the letters of all texts in order, except those that a name repeats."""
     found = (letters(node.name) for node in walk(document.roots) if node.kind == "text")
     return "".join(text for text in found if not any(text in name for name in named))
 
@@ -61,7 +64,8 @@ def test_there_are_enough_pages() -> None:
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
 async def test_both_sources_say_the_same(page: cdpengine.Page, file: Path) -> None:
-    # What content-visibility: auto skips is in the walk only (test_content_visibility.py): here nothing is.
+    # Only the walk has content that content-visibility: auto skips (test_content_visibility.py). Here nothing
+    # is skipped.
     await page.set_content(file.read_text("utf-8").replace("content-visibility:auto", ""))
     worlds = IsolatedWorlds()
     request = request_of(page, worlds, clickables=file.stem in BEYOND_THE_TREE)

@@ -1,4 +1,4 @@
-"""What becomes of refs: which element an action hits, what StaleRefError says, what heal finds, who finds the refs."""
+"""The life of refs: the element that an action hits, StaleRefError's reasons, healing, and sharing of refs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_a_node_that_is_out_of_the_document_but_lives(
 
 async def test_a_node_that_was_collected(page: cdpengine.Page) -> None:
     ref = (await shown(page)).refs["e1"]
-    # When Chrome collects a node is its own affair; of a number that it never gave it says the same.
+    # Chrome decides when it collects a node. It gives the same error for a number that it never assigned.
     gone = Node("button", "interactive", "Buy", backend_node_id=10**8)
     gone_document = Document([gone], frame_id=ref.frame_id, loader_id=ref.loader_id, cut=True)
     (lost,) = page._core.refs.assign([gone_document]).values()
@@ -109,7 +109,7 @@ async def test_frames_that_swap_processes_move_and_go(page: cdpengine.Page, http
     assert caught.value.became == "moved"
     await page.snapshot()
     assert (await page.click(refs["A"], timeout=20)).target.startswith(refs["A"].id), (
-        "a new snapshot finds where it is"
+        "a new snapshot finds its new place"
     )
     await page.evaluate("(url) => { document.querySelectorAll('iframe')[1].src = url }", f"{other}/inner?9")
     await frame_with(page, "?9")
@@ -238,7 +238,7 @@ async def test_heal_does_not_outlive_its_deadline(page: cdpengine.Page) -> None:
         nursery.cancel_scope.cancel()
 
 
-# --- who finds the refs ------------------------------------------------------------------------------------
+# --- sharing of refs ---------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
@@ -310,7 +310,9 @@ async def test_another_browser_has_tables_of_its_own(
 async def test_a_navigation_that_is_not_told_yet_hits_nobody(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
-    """The other process numbers its nodes from 1 too: the question reaches it before its document is known here."""
+    """The other process numbers its nodes from 1 too. The query reaches it before the engine knows its
+    document.
+    """
     own, other = serve(httpserver)
     listen = "<script>window.clicked = []; addEventListener('click', e => clicked.push(e.target.textContent))</script>"
     for path in ("/one", "/two"):

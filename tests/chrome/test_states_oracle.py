@@ -1,4 +1,6 @@
-"""States of every role, given by attributes or by `ElementInternals`: the sources `computed` and `dom` say what Chrome's tree does."""
+"""States of every role, set by attributes or `ElementInternals`: the sources `computed` and `dom` agree with
+Chrome's tree.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ async def check_sources(page: cdpengine.Page, worlds: IsolatedWorlds) -> None:
 
 
 async def change(page: cdpengine.Page, random: Random, count: int, *, internals: bool) -> None:
-    """Set states of some of the elements anew, without a trace in the document if by `internals`."""
+    """Change states of some elements; with `internals`, without a trace in the document."""
     changes = [[number, states(random, 3)] for number in random.sample(range(count), count // 4)]
     holder = "elementOf(number).internals" if internals else "elementOf(number)"
     await page.evaluate(

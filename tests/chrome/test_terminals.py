@@ -1,4 +1,6 @@
-"""A page that wants to command the terminal: what every command that opens it prints, at a terminal and elsewhere."""
+"""A page that tries to control the terminal: the output of every command that opens it, at a terminal and
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -161,7 +163,9 @@ def test_a_console_for_scripts(
     ]
     script = tmp_path / "script"
     script.write_text("\n".join(lines) + "\n")
-    with script.open() as stdin:  # the console reads the descriptor, so a text in memory is no standard input
+    with (
+        script.open() as stdin
+    ):  # the console reads the descriptor, so a StringIO cannot replace standard input
         monkeypatch.setattr(sys, "stdin", stdin)
         status, out, err = run(capfdbinary, "repl", shared_endpoint)
     assert (status, "line 10 of the script failed" in err) == (1, True)
@@ -205,7 +209,7 @@ def test_at_a_terminal(url: str, shared_endpoint: str) -> None:
             while True:
                 try:
                     chunk = os.read(main, 65536)
-                except OSError:  # Linux says so when the other end is closed
+                except OSError:  # Linux reports this when the other end is closed
                     break
                 if not chunk:
                     break

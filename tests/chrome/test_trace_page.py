@@ -1,4 +1,4 @@
-"""The page that a recording becomes, in a real browser: filtered, opened, scrolled; and real recordings in every form."""
+"""A recording's page in a real browser: filtered, opened and scrolled; and real recordings in every form."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ROWS = "[...document.querySelectorAll('#rows .row')].map((row) => row.children[4
 
 
 class Opened:
-    """A page of a recording in a tab, and everything that it complained about or asked for."""
+    """A recording's page in a tab, with its errors and its requests."""
 
     def __init__(self, page: cdpengine.Page) -> None:
         self.page = page
@@ -85,7 +85,7 @@ async def opened(page: cdpengine.Page) -> AsyncIterator[Opened]:
 
 
 async def press_at(page: cdpengine.Page, element: str, *parts: float) -> None:
-    """Press the mouse on an element, at parts of its width from its left; release it at the last one."""
+    """Press the mouse at a fraction of an element's width from its left, and release it at the last fraction."""
     box = await page.evaluate(
         f"(() => {{ const b = {element}.getBoundingClientRect(); return [b.left, b.top, b.width]; }})()"
     )
@@ -131,7 +131,7 @@ async def test_a_hundred_thousand_lines_are_filtered_opened_and_scrolled(
     await page.evaluate("document.getElementById('clear').click()")
     assert await page.evaluate(FILL, "session", "3") == counted(lambda line: line.s == lines[3].s)
     await page.evaluate(FILL, "session", "")
-    # The end of the table: its rows are those of the recording's end.
+    # The end of the table shows the end of the recording.
     await page.evaluate(
         "(() => { const table = document.getElementById('table'); table.scrollTop = table.scrollHeight; })()"
     )
@@ -146,7 +146,7 @@ async def test_a_row_is_opened_by_mouse_and_keyboard_and_a_range_chosen(
     opened: Opened, tmp_path: Path
 ) -> None:
     page = opened.page
-    # A fresh address for each test: a loaded file is not asked for again.
+    # A new address for each test, because a loaded file is not requested again.
     assert (
         await opened.open(tmp_path / "small.html", page_document(HEADER, "small", small().lines))
         == "16 of 16 lines"
@@ -191,7 +191,7 @@ async def test_a_real_recording_in_every_form(
             await page.evaluate("1 + 1")
             await page.close()
 
-    # The first snapshot of a browser finds out more about it than the others.
+    # A browser's first snapshot queries more of its features than later ones.
     first = await browser.new_page()
     await first.snapshot()
     await first.close()
@@ -205,7 +205,7 @@ async def test_a_real_recording_in_every_form(
         conduct = Conduct(commands)
         conduct.add_all(lines)
         conducts.append(conduct)
-        # Ids of commands are unique within a connection only: each reply must have found its own call.
+        # Command ids are unique only within a connection. Each response must match its own call.
         called = {(line.c, line.id): line.m for line in lines if line.k == "call"}
         answered = {(line.c, line.id): line.m for line in lines if line.k in ("reply", "error") and line.m}
         assert len(called) > 30
@@ -214,7 +214,7 @@ async def test_a_real_recording_in_every_form(
     comparison = compare(conducts[0], conducts[1], commands)
     for role in (each for each in comparison.roles if each.role.startswith("page")):
         assert role.changes is not None
-        # The engine looks again where the page was not ready, so a few commands may be more or fewer.
+        # The engine looks again if the page was not ready, so the number of commands varies a little.
         changed = [change for change in role.changes if change.mark in ("+", "-")]
         assert len(changed) <= sum(role.commands) / 10, changed
 

@@ -1,4 +1,4 @@
-"""Unpaired surrogates of a real page through every output: values, names, requests, recordings and their exports."""
+"""Unpaired surrogates of a real page in every output: values, names, requests, recordings and their exports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from cdpengine.service.url_policy import UrlPolicy
 pytestmark = pytest.mark.chrome
 
 TEXTS = ["\ud83d", "a\ude00b", "\ude00\ud83d"]
-"""A high and a low surrogate, and both in the wrong order: alone, in the middle, at the beginning and at the end."""
+"""A high and a low surrogate, and both in the wrong order: alone, in the middle, at the beginning and at the
+end.
+"""
 
 PAGE = """data:text/html,<title>x</title><button></button><input type=checkbox><script>
 const T = [String.fromCharCode(0xd83d), 'a' %2B String.fromCharCode(0xde00) %2B 'b', String.fromCharCode(0xde00, 0xd83d)];
@@ -104,7 +106,7 @@ STORE = """for (const [i, text] of T.entries()) {
 
 
 def serve_page(server: HTTPServer) -> str:
-    """Serve the page over HTTP, since an origin is needed to store anything."""
+    """Serve the page over HTTP, because storage needs an origin."""
     html = "<!doctype html><meta charset=utf-8>" + unquote(PAGE.partition(",")[2])
     server.expect_request("/").respond_with_data(html, content_type="text/html")
     server.expect_request("/favicon.ico").respond_with_data("")

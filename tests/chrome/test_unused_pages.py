@@ -1,4 +1,4 @@
-"""Pages of another client, whose browser the engine is connected to: left alone until the engine is asked to act."""
+"""Pages of another client in a connected browser: the engine leaves them alone until it must act on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values come back as what they are, or as a value that says what they were; never as something near it."""
+"""Values come back unchanged, or as a value that describes the original; never as an approximation."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ SAME: list[tuple[str, object]] = [
 @pytest.mark.parametrize(("source", "value"), SAME, ids=[source for source, _ in SAME])
 async def test_a_value_is_itself(page: cdpengine.Page, source: str, value: object) -> None:
     if source == "(function named() {})":
-        # A function is called; what it returns is the value. One inside of a value is told by name.
+        # A function as the result is called, and its return value counts. A function inside a value is
+        # returned by name.
         assert await page.evaluate("[function named() {}]") == [JSFunction("named")]
         return
     got = await page.evaluate(source)

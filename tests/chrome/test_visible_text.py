@@ -1,4 +1,4 @@
-"""Text that a person can see, and text that is only in the document: `find(text=)` and `wait_for(text=)`."""
+"""Visible text and text that is only in the document: `find(text=)` and `wait_for(text=)`."""
 
 from __future__ import annotations
 

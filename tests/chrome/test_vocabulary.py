@@ -1,4 +1,4 @@
-"""One vocabulary: every role that any mode shows, from any source, is found by every way to find."""
+"""One vocabulary: every way to find knows every role that any mode shows, from any source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.chrome
 
 SOURCES: tuple[Source, ...] = ("ax", "computed", "dom", "hybrid")
 
-# What is around an element with the role, where it means nothing by itself.
+# Required surroundings of an element with the role, if it has no meaning alone.
 AROUND = {
     "option": "<div role=listbox aria-label=l>{}</div>",
     "treeitem": "<div role=tree aria-label=t>{}</div>",
@@ -60,7 +60,7 @@ HTML = (
     + NATIVE
 )
 
-# How a line of each mode gives role and ref.
+# The form of role and ref in each mode's lines.
 LINES: dict[Mode, str] = {
     "role": r"^ *- (?P<role>[\w-]+).*? \[ref=(?P<ref>e\d+)\]",
     "ai": r"^ *- '?(?P<role>[\w-]+).*? \[ref=(?P<ref>e\d+)\]",
@@ -105,7 +105,7 @@ async def test_every_role_that_is_shown_is_found(page: cdpengine.Page) -> None:
                         assert ref.backend_node_id in by_page[role], where
                 if mode not in AX_MODES:
                     shown.add(role)
-    # Roles that this page cannot have: those of old browsers, and what Chrome makes for itself.
+    # Roles that this page cannot have: those of old browsers, and those that only Chrome creates.
     assert known_roles() - shown <= {
         "imagemap", "layouttable", "layouttablecell", "layouttablerow", "mathmlmultiscripts", "mathmlnonescript",
         "mathmlprescriptdelimiter", "mathmlstringliteral", "pre", "rubyannotation", "mathmlsubsup", "mathmlunderover", "menulistpopup",
@@ -116,7 +116,7 @@ async def test_every_role_that_is_shown_is_found(page: cdpengine.Page) -> None:
 @pytest.mark.sample(4, start=3)
 @pytest.mark.parametrize("source", get_args(Source))
 async def test_names_that_are_shown_are_found(page: cdpengine.Page, source: Source) -> None:
-    """By role and name together, over what people look for most."""
+    """By role and name together, for common searches."""
     await page.set_content(HTML)
     snapshot = await page.snapshot(source=source)
     for role in (

@@ -1,4 +1,4 @@
-"""Waiting for what a page becomes: each condition, several together, through navigations, and what an end says."""
+"""Waiting for page conditions: each one, several together, across navigations, and the error at the deadline."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ async def test_a_node_that_is_gone_is_said_at_once(shown: cdpengine.Page, take_o
 
 
 async def test_together_means_at_the_same_time(shown: cdpengine.Page) -> None:
-    """`flag` is true only while the text is not there; in the end both are."""
+    """`flag` is true only while the text is absent. In the end both hold."""
     await shown.evaluate("""late = 0; (async () => {
         const pause = () => new Promise(resolve => setTimeout(resolve, 40));
         for (let i = 0; i < 4; i++) {
@@ -187,13 +187,13 @@ SAYS: list[tuple[dict[str, Any], str]] = [
 
 async def test_what_an_end_says(shown: cdpengine.Page) -> None:
     for conditions, words in SAYS:
-        for timeout in (0.25, 2.0, 10.0):  # the longer ones are for a machine that is busy
+        for timeout in (0.25, 2.0, 10.0):  # the longer ones are for a busy machine
             with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceededError) as caught:
                 await shown.wait_for(**conditions, timeout=timeout)
             if re.search(words, str(caught.value), re.DOTALL):
                 break
         assert re.search(words, str(caught.value), re.DOTALL), str(caught.value)
-        assert await shown.evaluate("1 + 1", timeout=20) == 2, "the page goes on"
+        assert await shown.evaluate("1 + 1", timeout=20) == 2, "the page still works"
     ref = await shown.find("#b")
     with pytest.raises(cdpengine.DeadlineExceededError, match="attached, visible, disabled"):
         await shown.wait_for(ref=ref, state="enabled", timeout=0.2)
@@ -262,7 +262,7 @@ async def test_no_trace_in_the_page(shown: cdpengine.Page) -> None:
 
 @pytest.fixture
 def slow(httpserver: HTTPServer) -> Any:
-    """Answers /slow when it is told to."""
+    """Responds to /slow when the test releases it."""
     import threading
 
     go = threading.Event()
@@ -334,7 +334,7 @@ BUSY = [
 
 async def test_a_page_that_never_rests_says_why(shown: cdpengine.Page, slow: Any) -> None:
     for script, words in BUSY:
-        for timeout in (0.7, 3.0, 20.0):  # the longer ones are for a machine that is busy
+        for timeout in (0.7, 3.0, 20.0):  # the longer ones are for a busy machine
             await shown.reload()
             with trio.fail_after(30), pytest.raises(cdpengine.DeadlineExceededError) as caught:
                 async with shown.settling(timeout=timeout):
@@ -375,7 +375,7 @@ async def test_an_idle_network(shown: cdpengine.Page, slow: Any) -> None:
 async def test_a_network_that_is_idle_when_the_watch_begins_is_noticed(
     page: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a busy machine, the watch can take longer to begin than the network has to be idle for."""
+    """On a busy machine, the watch can take longer to begin than the required idle time."""
 
     @asynccontextmanager
     async def watch_late(target: PageTarget) -> AsyncIterator[RequestsUnderWay]:
@@ -383,6 +383,6 @@ async def test_a_network_that_is_idle_when_the_watch_begins_is_noticed(
             await trio.sleep(0.05)
             yield requests
 
-    await page.wait_for(load_state="networkidle")  # else its report wakes the wait
+    await page.wait_for(load_state="networkidle")  # otherwise its report wakes the wait
     monkeypatch.setattr(waiting, "watch_requests", watch_late)
     await page.wait_for(network_idle=0.01, timeout=5)

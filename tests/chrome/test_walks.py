@@ -1,4 +1,5 @@
-"""Random walks: in any order of events, an action hits its element or does nothing, and the page stays usable.
+"""Random walks: in any order of events, an action hits its element or does nothing, and the page stays
+usable.
 
 `CDPENGINE_WALKS=100-200` runs the walks of these seeds.
 """
@@ -14,7 +15,7 @@ from rounds import rounds
 from walk import Step, Violation, Walk, make_steps, shorten
 from walk_site import WalkSite, serve_walk_site
 
-pytestmark = pytest.mark.timeout(400)  # a walk takes 5 s; a failing one is shortened
+pytestmark = pytest.mark.timeout(400)  # a walk takes 5 s, and failing ones are shortened
 
 STEPS = 30
 SHORTENING_ATTEMPTS = 40
@@ -51,7 +52,7 @@ FOUND: dict[str, list[Step]] = {
         ("new_page", 6, 559), ("crash", 2, 305), ("act_fresh", 9, 396), ("back", 3, 524),
     ],
 }  # fmt: skip
-"""Walks that once failed, shortened."""
+"""Shortened walks that failed once."""
 
 
 @pytest.mark.parametrize("found", FOUND)

@@ -1,4 +1,6 @@
-"""Files that hold what a page showed are their owner's alone, whatever the umask; and no file is lost by mistake."""
+"""Files with page content are readable only by their owner, whatever the umask, and no file is overwritten by
+mistake.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ WRITING: dict[str, Write] = {
 
 
 UMASK = 0o002
-"""One with which every file whose rights the umask decides can be told from one of its owner's alone."""
+"""A umask under which default file modes differ from owner-only ones."""
 
 
 @pytest.fixture
@@ -87,7 +89,7 @@ async def test_each_file_is_its_owners_alone(
         assert {path.name: oct(mode(path)) for path in written.iterdir()} == dict.fromkeys(
             (*WRITING, "state.json", "asked.jsonl"), "0o600"
         )
-        # A download has the rights that its partial file had from its first moment.
+        # A download has the mode that its partial file had from the start.
         made = tmp_path / "made" / "for it"
         async with page.expect_download(made) as expected:
             await page.click(await page.find(css="a"))
