@@ -124,6 +124,15 @@ class FrameTree:
         self._session = session
         self._frames: dict[str, Frame] = {main_id: self.main}
         self._left: dict[str, list[Frame]] = {}
+        self._held: dict[str, tuple[Session, str, str]] = {}
+        """By frame id: the session, loader and URL of a frame that another session reports now.
+
+        Chrome attaches the target of a frame that moves to another process before it commits a document there. If
+        that navigation is given up, Chrome ends the target without any event of the frame, and the frame goes on
+        in its old process.
+        """
+        self._swapped: set[str] = set()
+        """Ids of frames that left their session before another session reported them."""
 
     def __iter__(self) -> Iterator[Frame]:
         return iter(tuple(self._frames.values()))
@@ -181,7 +190,11 @@ class FrameTree:
         """Remove the frames that only the ended session reported. The main frame stays."""
         for frame in self:
             if frame.session is session and frame is not self.main:
-                self._forget(frame)
+                held = self._held.pop(frame.id, None)
+                if held is None or held[0].ended or held[0] is session:
+                    self._forget(frame)
+                else:
+                    frame.session, frame.loader_id, frame.url = held
 
     def _apply_navigation(self, event: FrameNavigated, session: Session) -> None:
         if session is self._session and event.frame.parent_id is None and event.frame.id not in self._frames:
@@ -240,18 +253,27 @@ class FrameTree:
         frame = self.get(event.frame_id)
         if frame is None or frame is self.main:
             return
+        is_held = self._held.get(frame.id, (None,))[0] is session
         if event.reason == "swap":
+            if is_held:
+                del self._held[frame.id]
+            elif frame.session is session:
+                self._swapped.add(frame.id)
             # The frame continues in another process, and its new session will report it. Its children are gone.
             for child in self.children(frame.id):
                 if child.session is session:  # the new process may have reported its own already
                     self._remove(child)
-        elif frame.session is session:
+        elif frame.session is session or is_held:
             self._remove(frame)
 
     def _obtain(self, frame_id: str, session: Session) -> Frame:
         frame = self._frames.get(frame_id)
         if frame is None:
             frame = self._frames[frame_id] = Frame(frame_id, session)
+        elif frame_id in self._swapped:
+            self._swapped.discard(frame_id)
+        elif frame.session is not session:
+            self._held[frame_id] = frame.session, frame.loader_id, frame.url
         frame.session = session
         return frame
 
@@ -265,6 +287,8 @@ class FrameTree:
     def _forget(self, frame: Frame) -> None:
         frame.attached = False
         self._frames.pop(frame.id, None)
+        self._held.pop(frame.id, None)
+        self._swapped.discard(frame.id)
 
     def _describe(self, frame: Frame, info: FrameInfo) -> None:
         frame.loader_id = info.loader_id

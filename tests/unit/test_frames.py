@@ -27,6 +27,7 @@ class _Reporter:
 
     id: str
     frame_id: str = "main"
+    ended: bool = False
 
 
 S1, S2 = (cast("Session", _Reporter(name)) for name in ("s1", "s2"))
@@ -211,6 +212,38 @@ def test_a_swap_leaves_what_the_new_process_has_reported_already() -> None:
     tree.apply(FrameAttached("new", "a"), S2)
     tree.apply(FrameDetached("a", "swap"), S1)
     assert ids(tree) == ["main", "a", "new"]
+
+
+def test_a_frame_whose_move_to_another_process_is_given_up_goes_on_in_its_old_one() -> None:
+    """Chrome ends the target of the abandoned process, and sends no event of the frame."""
+    tree = FrameTree("main", S1)
+    tree.apply(FrameAttached("a", "main"), S1)
+    tree.apply(LifecycleEvent("a", "empty", "init"), S1)
+    tree.apply_tree(FrameTreeNode(FrameInfo("a", "l2", "", "main")), S2)
+    tree.end_session(S2)
+    frame = tree.get("a")
+    assert frame is not None
+    assert (frame.session_id, frame.loader_id, frame.url, frame.attached) == ("s1", "empty", "", True)
+    tree.apply(FrameDetached("a"), S1)
+    assert ids(tree) == ["main"]
+
+
+def test_a_frame_that_is_removed_before_its_move_ends_does_not_come_back() -> None:
+    tree = FrameTree("main", S1)
+    tree.apply(FrameAttached("a", "main"), S1)
+    tree.apply_tree(FrameTreeNode(FrameInfo("a", "l2", "", "main")), S2)
+    tree.apply(FrameDetached("a"), S1)
+    tree.end_session(S2)
+    assert ids(tree) == ["main"]
+
+
+def test_a_frame_that_has_moved_ends_with_its_session() -> None:
+    tree = FrameTree("main", S1)
+    tree.apply(FrameAttached("a", "main"), S1)
+    tree.apply_tree(FrameTreeNode(FrameInfo("a", "l2", "http://y/", "main")), S2)
+    tree.apply(FrameDetached("a", "swap"), S1)
+    tree.end_session(S2)
+    assert ids(tree) == ["main"]
 
 
 def _navigated(loader_id: str, kind: str = "Navigation", frame_id: str = "main") -> FrameNavigated:
