@@ -207,13 +207,14 @@ async def _find_in_all(
 ) -> list[FoundNode]:
     searched = list(page.frames if frames is None else frames)
     if len(searched) == 1:
-        return await _find_in_frame(page, worlds, wanted, searched[0])
+        return await _find_in_frame(page, worlds, wanted, searched[0], raises=True)
     found: dict[int, list[FoundNode]] = {}
     failed: list[Exception] = []
 
     async def search(place: int, frame: Frame) -> None:
         try:
-            found[place] = await _find_in_frame(page, worlds, wanted, frame)
+            is_main = frame is page.frames.main
+            found[place] = await _find_in_frame(page, worlds, wanted, frame, raises=is_main)
         except EngineError as error:
             failed.append(error)
             nursery.cancel_scope.cancel()
@@ -228,8 +229,9 @@ async def _find_in_all(
 
 
 async def _find_in_frame(
-    page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frame: Frame
+    page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frame: Frame, *, raises: bool
 ) -> list[FoundNode]:
+    """Search one frame. A frame whose renderer crashed has no elements, unless `raises`."""
     for _ in range(_TRIES):
         try:
             return await _find_in(worlds, wanted, frame)
@@ -237,7 +239,7 @@ async def _find_in_frame(
             if page.frames.get(frame.id) is None:
                 break
         except SessionGoneError as error:
-            if page.closed or isinstance(error, TargetCrashedError):
+            if page.closed or (raises and isinstance(error, TargetCrashedError)):
                 raise
             break  # the frame navigated
     return []
