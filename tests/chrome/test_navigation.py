@@ -218,7 +218,7 @@ async def test_history_and_reload(page: cdpengine.Page, site: HTTPServer) -> Non
     assert (reloaded.url, reloaded.status) == (site.url_for("/two"), 200)
     assert await page.evaluate("window.old") is None
     with pytest.raises(
-        cdpengine.NavigationFailedError, match="next entry of the history failed: there is none"
+        cdpengine.NavigationFailedError, match="next entry of the history failed: no such entry"
     ):
         await page.go_forward()
 

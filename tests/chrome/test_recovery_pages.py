@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 import trio
@@ -291,3 +292,23 @@ async def test_the_watchdog_wants_seconds(shared_endpoint: str, seconds: object)
     with pytest.raises(cdpengine.InvalidArgumentError, match="recover_after"):
         async with cdpengine.connect(shared_endpoint, recover_after=seconds):  # type: ignore[arg-type]
             pass
+
+
+async def test_find_searches_the_other_frames_when_one_has_crashed(
+    new_tab: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/frame").respond_with_data("<button>Inner</button>", content_type="text/html")
+    inner = httpserver.url_for("/frame").replace("127.0.0.1", "localhost")
+    httpserver.expect_request("/").respond_with_data(
+        f"<button>Outer</button><iframe src='{inner}'></iframe>", content_type="text/html"
+    )
+    await new_tab.goto(httpserver.url_for("/").replace("localhost", "127.0.0.1"))
+    assert await new_tab.find(role="button", name="Inner")
+    _, frame = new_tab.frames
+    with trio.move_on_after(5), suppress(cdpengine.EngineError):
+        await frame.session.call("Page.crash")
+    assert frame.session.crashed
+    assert len(await new_tab.find_all(role="button")) == 1
+    assert await new_tab.find("button")
+    with pytest.raises(cdpengine.TargetCrashedError):
+        await new_tab.find("button", frame=frame)

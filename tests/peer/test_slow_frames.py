@@ -324,7 +324,7 @@ async def test_a_page_that_is_replaced_all_the_time_ends_at_the_deadline(
 
     scripted.ways["T1"] = begin
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceededError, match="replaced meanwhile"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="replaced during the capture"):
         await page.snapshot(source="ax", timeout=3)
     assert 3 <= trio.current_time() - started <= 3.15
 

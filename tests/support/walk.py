@@ -272,7 +272,7 @@ class Walk:
         return page
 
     def _check_no_entry(self, error: NavigationFailedError) -> None:
-        if "there is none" not in str(error):
+        if "no such entry" not in str(error):
             raise self._violation(f"the history: {error}") from error
 
     async def _snapshot(self, page: cdpengine.Page, _number: int) -> cdpengine.Page:
