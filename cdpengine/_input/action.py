@@ -360,7 +360,7 @@ async def deliver(
                 return tried
             budget.step("the input was sent")
             record, dialog = await observer.watch_over(lambda: gesture(point), interruptions, navigation)  # noqa: B023
-            again = record is not None and record.kept_back and not dialog
+            again = record is not None and record.fully_held_back and not dialog
             if again and undo is not None:
                 await undo()
         finally:
@@ -407,7 +407,7 @@ def verify(node: Node, action: str, record: Record | None, *, forced: bool, dial
         target=node.description,
         reason=_reason(record),
         received_by=record_or_empty.other,
-        held_back=record_or_empty.kept_back,
+        held_back=record_or_empty.fully_held_back,
         events=seen,
         elsewhere=elsewhere,
     )
@@ -417,7 +417,7 @@ def _reason(record: Record | None) -> str:
     if record is None:
         return "the input was sent, and its document went away before it could report what received it"
     other = record.other
-    if record.kept_back:
+    if record.fully_held_back:
         return f"{other} was in the way, so the press was held back and no element received it; try again"
     lost = ", ".join(dict.fromkeys(kind for kind, _ in record.astray))
     if record.seen:

@@ -7,7 +7,7 @@ import pytest
 from cdpengine._api.page.actions import Field, _check_fields
 from cdpengine._input.forms.form import check_field_value
 from cdpengine._input.forms.listbox import Option, kind_of, request_for
-from cdpengine._input.forms.upload import arrived
+from cdpengine._input.forms.upload import have_arrived
 from cdpengine.errors import InvalidArgumentError
 
 
@@ -62,8 +62,8 @@ def test_no_field_values(value: object) -> None:
 
 def test_what_arrived(tmp_path: Path) -> None:
     one, two = tmp_path / "a", tmp_path / "b"
-    assert arrived([one, two], ["b", "a"])
-    assert not arrived([one, two], ["a"])
-    assert not arrived([one], [])
-    assert arrived([tmp_path], [f"{tmp_path.name}/a", f"{tmp_path.name}/b/c"])
-    assert not arrived([tmp_path], ["other/a"])
+    assert have_arrived([one, two], ["b", "a"])
+    assert not have_arrived([one, two], ["a"])
+    assert not have_arrived([one], [])
+    assert have_arrived([tmp_path], [f"{tmp_path.name}/a", f"{tmp_path.name}/b/c"])
+    assert not have_arrived([tmp_path], ["other/a"])

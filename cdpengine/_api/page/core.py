@@ -41,7 +41,7 @@ from cdpengine._budget import Budget, within
 from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
 from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.naming import do_to_named
+from cdpengine._input.actionability.naming import run_with_renaming
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._page.announcing import announce_node
@@ -307,7 +307,7 @@ class InputAction:
 
         async def meet(node: Node) -> Node:
             async with self.context.inspect(node, "drag to") as inspection:
-                await inspection.meet_name()
+                await inspection.check_expected_name()
             return node
 
         return await self.do_to(self._expect(node, self.healed_destination or target), meet)
@@ -327,7 +327,7 @@ class InputAction:
 
     async def do_to(self, node: Node, do: Callable[[Node], Awaitable[T]]) -> T:
         """Run `do` on a node. Raises StaleRefError if the node now shows another item and that is refused."""
-        return await do_to_named(node, do, self.renaming.settle)
+        return await run_with_renaming(node, do, self.renaming.settle)
 
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:
         """Return the outcome with the effects on the page, once the new documents have arrived."""

@@ -39,7 +39,7 @@ from cdpengine._input.actionability.library_calls import (
     run,
 )
 from cdpengine._input.actionability.measuring import Cover, FullProbe
-from cdpengine._input.actionability.naming import asked_name, check_name, note_met
+from cdpengine._input.actionability.naming import check_name, name_expectation, note_name_checked
 from cdpengine._input.actionability.page_library import (
     InputObserver,
     ProbeReply,
@@ -81,11 +81,11 @@ _NAMING_TIMEOUT = 0.1
 
 _BEHIND_LABEL = ". Its label is pressed in its place: use click() without a position, check() or upload()"
 
-_PASSING = (CoveredError, DisabledError, InvisibleError, UnstableError)
+_TRANSIENT_ERRORS = (CoveredError, DisabledError, InvisibleError, UnstableError)
 """Errors whose cause may pass by itself."""
 
 
-class _Never(Exception):
+class _FinalRefusal(Exception):
     """A refusal that waiting cannot change."""
 
     def __init__(self, error: NotInteractableError) -> None:
@@ -222,15 +222,15 @@ class Inspection:
 
         Raises StaleRefError if the node's document is gone, EvaluationFailedError if the function threw.
         """
-        await self.meet_name()
+        await self.check_expected_name()
         return await run(await self._resolve(), source, request, kind)
 
-    async def meet_name(self) -> None:
+    async def check_expected_name(self) -> None:
         """Compare the node's role and name with the expected ones if that is due. Raises NameChanged."""
-        if (expected := asked_name(self.node)) is not None:
+        if (expected := name_expectation(self.node)) is not None:
             call = post_library_call(await self._resolve(), "renamed", expected)
             check_name(self.node, await decode_result(call, self.node, tuple[str, str] | None))  # type: ignore[arg-type]
-            note_met(self.node)
+            note_name_checked(self.node)
 
     def post(self, source: str, request: object) -> PendingCall:
         """Post the call of `run` on a node that was used before. Await it with `decode_result`."""
@@ -273,12 +273,12 @@ class Inspection:
                 self._probes += 1
                 try:
                     found = await probe()
-                    note_met(self.node)
+                    note_name_checked(self.node)
                     self.budget.hindrance = None
                     return found
-                except _Never as never:
+                except _FinalRefusal as never:
                     raise never.error from None
-                except _PASSING as error:
+                except _TRANSIENT_ERRORS as error:
                     failure = error
                     # For a program that resumes late, after all deadlines: its timeout still names the reason.
                     self.budget.hindrance = error
@@ -341,12 +341,12 @@ class Inspection:
         reply = found.reply
         self._frees = reply.frees
         if found.taken:
-            raise _Never(self._refusal(NotInteractableError, found.outside))
+            raise _FinalRefusal(self._refusal(NotInteractableError, found.outside))
         if reply.never:
-            raise _Never(self._refusal(InvisibleError, reply.never))
+            raise _FinalRefusal(self._refusal(InvisibleError, reply.never))
         if position is not None and reply.labelled:
             reason = f"{reply.invisible or 'it is hidden'}, so it has no such point{_BEHIND_LABEL}"
-            raise _Never(self._refusal(InvisibleError, reason))
+            raise _FinalRefusal(self._refusal(InvisibleError, reason))
         if required.visible and reply.invisible:
             raise self._refusal(InvisibleError, reply.invisible)
         if required.enabled and reply.disabled:
@@ -361,7 +361,7 @@ class Inspection:
             return found.points[0]
         if (reached := found.reached_point) is not None:
             return reached
-        self._full_probe.align_otherwise()
+        self._full_probe.use_next_alignment()
         self._cover = found.cover
         covering = self._cover.reply
         self._frees = covering.frees
@@ -422,7 +422,7 @@ class Inspection:
         self, source: str, request: object, kind: type[T], wanted: Usability
     ) -> tuple[ProbeReply, T]:
         """Probe the node and, if it is usable as `wanted`, call the function on it in the same round trip."""
-        probe = {**probe_request(()), "expected": asked_name(self.node)}
+        probe = {**probe_request(()), "expected": name_expectation(self.node)}
         asked = {"probe": probe, "act": request, **attrs.asdict(wanted)}
         seen, made = await self._with_handle(lambda handle: use_node(handle, source, asked, kind))
         self._check_usable(seen, wanted)
@@ -436,7 +436,7 @@ class Inspection:
         """Raise the reason why the node cannot be used. The same conditions apply in when_usable.js."""
         self._frees = reply.frees
         if wanted.visible and reply.never:
-            raise _Never(self._refusal(InvisibleError, reply.never))
+            raise _FinalRefusal(self._refusal(InvisibleError, reply.never))
         if wanted.visible and reply.invisible and not reply.labelled:
             raise self._refusal(InvisibleError, reply.invisible)
         if reply.disabled:

@@ -246,12 +246,12 @@ class FullProbe:
             click_points.points, click_points.outside, click_points.corner, asked, replies, self._taken
         )
 
-    def align_otherwise(self) -> None:
+    def use_next_alignment(self) -> None:
         """Use the next scroll alignment for the next probe, while any are left."""
         if self._label is None:
             self._align = next(self._alignments, None)
         else:
-            self._label.align_otherwise()
+            self._label.use_next_alignment()
 
     async def _measure(self, position: tuple[float, float] | None, *, again: bool) -> ClickPoints:
         """Scroll the node into view and measure it, in one round trip once its frames are known."""

@@ -24,13 +24,13 @@ T = TypeVar("T")
 class Expected:
     """Role and name that node `number` must have: one of Chrome's `roles`, and `name`.
 
-    `met`: whether a comparison has succeeded. Changes caused by the action itself are then ignored.
+    `checked`: whether a comparison has succeeded. Changes caused by the action itself are then ignored.
     """
 
     number: int
     roles: tuple[str, ...]
     name: str
-    met: bool = False
+    checked: bool = False
 
 
 @attrs.frozen
@@ -47,16 +47,20 @@ class NameChanged(Exception):
         self.node, self.role, self.name = node, role, name
 
 
-def expected_of(node: Node) -> Expected | None:
+def due_expectation(node: Node) -> Expected | None:
     """Return the comparison that is still due for a node, or None. Only nodes named by a ref have one."""
-    if isinstance(node, NamedNode) and not node.expected.met and node.expected.number == node.backend_node_id:
+    if (
+        isinstance(node, NamedNode)
+        and not node.expected.checked
+        and node.expected.number == node.backend_node_id
+    ):
         return node.expected
     return None
 
 
-def asked_name(node: Node) -> Mapping[str, Any] | None:
+def name_expectation(node: Node) -> Mapping[str, Any] | None:
     """Return the `expected` argument of the library's comparison, or None if no comparison is due."""
-    expected = expected_of(node)
+    expected = due_expectation(node)
     return None if expected is None else {"roles": expected.roles, "name": expected.name}
 
 
@@ -66,13 +70,13 @@ def check_name(node: Node, renamed: tuple[str, str] | None) -> None:
         raise NameChanged(node, *renamed)
 
 
-def note_met(node: Node) -> None:
+def note_name_checked(node: Node) -> None:
     """Note that the comparison succeeded and the action begins."""
     if isinstance(node, NamedNode):
-        node.expected.met = True
+        node.expected.checked = True
 
 
-async def do_to_named(
+async def run_with_renaming(
     node: Node, do: Callable[[Node], Awaitable[T]], settle: Callable[[NameChanged], Awaitable[Node]]
 ) -> T:
     """Run `do` on a node. On NameChanged, run it on the node that `settle` returns; `settle` may raise."""

@@ -29,7 +29,7 @@ from cdpengine._input.actionability.library_calls import (
     post_use,
     stale_ref_error,
 )
-from cdpengine._input.actionability.naming import asked_name, check_name
+from cdpengine._input.actionability.naming import check_name, name_expectation
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point, Quad
 from cdpengine._input.held_back import unless_held_back
@@ -119,7 +119,7 @@ async def probe_nodes(
             # arrive after the input, and be lost with the document that the input replaces.
             observer.post_completion()
         for one, request in asked:
-            request["expected"] = asked_name(one.node)
+            request["expected"] = name_expectation(one.node)
         calls = [post(post_library_call(one, "probe", request)) for one, request in asked]
         replies: list[ProbeReply] = []
         for call, (one, _) in zip(calls, asked, strict=True):
@@ -202,7 +202,7 @@ class Record(msgspec.Struct):
         return next((who for _, who in self.astray), self.held)
 
     @property
-    def kept_back(self) -> bool:
+    def fully_held_back(self) -> bool:
         """Whether the press was held back and the page received no part of it."""
         return bool(self.held) and not self.seen
 

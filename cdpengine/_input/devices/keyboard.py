@@ -30,7 +30,7 @@ from cdpengine._input.devices.keys import (
     layout_of,
 )
 from cdpengine._input.devices.mouse import (
-    UNDISTURBED,
+    NO_INTERRUPTIONS,
     HeldKeys,
     Interruptions,
     check_delay,
@@ -68,7 +68,7 @@ class KeyboardDevice:
     def __init__(
         self,
         session: Session,
-        interruptions: Interruptions = UNDISTURBED,
+        interruptions: Interruptions = NO_INTERRUPTIONS,
         *,
         held: HeldKeys | None = None,
     ) -> None:
@@ -125,7 +125,7 @@ class KeyboardDevice:
         Returns whether a dialog opened. If cancelled while waiting for the response, it releases the key. Raises
         InvalidArgumentError for an unknown key.
         """
-        known = self._with_held(key_named(key, mac=self._held.mac, layout=self._layout), self._layout)
+        known = self._with_modifiers(key_named(key, mac=self._held.mac, layout=self._layout), self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         pending = self._post_down(known)
         try:
@@ -136,7 +136,7 @@ class KeyboardDevice:
 
     async def up(self, key: str) -> bool:
         """Release a key. Return whether a dialog opened. Raises InvalidArgumentError for an unknown key."""
-        known = self._with_held(key_named(key, mac=self._held.mac, layout=self._layout), self._layout)
+        known = self._with_modifiers(key_named(key, mac=self._held.mac, layout=self._layout), self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await wait_for_delivery([self._post_up(known)], self._interruptions)
 
@@ -149,7 +149,7 @@ class KeyboardDevice:
         """
         with_keys = layout_of(layout, self._layout)
         known = chord_named(chord, mac=self._held.mac, layout=with_keys)
-        known = attrs.evolve(known, key=self._with_held(known.key, with_keys))
+        known = attrs.evolve(known, key=self._with_modifiers(known.key, with_keys))
         check_delay(delay)
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
@@ -190,7 +190,9 @@ class KeyboardDevice:
         with_keys = layout_of(layout, self._layout)
         split = [*pieces(text, with_keys, joined=not delay)]
         if self._held.down:
-            split = [(piece, tuple(self._with_held(key, with_keys) for key in keys)) for piece, keys in split]
+            split = [
+                (piece, tuple(self._with_modifiers(key, with_keys) for key in keys)) for piece, keys in split
+            ]
             self._add_secrets("".join("".join(key.text for key in keys) or piece for piece, keys in split))
         self._add_secrets(text)
         return split
@@ -207,7 +209,7 @@ class KeyboardDevice:
                 batch += self._post_press(key)
             if not keys:
                 batch.append(self._post_insertion(piece))
-                wait = self._wait_until_taken
+                wait = self._wait_until_inserted
             # Enter and Tab take effect (submit, move the focus) before later characters are sent.
             left = 0 if delay or piece in _ACTING else _FEWEST_IN_FLIGHT
             if not left or len(batch) >= _MOST_IN_FLIGHT:
@@ -228,7 +230,7 @@ class KeyboardDevice:
         one character. `delay` is the pause after each step in seconds. Returns whether a dialog opened; the rest
         was then not sent. If cancelled during a pause, the composition is withdrawn.
         """
-        grown = steps or tuple(_growing(text))
+        grown = steps or tuple(_prefixes(text))
         for step in (text, *grown):
             check_text(step)
         check_delay(delay)
@@ -236,16 +238,16 @@ class KeyboardDevice:
         self._add_secrets(*steps, text)
         if not delay:
             posted = [self._post_composition(step) for step in grown]
-            return await self._wait_until_taken([*posted, self._post_insertion(text)])
+            return await self._wait_until_inserted([*posted, self._post_insertion(text)])
         try:
             for step in grown:
-                if await self._wait_until_taken([self._post_composition(step)]):
+                if await self._wait_until_inserted([self._post_composition(step)]):
                     return True
                 await trio.sleep(delay)
         except BaseException:
             await self._withdraw_composition()
             raise
-        return await self._wait_until_taken([self._post_insertion(text)])
+        return await self._wait_until_inserted([self._post_insertion(text)])
 
     async def insert_text(self, text: str, *, behind: Callable[[], object] | None = None) -> bool:
         """Insert `text` as an input method does: beforeinput and input events, no key events.
@@ -258,12 +260,12 @@ class KeyboardDevice:
         insertion = self._post_insertion(text)
         if behind is not None:
             behind()
-        return await self._wait_until_taken([insertion])
+        return await self._wait_until_inserted([insertion])
 
     async def _wait_for_keys(self, pendings: list[PendingCall], left: int = 0) -> bool:
         return await wait_for_delivery(pendings, self._interruptions, left)
 
-    async def _wait_until_taken(self, pendings: list[PendingCall], left: int = 0) -> bool:
+    async def _wait_until_inserted(self, pendings: list[PendingCall], left: int = 0) -> bool:
         """Do as `wait_for_delivery` for inserted text, whose responses can get lost with their document.
 
         Chrome never responds to Input.insertText and Input.imeSetComposition if the document is replaced before
@@ -294,7 +296,7 @@ class KeyboardDevice:
         for text in texts:
             self.session.connection.instruments.add_secret(text)
 
-    def _with_held(self, key: Key, layout: Layout) -> Key:
+    def _with_modifiers(self, key: Key, layout: Layout) -> Key:
         """Return the key of `layout` that results while the held modifier keys stay down.
 
         As on a real keyboard: with Shift, the A key types "A". With Control and without Shift it is "a".
@@ -304,7 +306,7 @@ class KeyboardDevice:
         if key.is_modifier:
             return key
         if shift or altgr:
-            return layout.with_held(key, shift=shift, altgr=altgr)
+            return layout.with_modifiers(key, shift=shift, altgr=altgr)
         commanding = self._held.modifiers & COMMANDING and key.text.isalpha()
         return layout.plain(key) if commanding and key.shifted else key
 
@@ -416,7 +418,7 @@ def count_typed(split: Iterable[Piece], sent: int) -> tuple[int, int]:
     return typed, total
 
 
-def _growing(text: str) -> Iterator[str]:
+def _prefixes(text: str) -> Iterator[str]:
     grown = ""
     for cluster in clusters(text):
         grown += cluster

@@ -85,7 +85,7 @@ class Layout:
         """
         return self.typed.get(character, ())
 
-    def with_held(self, key: Key, *, shift: bool, altgr: bool) -> Key:
+    def with_modifiers(self, key: Key, *, shift: bool, altgr: bool) -> Key:
         """Return the key that `key` becomes while Shift or AltGraph are held too."""
         levels = self.levels.get(key.code, {})
         return levels.get((shift or key.shifted, altgr or key.altgr), levels.get((shift, altgr), key))
@@ -206,7 +206,9 @@ def key_named(name: str, *, mac: bool = False, layout: Layout = US) -> Key:
         found = layout.names.get(ALTGRAPH, _NO_ALTGRAPH)
     if found is None:
         raise InvalidArgumentError(
-            what="key", given=_shown(name, layout), expected=_near(name, (*layout.names, CONTROL_OR_META))
+            what="key",
+            given=_for_error(name, layout),
+            expected=_suggestions(name, (*layout.names, CONTROL_OR_META)),
         )
     return found
 
@@ -225,22 +227,24 @@ def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
         names = [*chord[:-2].split("+"), "+"] if len(chord) > 1 else ["+"]
         if len(chord) > 1 and chord[-2] != "+":
             raise InvalidArgumentError(
-                what="key", given=_shown(chord, layout), expected='a key after the "+", such as "Control+A"'
+                what="key",
+                given=_for_error(chord, layout),
+                expected='a key after the "+", such as "Control+A"',
             )
     else:
         names = chord.split("+")
     held = tuple(_modifier_named(name, chord, mac=mac, layout=layout) for name in names[:-1])
     if len({key.key for key in held}) < len(held):
-        raise InvalidArgumentError(what="key", given=_shown(chord, layout), expected="each modifier once")
+        raise InvalidArgumentError(what="key", given=_for_error(chord, layout), expected="each modifier once")
     key = key_named(names[-1], mac=mac, layout=layout)
     mask = sum(other.modifier for other in held)
     if key.is_modifier and any(key.key == other.key for other in held):
         raise InvalidArgumentError(
-            what="key", given=_shown(chord, layout), expected="a key that is not held already"
+            what="key", given=_for_error(chord, layout), expected="a key that is not held already"
         )
     altgr = any(other.key == ALTGRAPH for other in held)
     if mask & SHIFT or altgr:
-        key = layout.with_held(key, shift=bool(mask & SHIFT), altgr=altgr)
+        key = layout.with_modifiers(key, shift=bool(mask & SHIFT), altgr=altgr)
     elif key.shifted and mask & COMMANDING and key.text.isalpha():
         key = layout.plain(key)
     return Chord(held, key)
@@ -271,18 +275,18 @@ def _modifier_named(name: str, chord: str, *, mac: bool, layout: Layout) -> Key:
     except InvalidArgumentError as unknown:
         names = (*MODIFIERS, CONTROL_OR_META, ALTGRAPH)
         raise InvalidArgumentError(
-            what="modifier", given=_shown(chord, layout), expected=_near(name, names)
+            what="modifier", given=_for_error(chord, layout), expected=_suggestions(name, names)
         ) from unknown
     if not key.is_modifier:
         raise InvalidArgumentError(
             what="modifier",
-            given=f"{name!r} of {_shown(chord, layout)}",
+            given=f"{name!r} of {_for_error(chord, layout)}",
             expected="Alt, AltGraph, Control, ControlOrMeta, Meta or Shift",
         )
     return key
 
 
-def _near(name: str, names: Iterable[str]) -> str:
+def _suggestions(name: str, names: Iterable[str]) -> str:
     known = {other.lower(): other for other in names if len(other) > 1}
     lowered = name.lower()
     near = [key_tables.ALSO_CALLED[lowered]] if lowered in key_tables.ALSO_CALLED else []
@@ -294,7 +298,7 @@ def _near(name: str, names: Iterable[str]) -> str:
     return " or ".join(repr(match) for match in dict.fromkeys(near))
 
 
-def _shown(chord: str, layout: Layout) -> str:
+def _for_error(chord: str, layout: Layout) -> str:
     """Return the chord for an error message. An unknown string may be a password and is not included."""
     known = {
         *layout.names,

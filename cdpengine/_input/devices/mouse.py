@@ -76,7 +76,7 @@ class Interruptions(Protocol):
         """Seconds to wait for blocked responses after a dialog opened."""
 
 
-class _Undisturbed:
+class _NoInterruptions:
     unconfirmed = 0
     dialog_is_open = False
     dialog_timeout = math.inf
@@ -91,7 +91,7 @@ class _Undisturbed:
         pass
 
 
-UNDISTURBED: Interruptions = _Undisturbed()
+NO_INTERRUPTIONS: Interruptions = _NoInterruptions()
 """For a page whose dialogs are not observed: input only waits for its responses."""
 
 
@@ -179,7 +179,7 @@ class MouseDevice:
     def __init__(
         self,
         session: Session,
-        interruptions: Interruptions = UNDISTURBED,
+        interruptions: Interruptions = NO_INTERRUPTIONS,
         *,
         held: HeldKeys | None = None,
     ) -> None:
@@ -450,7 +450,7 @@ class TouchDevice:
     def __init__(
         self,
         session: Session,
-        interruptions: Interruptions = UNDISTURBED,
+        interruptions: Interruptions = NO_INTERRUPTIONS,
         *,
         held: HeldKeys | None = None,
     ) -> None:

@@ -41,7 +41,7 @@ _ROLES = frozenset({"checkbox", "switch", "radio", "menuitemcheckbox", "menuitem
 _AX_STATES = {"true": True, "false": False, "mixed": None}
 
 
-class _Seen(msgspec.Struct):
+class _State(msgspec.Struct):
     """The result of check.js."""
 
     kind: str
@@ -91,8 +91,8 @@ async def set_checked(
 
 
 async def _wait_until_settled(
-    node: Node, action: str, wanted: bool, before: _Seen, context: ActionContext
-) -> _Seen:
+    node: Node, action: str, wanted: bool, before: _State, context: ActionContext
+) -> _State:
     # Native controls have changed when the click is acknowledged. Controls of the page may change later.
     if before.kind in ("checkbox", "radio"):
         seen = await _probe(node, action, context, before=before)
@@ -133,21 +133,21 @@ async def _probe(
     *,
     wanted: bool = False,
     seconds: float = 0,
-    before: _Seen | None = None,
-) -> _Seen:
+    before: _State | None = None,
+) -> _State:
     request = {
         "wanted": wanted,
         "wait": round(seconds * 1000),
         "before": None if before is None else {"checked": before.checked, "said": before.said},
     }
     async with context.inspect(node, action) as inspection:
-        seen = await inspection.run(script(_CHECK), request, _Seen)
+        seen = await inspection.run(script(_CHECK), request, _State)
     if seen.kind == "none" and seen.custom:
         return await _probe_internals(node, seen, wanted=wanted, seconds=seconds)
     return seen
 
 
-async def _probe_internals(node: Node, seen: _Seen, *, wanted: bool, seconds: float) -> _Seen:
+async def _probe_internals(node: Node, seen: _State, *, wanted: bool, seconds: float) -> _State:
     """Return the role and state of a custom element in the accessibility tree."""
     deadline = trio.current_time() + seconds
     while True:

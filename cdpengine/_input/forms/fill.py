@@ -134,14 +134,14 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
         case "toggle":
             return await fill_toggle(node, texts[EVERY_TYPE], context=context)
         case "file":
-            raise _never(node, "it takes files; use upload()")
+            raise _cannot(node, "it takes files; use upload()")
         case _:
             text = texts[EVERY_TYPE]
             filled = await fill_sections(node, text, partial(_fill_section, context=context), context=context)
             if filled is None:
                 filled = await choose_radio(node, (text,), "fill", context=context)
     if filled is None:
-        raise _never(node, made.reason)
+        raise _cannot(node, made.reason)
     return filled
 
 
@@ -149,7 +149,7 @@ async def _fill_section(section: Node, text: str, *, context: ActionContext) -> 
     return await fill(section, text, context=context)
 
 
-def _never(node: Node, reason: str) -> NotInteractableError:
+def _cannot(node: Node, reason: str) -> NotInteractableError:
     return NotInteractableError(
         action="fill", target=node.description, reason=reason or "it cannot be filled in"
     )

@@ -63,7 +63,7 @@ class Made(msgspec.Struct):
     typable: bool = False
 
 
-class _Held(msgspec.Struct):
+class _ReadBack(msgspec.Struct):
     """The result of held.js."""
 
     taken: bool
@@ -202,7 +202,7 @@ class Filling:
         request = {"paste": paste, "text": self.text}
         return await self.inspection.run(_source(("_input/forms/editor",)), request, _Clipboard)
 
-    async def _replace(self) -> tuple[ActionOutcome, _Held | None]:
+    async def _replace(self) -> tuple[ActionOutcome, _ReadBack | None]:
         """Replace the selected content, and read the control back."""
         with pending_group() as post:
             early: PendingCall | None = None
@@ -233,7 +233,7 @@ class Filling:
             )
         return outcome, held
 
-    async def _type_keys(self, text: str, *, first: str = "") -> tuple[ActionOutcome, _Held | None]:
+    async def _type_keys(self, text: str, *, first: str = "") -> tuple[ActionOutcome, _ReadBack | None]:
         """Press the key `first`, type `text` key by key at the caret, and read the control back."""
         split = self.keyboard.split(text, 0, None)
         dialog = bool(first) and await self.keyboard.press(first)
@@ -253,7 +253,7 @@ class Filling:
 
     async def _is_taken(self, held: PendingCall) -> bool:
         try:
-            answer = await decode_result(held, self.node, _Held | None)  # type: ignore[arg-type]
+            answer = await decode_result(held, self.node, _ReadBack | None)  # type: ignore[arg-type]
         except StaleRefError:
             return False
         return answer is not None and answer.taken
@@ -262,10 +262,10 @@ class Filling:
         made = self.made
         return {"wanted": self.text, "type": made.type, "guard": {"id": self.guard.id}, "masked": made.masked}
 
-    async def _read_back(self) -> _Held | None:
+    async def _read_back(self) -> _ReadBack | None:
         """Return whether the control accepted the value, or None if the page navigated in response."""
         try:
-            held = await self.inspection.run(_source(_HELD), self._held_request(), _Held)
+            held = await self.inspection.run(_source(_HELD), self._held_request(), _ReadBack)
         except StaleRefError:
             return None
         if held.taken:

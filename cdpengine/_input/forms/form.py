@@ -16,7 +16,7 @@ import trio
 
 from cdpengine._budget import Budget
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.naming import NameChanged, do_to_named
+from cdpengine._input.actionability.naming import NameChanged, run_with_renaming
 from cdpengine._input.forms.fill import FillValue, check_fill_value, fill
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.select import select
@@ -115,7 +115,7 @@ async def _fill_found(field: FieldWork, context: ActionContext) -> ActionOutcome
         node = await field.find(context.budget)
         try:
             do = partial(fill_field, value=field.value, context=context)
-            return await do_to_named(node, do, field.settle)
+            return await run_with_renaming(node, do, field.settle)
         except StaleRefError:
             if not field.sought:
                 raise

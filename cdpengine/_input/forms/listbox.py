@@ -126,14 +126,14 @@ _FIRST: dict[str, object] = {"index": 0}
 _LISTBOX = ("_input/forms/listbox", "_input/forms/option_lists", "_input/forms/choices_shown")
 
 
-class _Held(msgspec.Struct):
+class _Choices(msgspec.Struct):
     """The choices that a control shows and holds, as hashes of labels and values."""
 
     texts: list[int] = []
     values: list[int] = []
 
 
-class _Seen(msgspec.Struct):
+class _State(msgspec.Struct):
     """The result of listbox.js."""
 
     open: bool
@@ -153,7 +153,7 @@ class _Seen(msgspec.Struct):
     closable: bool
     focused: bool
     shows: bool
-    held: _Held
+    held: _Choices
     ended: bool = False
 
 
@@ -200,13 +200,13 @@ class _Choosing:
             labels.append(chosen.label)
             places.append(chosen.place)
         if seen.several:
-            await self._take_others_away(first, labels, places)
+            await self._deselect_others(first, labels, places)
             if len(wanted) > 1 and not seen.multiple:
                 await self._check_several(wanted, labels)
         await self._close(first)
         return ActionOutcome("select", self.node.description, dialog_opened=self.dialog)
 
-    async def open(self, request: dict[str, object]) -> _Seen:
+    async def open(self, request: dict[str, object]) -> _State:
         """Open the list, if it is closed, by a click or, if that fails, by the arrow key."""
         seen = await self.probe(request)
         if seen.open:
@@ -220,7 +220,7 @@ class _Choosing:
             seen = await self.probe(request, until="open", seconds=_OPTION_TIMEOUT)
         return seen
 
-    async def _choose(self, value: str | Option, request: dict[str, object]) -> _Seen:
+    async def _choose(self, value: str | Option, request: dict[str, object]) -> _State:
         for tried in range(_MOST_TRIES):
             seen = await self._find(value, request)
             # An option may count as chosen because its text was typed. Only the click informs the page.
@@ -236,7 +236,7 @@ class _Choosing:
         await self.confirm(request, seen)
         return seen
 
-    async def _find(self, value: str | Option, request: dict[str, object]) -> _Seen:
+    async def _find(self, value: str | Option, request: dict[str, object]) -> _State:
         """Wait until the option can be clicked: directly, after a search for its text, or after scrolling."""
         hindrance = Hindrance("select from", self.node, self.context.budget)
         budget, text = self.context.budget, _search_text(value)
@@ -268,14 +268,14 @@ class _Choosing:
                 if seen.chosen or (seen.shown and not seen.disabled):
                     return seen
             seen.labels = labels or seen.labels
-            lack = _not_to_be_had(self.node, value, seen)
-            hindrance.note(lack.reason)
+            error = _missing_option_error(self.node, value, seen)
+            hindrance.note(error.reason)
             if budget.remaining <= 2 * _OPTION_TIMEOUT:
                 with undoing(_OPTION_TIMEOUT), suppress(EngineError):
                     await self._clear(request)
-                raise lack
+                raise error
 
-    async def _scan(self, request: dict[str, object]) -> _Seen:
+    async def _scan(self, request: dict[str, object]) -> _State:
         scan = "jump"
         while True:
             seconds = min(_SCAN_TIMEOUT, self.context.budget.remaining / 2)
@@ -299,7 +299,7 @@ class _Choosing:
             await self._keyboard.press("Delete")
         self.typed = False
 
-    async def _take_others_away(
+    async def _deselect_others(
         self, request: dict[str, object], labels: Sequence[str], places: Sequence[int]
     ) -> None:
         """Deselect all other options, by their chips or by a click on them in the list."""
@@ -346,7 +346,7 @@ class _Choosing:
                 self.dialog = await self._keyboard.press("Escape")
                 await self.probe(request, until="closed", seconds=_CLOSE_TIMEOUT)
 
-    async def confirm(self, request: dict[str, object] | None, before: _Seen) -> None:
+    async def confirm(self, request: dict[str, object] | None, before: _State) -> None:
         """Wait until the page shows that it accepted the choice. Raises ValueRefusedError if it does not."""
         seconds = min(_CHOICE_TIMEOUT, self.context.budget.remaining / 2)
         try:
@@ -390,9 +390,9 @@ class _Choosing:
         until: str = "",
         scan: str = "",
         seconds: float = 0,
-        before: _Seen | None = None,
+        before: _State | None = None,
         label: str = "",
-    ) -> _Seen:
+    ) -> _State:
         asked = {
             "wanted": request,
             "until": until,
@@ -403,7 +403,7 @@ class _Choosing:
             "before": None if before is None else msgspec.to_builtins(before.held),
         }
         async with self.context.inspect(self.node, "select from") as inspection:
-            return await inspection.run(script_with(*_LISTBOX), asked, _Seen)
+            return await inspection.run(script_with(*_LISTBOX), asked, _State)
 
 
 def _search_text(value: str | Option) -> str:
@@ -411,7 +411,7 @@ def _search_text(value: str | Option) -> str:
     return value if isinstance(value, str) else value.label or value.value or ""
 
 
-def _not_to_be_had(node: Node, value: str | Option, seen: _Seen) -> NotInteractableError:
+def _missing_option_error(node: Node, value: str | Option, seen: _State) -> NotInteractableError:
     if not seen.found:
         return OptionNotFoundError(
             action="select from",

@@ -57,7 +57,7 @@ async def fill_sections(
     sections = await _look(node, context)
     if not sections:
         return None
-    written = _written(sections, text) if text else [""] * len(sections)
+    written = _section_strings(sections, text) if text else [""] * len(sections)
     if not written:
         kinds = ", ".join(each.name for each in _named(sections)) or f"{len(sections)} sections"
         reason = f"it is a date or time of {kinds}, and the value does not fit"
@@ -89,7 +89,7 @@ async def _look(node: Node, context: ActionContext) -> list[_Section]:
         return await inspection.run(script(_SECTIONS), {"take": None}, list[_Section])
 
 
-def _written(sections: Sequence[_Section], text: str) -> list[str]:
+def _section_strings(sections: Sequence[_Section], text: str) -> list[str]:
     """Return the string for each section, or [] if `text` does not fit them."""
     named = _named(sections)
     written = write_segments(named, text.strip().replace(" ", "T", 1)) if named else []

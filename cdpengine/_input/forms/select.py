@@ -54,7 +54,7 @@ _CLOSE_LIST_TIMEOUT = 0.5
 """Maximum time to close an open list when the action is cancelled, in seconds."""
 
 
-class _Seen(msgspec.Struct):
+class _State(msgspec.Struct):
     """The result of select.js."""
 
     kind: str
@@ -92,7 +92,7 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
             _check_count(node, seen, values)
             return await _select(node, inspection, values, wanted, context)
     if seen.kind == "option":
-        _no_values(values)
+        _check_no_values(values)
         owner = await related_node(
             node, "_input/forms/owner_select", None, node.description, worlds=context.worlds
         )
@@ -100,7 +100,7 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
             raise _cannot(node, "the option no longer belongs to a select")
         return await select(owner, Option(index=seen.index), context=context)
     if seen.kind == "custom option":
-        _no_values(values)
+        _check_no_values(values)
         return await choose_custom_option(node, context=context)
     if seen.kind == "listbox":
         return await choose_from_listbox(node, values, context=context)
@@ -160,7 +160,7 @@ async def _select(
     return ActionOutcome("select", node.description, dialog_opened=dialog, set_by_script=by_script)
 
 
-def _check_count(node: Node, seen: _Seen, values: Sequence[str | Option]) -> None:
+def _check_count(node: Node, seen: _State, values: Sequence[str | Option]) -> None:
     """Raise NotInteractableError if the list accepts one option and the values do not mean exactly one."""
     if not seen.multiple and (len(set(seen.found)) != 1 or (len(values) > 1 and -1 in seen.found)):
         raise _cannot(node, f"it takes one option, and {len(values)} were given; pass the one to choose")
@@ -172,7 +172,7 @@ async def _wait_for_options(
     values: Sequence[str | Option],
     wanted: Sequence[dict[str, object]],
     context: ActionContext,
-) -> _Seen:
+) -> _State:
     """Probe until all wanted options exist and are enabled. On failure raise the reason of the last probe.
 
     A list that may still be filled is observed until the budget ends, and a missing option is logged within the
@@ -188,14 +188,14 @@ async def _wait_for_options(
         known = seen.options
         if -1 in seen.found and steady == _STEADY_PROBES:
             break
-        hindrance.note(str(_explain_lack(node, values, seen, ()).reason))
+        hindrance.note(str(_missing_option_error(node, values, seen, ()).reason))
         if context.budget.remaining <= 2 * _OPTION_TIMEOUT:
             break
-    raise _explain_lack(node, values, seen, context.budget.steps)
+    raise _missing_option_error(node, values, seen, context.budget.steps)
 
 
-def _explain_lack(
-    node: Node, values: Sequence[str | Option], seen: _Seen, steps: Sequence[str]
+def _missing_option_error(
+    node: Node, values: Sequence[str | Option], seen: _State, steps: Sequence[str]
 ) -> NotInteractableError:
     """Return the error for a missing or disabled option."""
     if -1 in seen.found:
@@ -222,7 +222,7 @@ async def _choose_by_keys(
     steps: int,
     wanted: Sequence[dict[str, object]],
     context: ActionContext,
-) -> tuple[bool, _Seen]:
+) -> tuple[bool, _State]:
     keyboard = context.keyboard.on(node.session)
     try:
         # The key is released last: the open list receives all keys, so the page would miss the release.
@@ -255,14 +255,14 @@ async def _probe(
     *,
     set_them: bool = False,
     seconds: float = 0,
-) -> _Seen:
+) -> _State:
     request = {"wanted": wanted, "set": set_them, "wait": round(seconds * 1000)}
     return await inspection.run(
-        script_with("_input/forms/select", "_page/scripts/secret_field"), request, _Seen
+        script_with("_input/forms/select", "_page/scripts/secret_field"), request, _State
     )
 
 
-def _no_values(values: Sequence[str | Option]) -> None:
+def _check_no_values(values: Sequence[str | Option]) -> None:
     if values:
         raise InvalidArgumentError(
             what="values", given=f"{len(values)} for an option", expected="none: the target is the option"

@@ -26,7 +26,7 @@ _CHANGE_TIMEOUT = 0.5
 _SMALLEST = 1e-9
 
 
-class _Seen(msgspec.Struct):
+class _State(msgspec.Struct):
     """The result of slider.js."""
 
     value: float | None
@@ -78,6 +78,6 @@ async def set_slider(
     return ActionOutcome("fill", node.description, dialog_opened=dialog)
 
 
-async def _ask(inspection: Inspection, *, focus: bool = False, unlike: float | None = None) -> _Seen:
+async def _ask(inspection: Inspection, *, focus: bool = False, unlike: float | None = None) -> _State:
     asked = {"focus": focus, "unlike": unlike, "wait": round(_CHANGE_TIMEOUT * 1000)}
-    return await inspection.run(own(script("_input/forms/slider")), asked, _Seen)
+    return await inspection.run(own(script("_input/forms/slider")), asked, _State)

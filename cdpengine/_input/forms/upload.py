@@ -86,7 +86,7 @@ UploadFile = FilePath | FileContent
 """A path on this machine, or a FileContent."""
 
 
-class _Seen(msgspec.Struct):
+class _State(msgspec.Struct):
     """The result of upload.js."""
 
     kind: str
@@ -107,7 +107,7 @@ async def check_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
             to_path("paths", each, "strings or paths of files, or FileContents")
 
     def find() -> tuple[list[Path | FileContent], list[Path]]:
-        found = [each if isinstance(each, FileContent) else _whole(Path(each)) for each in given]
+        found = [each if isinstance(each, FileContent) else _absolute(Path(each)) for each in given]
         paths = [each for each in found if isinstance(each, Path)]
         missing = [path for path in paths if not os.access(path, os.R_OK)]
         if len(paths) < len(found) and not missing:
@@ -124,7 +124,7 @@ async def check_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
     return found
 
 
-def _whole(path: Path) -> Path:
+def _absolute(path: Path) -> Path:
     # Chrome accepts a path that contains "..", but the page then cannot read the file.
     return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
@@ -170,7 +170,7 @@ async def upload(
 async def takes_files(node: Node, context: ActionContext) -> bool:
     """Return whether the node is a file input or the label of one."""
     async with context.inspect(node, "upload to") as inspection:
-        return (await inspection.run(script("_input/forms/upload"), {"await": 0}, _Seen)).kind == "file"
+        return (await inspection.run(script("_input/forms/upload"), {"await": 0}, _State)).kind == "file"
 
 
 def check_fits(
@@ -186,7 +186,7 @@ def check_fits(
         raise _cannot(description, f"it takes one file, and {len(files)} were given")
 
 
-def arrived(files: Sequence[Path | FileContent], names: Sequence[str]) -> bool:
+def have_arrived(files: Sequence[Path | FileContent], names: Sequence[str]) -> bool:
     """Return whether an input that holds `names` has these files. Of a folder, some of its files suffice."""
     if len(files) == 1 and isinstance(files[0], Path) and files[0].is_dir():
         return bool(names) and all(name.startswith(f"{files[0].name}/") for name in names)
@@ -196,7 +196,7 @@ def arrived(files: Sequence[Path | FileContent], names: Sequence[str]) -> bool:
 async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> bool:
     """Select the files. Return whether a script did it."""
     node, source = handle.node, script("_input/forms/upload")
-    seen = await run(handle, source, {"await": 0}, _Seen)
+    seen = await run(handle, source, {"await": 0}, _State)
     if seen.kind == "none":
         raise _cannot(
             node.description,
@@ -219,12 +219,12 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
         sent = post(node.session.post("DOM.setFileInputFiles", objectId=control_id, files=paths))
         await sent.raw()
         try:
-            if arrived(files, (await run(handle, source, {"await": 0}, _Seen)).names):
+            if have_arrived(files, (await run(handle, source, {"await": 0}, _State)).names):
                 return False
-            changed = await decode_result(change, node, _Seen)
+            changed = await decode_result(change, node, _State)
         except StaleRefError:
             return False  # the page navigated in response to the files
-    if changed.event != "change" or not arrived(files, changed.names):
+    if changed.event != "change" or not have_arrived(files, changed.names):
         raise _not_arrived(node, changed.names)
     return False
 
@@ -248,7 +248,7 @@ async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> 
         names = await decode_result(call, handle.node, list[str])
     except StaleRefError:
         return  # the page navigated in response to the files
-    if not arrived(files, names):
+    if not have_arrived(files, names):
         raise _not_arrived(handle.node, names)
 
 
