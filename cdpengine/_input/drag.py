@@ -38,9 +38,9 @@ from cdpengine._input.actionability.library_calls import (
 )
 from cdpengine._input.actionability.page_library import InputObserver, Record, wait_until_reported
 from cdpengine._input.actionability.requirements import NO_REQUIREMENTS
+from cdpengine._input.blocked_calls import unless_blocked
 from cdpengine._input.devices.mouse import MouseDevice, check_delay, release, wait_for_delivery
 from cdpengine._input.geometry import Point
-from cdpengine._input.held_back import unless_held_back
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.calls import PendingCall
@@ -371,7 +371,7 @@ class _Drag:
                 return await decode_result(call, place.node, shape)
             return _UNKNOWN
 
-        return await unless_held_back(ask, self.context.interruptions, self.context.navigation)
+        return await unless_blocked(ask, self.context.interruptions, self.context.navigation)
 
     async def _release(self, at: Point) -> bool:
         interception = self.interception

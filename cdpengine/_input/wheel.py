@@ -46,7 +46,7 @@ async def scroll_at(node: Node, dx: float, dy: float, *, context: ActionContext)
     outcome = await perform(node, "scroll", gesture, observer, TO_HOVER, context=context)
     navigation = context.navigation
     if not outcome.dialog_opened and not (navigation and navigation.navigation_pending):
-        await rest(node.session, context.worlds, node.frame_id)
+        await wait_for_scroll_end(node.session, context.worlds, node.frame_id)
     return outcome
 
 
@@ -57,20 +57,20 @@ async def scroll_here(dx: float, dy: float, frame_id: str, *, context: ActionCon
     at = at if at != (0, 0) else Point(1, 1)
     dialog = await context.mouse.wheel_at(at, delta)
     if not dialog:
-        await rest(context.mouse.session, context.worlds, frame_id)
+        await wait_for_scroll_end(context.mouse.session, context.worlds, frame_id)
     return ActionOutcome("scroll", "", at, dialog_opened=dialog)
 
 
 @cache
-def _rest_source() -> str:
-    return own(f"({script('_input/rest')})()")
+def _scroll_end_source() -> str:
+    return own(f"({script('_input/scroll_end')})()")
 
 
-async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
+async def wait_for_scroll_end(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
     """Return when nothing in the frame's document has scrolled for three animation frames, or after 2 s."""
     with trio.move_on_after(_REST_TIMEOUT):
         try:
             context = await worlds.context(session, frame_id)
-            await context.post_expression(_rest_source(), how=_SETTLED).raw()
+            await context.post_expression(_scroll_end_source(), how=_SETTLED).raw()
         except RemoteError:
             return  # the document was replaced, so its scrolling has ended

@@ -180,7 +180,7 @@
 
   function report() {
     entry.done = true;
-    entry.waiting.splice(0).forEach(({ tell }) => tell(record));
+    entry.waiting.splice(0).forEach(({ resolve }) => resolve(record));
   }
 
   // Checks, after the page has handled an event of the node, whether the pointer still hits the node. If it does

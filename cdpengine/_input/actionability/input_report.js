@@ -12,10 +12,10 @@
   const last = tools.lastEnded();
   if (last && last.id === id) return last.record;
   const observer = tools.expected(id);
-  if (!final && !observer.done) return new Promise((tell) => observer.waiting.push({ turn, tell }));
+  if (!final && !observer.done) return new Promise((resolve) => observer.waiting.push({ turn, resolve }));
   observer.settle();
   if (!final && !observer.record.complete) return observer.record;
   tools.ended(id);
-  observer.waiting.splice(0).forEach(({ tell }) => tell(observer.record));
+  observer.waiting.splice(0).forEach(({ resolve }) => resolve(observer.record));
   return observer.record;
 })

@@ -110,7 +110,7 @@
       guard.strayed = at;
       const within = DOM.ownerDocument(at) ?? at;
       seen.stray = at === DOM.body(within) || at === DOM.documentElement(within) ? "" : toolsOf(at).describe(at);
-      tell();
+      notify();
     }
 
     function follow(at) {
@@ -180,10 +180,10 @@
       const at = DOM.activeElement(document);
       seen.unseen = true;
       seen.stray = at && at !== DOM.body(document) ? toolsOf(at).describe(at) : "another document";
-      tell();
+      notify();
     }
 
-    function tell() {
+    function notify() {
       for (const done of waiting.splice(0)) done();
     }
 
@@ -194,7 +194,7 @@
     function end() {
       guards.delete(wanted.id);
       listening.forEach((remove) => remove());
-      tell();
+      notify();
     }
 
     listen(holder, "blur", lock);

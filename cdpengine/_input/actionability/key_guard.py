@@ -16,8 +16,8 @@ from typing import Any
 import attrs
 import msgspec
 
+from cdpengine._input.blocked_calls import unless_blocked
 from cdpengine._input.devices.mouse import Interruptions
-from cdpengine._input.held_back import unless_held_back
 from cdpengine._javascript import own
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
@@ -149,7 +149,7 @@ class KeyGuard:
                 return await value_of(library.post(_REPORT, {"id": self.id}), KeyReport | None)  # type: ignore[arg-type]
             return None
 
-        report = await unless_held_back(ask, interruptions, navigation)
+        report = await unless_blocked(ask, interruptions, navigation)
         if report is None:
             return
         if not report.lost:
@@ -185,7 +185,7 @@ class KeyGuard:
         return None
 
     def note_ended(self) -> None:
-        """Note that the guard has ended in the page. held.js ends it when a control shows the typed text."""
+        """Note that the guard has ended in the page. read_back.js ends it when a control shows the typed text."""
         self._library = None
 
     def end(self) -> None:

@@ -21,9 +21,9 @@
     if (!(value instanceof Promise)) return value;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(CUT_OFF)), GRACE_MS);
-      const over = (tell) => (result) => {
+      const over = (settle) => (result) => {
         clearTimeout(timer);
-        tell(result);
+        settle(result);
       };
       value.then(over(resolve), over(reject));
     });

@@ -30,9 +30,9 @@ from cdpengine._input.actionability.library_calls import (
     stale_ref_error,
 )
 from cdpengine._input.actionability.naming import check_name, name_expectation
+from cdpengine._input.blocked_calls import unless_blocked
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point, Quad
-from cdpengine._input.held_back import unless_held_back
 from cdpengine._page.scripts.page_functions import (
     Node,
 )
@@ -345,7 +345,7 @@ class InputObserver:
         calls = self._post_ends()
         record = None
         if calls:
-            record = await unless_held_back(lambda: _record(calls[0], node), interruptions, navigation)
+            record = await unless_blocked(lambda: _record(calls[0], node), interruptions, navigation)
         if record is None:
             if self._completion is not None:
                 await self.linger(_REPORT_TIMEOUT)

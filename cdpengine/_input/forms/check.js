@@ -4,7 +4,7 @@
 //   before    the result of this function before the click, or null
 //   behind    return the element that receives the presses on the node, or null if that is the node itself
 // and the library's key guards, which keep a set of inputs for the lifetime of the document. Returns the kind of
-// the control and its state: true, false, or null for neither (indeterminate, "mixed"). `said`: the state in
+// the control and its state: true, false, or null for neither (indeterminate, "mixed"). `attribute`: the state in
 // its attribute, `custom` whether it is a custom element. `offset`: the position of its middle in the element
 // that receives its presses, if the node has pointer-events: none; else null.
 // A page may cancel the clicks on an input and keep its state in `aria-checked` only. The function detects this
@@ -45,22 +45,22 @@
   if (request.behind) return behind();
   const drawnByPage = (keys.drawnByPage ??= new WeakSet());
 
-  function said() {
-    const told = DOM.getAttribute(element, "aria-checked");
-    return told === "mixed" ? null : told === "true";
+  function attribute() {
+    const value = DOM.getAttribute(element, "aria-checked");
+    return value === "mixed" ? null : value === "true";
   }
 
   function state() {
-    if (!native) return said();
+    if (!native) return attribute();
     const own = element.indeterminate ? null : element.checked;
     const { before } = request;
-    if (before && own === before.checked && said() !== before.said) drawnByPage.add(element);
-    return drawnByPage.has(element) ? said() : own;
+    if (before && own === before.checked && attribute() !== before.attribute) drawnByPage.add(element);
+    return drawnByPage.has(element) ? attribute() : own;
   }
 
   function answer() {
     const kind = native ? element.type : ROLES.includes(role) ? role : "none";
-    return { kind, checked: state(), said: said(), custom: DOM.localName(element).includes("-"), offset: offset() };
+    return { kind, checked: state(), attribute: attribute(), custom: DOM.localName(element).includes("-"), offset: offset() };
   }
 
   if (!request.wait || state() === request.wanted) return answer();

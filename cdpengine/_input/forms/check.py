@@ -46,7 +46,7 @@ class _State(msgspec.Struct):
 
     kind: str
     checked: bool | None = None
-    said: bool | None = None
+    attribute: bool | None = None
     custom: bool = False
     offset: tuple[float, float] | None = None
 
@@ -138,7 +138,7 @@ async def _probe(
     request = {
         "wanted": wanted,
         "wait": round(seconds * 1000),
-        "before": None if before is None else {"checked": before.checked, "said": before.said},
+        "before": None if before is None else {"checked": before.checked, "attribute": before.attribute},
     }
     async with context.inspect(node, action) as inspection:
         seen = await inspection.run(script(_CHECK), request, _State)

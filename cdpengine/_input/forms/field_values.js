@@ -1,4 +1,4 @@
-// Creates functions about the values of fields for fill.js and held.js: how an input sanitizes a string, and
+// Creates functions about the values of fields for fill.js and read_back.js: how an input sanitizes a string, and
 // whether a field accepted a string. They include this part and call it once.
 (function () {
   "use strict";

@@ -169,7 +169,7 @@
   const host = focused();
   if (!host) return answer("text", unfocused());
 
-  keys.before = before; // for held.js
+  keys.before = before; // for read_back.js
   const typable = isInput && masks.isTypable(element) && fresh;
 
   const labelled = this !== element;

@@ -37,7 +37,7 @@ _FILL = (
     "_input/forms/field_values",
     "_input/forms/mask",
 )
-_HELD = ("_input/forms/held", "_page/scripts/secret_field", "_input/forms/field_values")
+_READ_BACK = ("_input/forms/read_back", "_page/scripts/secret_field", "_input/forms/field_values")
 
 _MOST_TYPED = 200
 """Maximum length, in characters, of a value that is typed key by key after a field changed an insertion."""
@@ -64,7 +64,7 @@ class Made(msgspec.Struct):
 
 
 class _ReadBack(msgspec.Struct):
-    """The result of held.js."""
+    """The result of read_back.js."""
 
     taken: bool
     holds: str | None
@@ -211,7 +211,7 @@ class Filling:
                 # Posted directly after the insertion. If it reaches the page earlier, the control is read again
                 # below.
                 nonlocal early
-                early = post(self.inspection.post(_source(_HELD), self._held_request()))
+                early = post(self.inspection.post(_source(_READ_BACK), self._read_back_request()))
 
             if self.text:
                 dialog = await self.keyboard.insert_text(self.text, behind=ask if self.made.fresh else None)
@@ -258,14 +258,14 @@ class Filling:
             return False
         return answer is not None and answer.taken
 
-    def _held_request(self) -> dict[str, object]:
+    def _read_back_request(self) -> dict[str, object]:
         made = self.made
         return {"wanted": self.text, "type": made.type, "guard": {"id": self.guard.id}, "masked": made.masked}
 
     async def _read_back(self) -> _ReadBack | None:
         """Return whether the control accepted the value, or None if the page navigated in response."""
         try:
-            held = await self.inspection.run(_source(_HELD), self._held_request(), _ReadBack)
+            held = await self.inspection.run(_source(_READ_BACK), self._read_back_request(), _ReadBack)
         except StaleRefError:
             return None
         if held.taken:

@@ -1,6 +1,6 @@
 // Finds the options of a page's list. Called in an isolated world on a list, on an element that opens one (a
 // combobox, a button), or on one of its options; with a request, then the parts option_lists.js and
-// choices_shown.js:
+// displayed_choices.js:
 //   wanted    { text } or { label, value, index }; null: the node is the option itself
 //   node      "option", "opener" or "chip": return that element, or null, instead of the state. The chip is the
 //             button that removes the first choice that is not in `keep`
@@ -67,7 +67,7 @@
   const openersOf = () => [element, ...DOM.querySelectorAll(element, "[aria-activedescendant]"), DOM.activeElement(document)].filter(Boolean);
 
   // Whether an option declares itself chosen. Some comboboxes do so for the option that the arrow keys are at.
-  function says(option, multiple) {
+  function isDeclaredChosen(option, multiple) {
     if (DOM.getAttribute(option, "aria-checked") === "true") return true;
     if (DOM.getAttribute(option, "aria-selected") !== "true") return false;
     if (!isOpener || multiple) return true;
@@ -95,7 +95,7 @@
     const { option, visible, choices } = at;
     const multiple = isMultiple(at);
     const text = option ? label(option) : wantedText();
-    if (option && (says(option, multiple) || (visible && visible !== option && says(visible, multiple)))) {
+    if (option && (isDeclaredChosen(option, multiple) || (visible && visible !== option && isDeclaredChosen(visible, multiple)))) {
       const list = choices.native();
       return !list || holds(at, text, option);
     }
@@ -125,15 +125,15 @@
     // The control shows a new text that is not another option's label: a short form of the choice, such as "+
     // 2". While the list is open, the option itself must declare that it is chosen.
     const others = request.labels.filter((each) => each !== text).map(choices.number);
-    const says = there && option && DOM.getAttribute(option, "aria-selected") === "true";
-    return (!there || says) && fresh("texts").length > 0 && !fresh("texts").some((each) => others.includes(each));
+    const declared = there && option && DOM.getAttribute(option, "aria-selected") === "true";
+    return (!there || declared) && fresh("texts").length > 0 && !fresh("texts").some((each) => others.includes(each));
   }
 
   function isOpen({ list }) {
     if (!list) return false;
     if (!isOpener) return shown(list);
-    const told = [element, ...DOM.querySelectorAll(element, "[aria-expanded]")].map((each) => DOM.getAttribute(each, "aria-expanded")).find(Boolean);
-    return told === "true" ? shown(list) : tools.options(list).some(boxed);
+    const expanded = [element, ...DOM.querySelectorAll(element, "[aria-expanded]")].map((each) => DOM.getAttribute(each, "aria-expanded")).find(Boolean);
+    return expanded === "true" ? shown(list) : tools.options(list).some(boxed);
   }
 
   // The focused element, or null if it is the body.
@@ -161,8 +161,8 @@
     const known = at.choices.native() !== null;
     // If more are chosen than chips and options show, the option that the arrow keys are at counts as chosen.
     const counted = at.choices.texts().map(([text]) => /^\+\s*(\d+)$/.exec(text)).find(Boolean);
-    const more = counted && at.choices.chips().length + Number(counted[1]) > all.filter((each) => says(each, multiple)).length;
-    const isOther = (each) => each !== at.option && says(each, multiple || more) && (!known || holds(at, label(each), each));
+    const more = counted && at.choices.chips().length + Number(counted[1]) > all.filter((each) => isDeclaredChosen(each, multiple)).length;
+    const isOther = (each) => each !== at.option && isDeclaredChosen(each, multiple || more) && (!known || holds(at, label(each), each));
     return all.flatMap((each, index) => (isOther(each) ? [[index, label(each)]] : []));
   }
 

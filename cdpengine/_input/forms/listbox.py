@@ -123,7 +123,7 @@ _MOST_TRIES = 3
 
 _FIRST: dict[str, object] = {"index": 0}
 
-_LISTBOX = ("_input/forms/listbox", "_input/forms/option_lists", "_input/forms/choices_shown")
+_LISTBOX = ("_input/forms/listbox", "_input/forms/option_lists", "_input/forms/displayed_choices")
 
 
 class _Choices(msgspec.Struct):

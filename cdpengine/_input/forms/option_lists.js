@@ -155,8 +155,8 @@
   // The visible element of an option: the option itself, or an element with the same text in the same popup.
   function seen(list, option, text) {
     if (option && boxed(option)) return option;
-    const told = options(list);
-    if (!text || told.length === 0 || told.some(boxed)) return option;
+    const all = options(list);
+    if (!text || all.length === 0 || all.some(boxed)) return option;
     const around = holder(list);
     for (const each of around === list ? [] : flat(around)) {
       if (!isIn(each, list) && boxed(each) && ownText(each) === text) return each;

@@ -7,8 +7,8 @@
   const PAUSE = 10; // milliseconds
   const element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
   const number = (name) => {
-    const told = parseFloat(DOM.getAttribute(element, name) ?? "");
-    return Number.isFinite(told) ? told : null;
+    const value = parseFloat(DOM.getAttribute(element, name) ?? "");
+    return Number.isFinite(value) ? value : null;
   };
 
   function state() {

@@ -14,10 +14,10 @@ import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.key_guard import KeyGuard
+from cdpengine._input.blocked_calls import unless_blocked
 from cdpengine._input.devices.keyboard import Piece, count_typed
 from cdpengine._input.devices.keys import Layout
 from cdpengine._input.forms.own_listeners import MASK_PAUSE, own_listeners
-from cdpengine._input.held_back import unless_held_back
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.session import Session
@@ -160,7 +160,7 @@ async def _wait_for_effects(session: Session, context: ActionContext) -> None:
         with suppress(RemoteError, SessionGoneError):
             await session.call("Runtime.getIsolateId")
 
-    await unless_held_back(ask, context.interruptions, context.navigation)
+    await unless_blocked(ask, context.interruptions, context.navigation)
 
 
 async def _focus(

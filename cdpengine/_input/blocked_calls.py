@@ -15,7 +15,7 @@ from cdpengine._page.side_effects import SideEffects
 T = TypeVar("T")
 
 
-async def unless_held_back(
+async def unless_blocked(
     ask: Callable[[], Awaitable[T]], interruptions: Interruptions, navigation: SideEffects | None
 ) -> T | None:
     """Return the result of `ask`, or None if a dialog or a navigation blocks the page's response.
