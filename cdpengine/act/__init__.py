@@ -1,10 +1,10 @@
-"""Acting by requests: what agents and services send, and what they are answered.
+"""Acting by requests: the requests of agents and services, and the responses to them.
 
-requests   one class for each kind of request, as data; `parse_request` makes one of JSON
-response   what a request is answered with
-dispatch   the only way in: in the process, over HTTP and MCP, in the shell
+requests   one class for each kind of request, as data; `parse_request` makes one from JSON
+response   the response to a request
+dispatch   the only way to perform a request: in the process, over HTTP and MCP, in the shell
 
-Names are loaded when they are first used. They stand in `__init__.pyi`, once.
+Names are loaded when they are first used. `__init__.pyi` lists them.
 """
 
 import lazy_loader

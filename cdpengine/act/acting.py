@@ -1,7 +1,7 @@
-"""How the requests that act on a page are done: each by the verbs of `Page`.
+"""Handlers of the requests that act on a page: each calls methods of `Page`.
 
-Rule: a function here translates one request into verbs of the page, with what is left of the request's time, and
-nothing else: no waiting and no catching of its own.
+Rule: a function here translates one request into calls of the page, with the rest of the request's time. It
+does not wait or catch errors itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cdpengine.act.words.wording import in_requests
 from cdpengine.errors import TargetCrashedError
 
 _BETWEEN_KEYS = 0.075
-"""Seconds between two keys, where typing is to be slow."""
+"""Pause between two keys for `slowly`, in seconds."""
 
 
 async def _click(run: Performance, request: requests.Click) -> None:
@@ -178,10 +178,10 @@ async def _evaluate(run: Performance, request: requests.Evaluate) -> Any:
 
 
 async def _revive(run: Performance) -> None:
-    """Stop the script of a page that does not answer, which could not leave its document.
+    """Stop the script of an unresponsive page, so that it can leave its document.
 
-    A crashed page runs no script: the navigation brings it back. One that no termination reaches is loaded again:
-    what it showed is left anyway.
+    A crashed page runs no script: the navigation restores it. A page that ignores the termination is reloaded: its
+    document is about to be left anyway.
     """
     with suppress(TargetCrashedError):
         if await run.page.measure.unresponsive_for():
@@ -247,4 +247,4 @@ PERFORM: Mapping[type[ActRequest], Callable[[Performance, Any], Awaitable[Any]]]
     requests.Reload: _reload,
     requests.Recover: _recover,
 }
-"""How each kind of request is done."""
+"""The handler of each kind of request."""

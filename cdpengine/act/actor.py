@@ -1,8 +1,8 @@
-"""Actor: who acts in a browser by requests: the current page, whose turn it is, and what was seen last.
+"""Actor: a user of a browser who sends requests: the current page, the order of requests, and the last snapshots.
 
-Rule: requests of one page that change it are done one after another, in the order in which they came; what only
-looks, and evaluates, runs beside them, so that a script that never ends holds up nothing. What an actor remembers
-of a page goes with the page.
+Rule: requests that change the same page run one after another, in order of arrival. Requests that only read,
+and evaluate, run concurrently, so that a script that never ends blocks nothing. The actor forgets a page when
+it closes.
 """
 
 from __future__ import annotations
@@ -40,44 +40,44 @@ if TYPE_CHECKING:
     from cdpengine.act.cached.hooks import DispatchHook, RequestCache
 
 _SETTLING = 1.5
-"""Seconds at most in which a page may come to rest before it is looked at for a diff."""
+"""Maximum time for a page to become idle before the snapshot for a diff, in seconds."""
 
 _LOOKING = 3.0
-"""Seconds at most in which a page is read for a diff; one that hangs is not waited for."""
+"""Timeout of the snapshot for a diff, in seconds; an unresponsive page has no diff."""
 
 _LOOKING_AT_HUNG = 0.3
-"""The same for a page that did not answer already: whether it does by now."""
+"""The same timeout for a page that did not respond before, in seconds."""
 
 _AHEAD = 0.04
-"""Seconds at most that a navigation's answer waits for what is read ahead."""
+"""Maximum delay of a navigation's response for reading ahead, in seconds."""
 
 _WATCHING = 2.0
-"""Seconds at most in which a page may begin to report its console and requests, before it goes to a document."""
+"""Timeout for starting a page's console and request logs before it navigates, in seconds."""
 
 
 _SHORTEST_ID = 8
-"""Characters of the shortest id that could be one of Chrome's; shorter numbers are those of `tabs`."""
+"""Minimum length of a target id of Chrome, in characters; shorter numbers are indexes in `tabs`."""
 
 _CLOSING = 2.0
-"""Seconds at most in which a page is closed that came to nothing."""
+"""Timeout for closing a page whose opening failed, in seconds."""
 
 
 @attrs.frozen
 class Seen:
-    """A snapshot that was given out, the options that it was taken with, and whose document it is of."""
+    """A snapshot that a caller has received, with its options and its document."""
 
     snapshot: Snapshot
     options: Mapping[str, Any]
     document: str
 
     def is_like(self, options: Mapping[str, Any], document: str) -> bool:
-        """Whether a snapshot of this document with these options can be compared with it."""
+        """Return whether a snapshot of this document with these options can be compared with it."""
         return self.document == document and self.options == options
 
 
 @attrs.define(eq=False)
 class Views:
-    """What was seen of a page: the snapshot that was asked for last, and the last one of all that it shows."""
+    """The snapshots of a page: the last requested one, and the last complete one."""
 
     asked: Seen | None = None
     whole: Seen | None = None
@@ -85,18 +85,19 @@ class Views:
 
 @attrs.define(eq=False)
 class Actor:
-    """One user of a browser, who sends requests: an agent, a client of the service.
+    """One user of a browser, such as an agent or a client of the service.
 
     It sees the pages of `context`, or of the whole browser without one. `evaluate_enabled` False refuses every
-    request that runs a script of the caller's: evaluate, wait with a function, and URLs that are scripts.
-    `search_engines` are those that a search request can name. `files` is the folder in which the files lie that
-    requests may name, to be read or written; None refuses them all. `outputs` is the folder of what requests
-    write without naming a file. `commands_enabled` False refuses the protocol's own commands and messages, which
-    are past all of these limits. `reads_ahead` reads each document that a request goes to at once, for the
-    snapshot that is asked for next. `cache` does the requests about an action cache; without one they are refused.
-    `hooks` run around each request. `ref_numbers` are the numbers of the refs of all its pages: a program that
-    goes on with another browser gives the actor there those of the one before. Dialogs that open on its pages are
-    reported from when the actor is made.
+    request that runs a script of the caller: evaluate, wait with a function, and URLs that are scripts.
+    `search_engines` are the engines for search requests. `files` is the folder whose files requests may read or
+    write; None refuses all. `outputs` is the folder for files that requests write without a name.
+
+    `commands_enabled` False refuses protocol commands and messages, which bypass all of these limits.
+    `reads_ahead` reads each new document immediately, for the next snapshot. `cache` performs the requests
+    about an action cache; without one they are refused. `hooks` run around each request.
+
+    `ref_numbers` are the numbers of the refs on all pages. A program that continues with another browser passes
+    those of the previous actor. The actor reports dialogs of its pages that open after its creation.
     """
 
     browser: Browser
@@ -111,7 +112,7 @@ class Actor:
     hooks: tuple[DispatchHook, ...] = ()
     ref_numbers: RefNumbers = attrs.field(factory=RefNumbers)
     _refusal: tuple[str, str] | None = attrs.field(default=None, init=False)
-    """Why the last navigation was refused, and what would allow it, until a page is open."""
+    """The reason and the remedy of the last refused navigation, until a page is open."""
     _current: str | None = None
     _dialogs: DialogFeed = attrs.field(init=False)
     _shares: bool = attrs.field(default=False, init=False)
@@ -119,7 +120,7 @@ class Actor:
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
     _held: dict[tuple[str, str], HeldScope] = attrs.field(factory=dict, init=False)
-    """What one request began and another one ends, by what it is and the page that it is of ("": the browser)."""
+    """Scopes that one request begins and another one ends, by kind and page ("": the browser)."""
 
     def __attrs_post_init__(self) -> None:
         core = None if self.context is None else self.context._core  # noqa: SLF001 - no part of what users have
@@ -128,7 +129,7 @@ class Actor:
 
     @property
     def pages(self) -> list[Page]:
-        """The open pages that the actor sees; their places in it are their numbers in `tabs`."""
+        """The open pages of the actor; their indexes are their numbers in `tabs`."""
         self._forget_closed()
         pages = self.browser.pages if self.context is None else self.context.pages
         if pages:
@@ -137,14 +138,14 @@ class Actor:
 
     @property
     def current(self) -> Page | None:
-        """The page that requests without a `target_id` are for: the one that was opened or focused last."""
+        """The page for requests without a `target_id`: the last opened or focused one."""
         pages = self.pages
         return next((page for page in pages if page.target_id == self._current), pages[-1] if pages else None)
 
     def take_dialogs(self) -> tuple[list[Dialog], int]:
-        """Return the dialogs that were answered and not reported yet, and how many older ones were not kept.
+        """Return the answered dialogs that were not reported yet, and the number of older, dropped ones.
 
-        A page on which another request runs is left out: that request reports its dialogs.
+        It omits a page with another running request: that request reports the page's dialogs.
         """
 
         def is_busy(target_id: str) -> bool:
@@ -158,7 +159,7 @@ class Actor:
         self._current = page.target_id
 
     def page_of(self, request: ActRequest) -> Page:
-        """Return the page that a request is for. Raises InvalidArgumentError where there is none."""
+        """Return the page of a request. Raises InvalidArgumentError if it does not exist."""
         pages = self.pages
         index: int | None = getattr(request, "index", None)
         if index is not None:
@@ -196,15 +197,15 @@ class Actor:
         return "a navigate request, or a newTab request,"
 
     def note_refusal(self, reason: str, remedy: str = "") -> None:
-        """Remember why a navigation was refused, where no page is open: requests that need a page say so.
+        """Record why a navigation was refused while no page is open. Requests that need a page report it.
 
-        `remedy` says what would allow it, such as an option of the service.
+        `remedy` is the way to allow it, such as an option of the service.
         """
         if self.current is None:
             self._refusal = reason, remedy
 
     async def open_page(self, timeout: float) -> Page:
-        """Open a blank page, which becomes the current one, and keep its console and requests."""
+        """Open a blank page, make it the current one, and keep its console and requests."""
         self._refusal = None
         self._share_ref_numbers()
         page = await self.browser.new_page(context=self.context, activity=True, timeout=timeout)
@@ -212,13 +213,13 @@ class Actor:
         return page
 
     async def discard(self, page: Page) -> None:
-        """Close a page whose opening came to nothing, also while the request is cancelled."""
+        """Close a page whose opening failed, even if the request is cancelled."""
         with trio.move_on_after(_CLOSING, shield=True), suppress(SessionGoneError, ConnectionLostError):
             await page.close(timeout=_CLOSING)
 
     @asynccontextmanager
     async def turn(self, page: Page, request: ActRequest, deadline: float) -> AsyncIterator[None]:
-        """Wait until it is the request's turn, where it has to. Raises DeadlineExceededError."""
+        """Wait for the request's turn, if it must run in order. Raises DeadlineExceededError."""
         if not request.in_order:
             yield
             return
@@ -230,10 +231,11 @@ class Actor:
         finally:
             lock.release()
 
-    # --- what is seen -----------------------------------------------------------------------------------------
+    # --- snapshots
+    # ------------------------------------------------------------------------------------------------
 
     async def watch(self, page: Page, timeout: float) -> None:
-        """Keep the page's console and requests from now on, if it answers in time; a hung one is left alone."""
+        """Keep the page's console and requests from now on, if it responds in time."""
         if not page.activity.started:
             with suppress(DeadlineExceededError, TargetCrashedError):
                 await page.activity.start(timeout=min(timeout, _WATCHING))
@@ -247,18 +249,18 @@ class Actor:
         max_tokens: int | None = None,
         **options: Any,
     ) -> Snapshot:
-        """Take a snapshot, with what changed since the last one of this document that had the same options.
+        """Take a snapshot, with a diff from the last one of this document that had the same options.
 
-        Its refs count as given only by `give`.
+        Its refs count as given only after `give`.
 
-        What changed is that of the whole, also where the text is cut to a size: a change that was cut away would
-        else be no change. The whole is read first, which is quick on a page that was read before; where it fits,
-        nothing more is asked.
+        The diff compares complete snapshots, even if the result is cut to a size: otherwise it would lack
+        changes in the rest. So the complete snapshot is taken first, which is fast for a page that was read
+        before. If it fits, it is the result.
         """
         deadline = trio.current_time() + timeout
         options = _said(options)
         if (ahead := self._ahead.get(page.target_id)) is not None:
-            with trio.move_on_after(timeout):  # to read it beside that would take both of them longer
+            with trio.move_on_after(timeout):  # reading both at the same time would slow both down
                 await ahead.wait()
         timeout = max(round(deadline - trio.current_time(), 3), 0)
         views = self._views.setdefault(page.target_id, Views())
@@ -279,9 +281,9 @@ class Actor:
         return attrs.evolve(cut, diff=snapshot.diff)
 
     async def look_before(self, page: Page, timeout: float) -> None:
-        """Take a snapshot before an action whose changes are asked for, unless its document was seen already.
+        """Take a snapshot before an action that returns a diff, unless the caller has seen the document.
 
-        A page that does not answer is left to the action, which says so.
+        If the page does not respond, the action reports that.
         """
         views = self._views.setdefault(page.target_id, Views())
         if views.whole is None or views.whole.document != _document_of(page):
@@ -289,9 +291,9 @@ class Actor:
                 await self._look_at_all(page, min(timeout, _LOOKING))
 
     async def look_after(self, page: Page, timeout: float) -> str:
-        """Return what changed on the page since it was seen last, once it is at rest; all of a new document.
+        """Return the page's changes since the last snapshot, once it is idle; all of a new document.
 
-        The action is done by now: a page that cannot be read is no failure of it, and is said instead.
+        The action has succeeded by now, so a failure to read the page is reported in the returned text.
         """
         longest = _LOOKING
         try:
@@ -307,16 +309,16 @@ class Actor:
         return f"# a new document\n{snapshot.text}" if snapshot.diff is None else str(snapshot.diff)
 
     def give(self, page: Page, snapshot: Snapshot, lines: Iterable[str] | None = None) -> None:
-        """Note that the caller gets a snapshot, or some of its lines: so it knows their refs as they are now."""
+        """Record that the caller receives a snapshot or some of its lines, and so knows their refs."""
         given = snapshot.refs
         if lines is not None:
             given = {name: given[name] for line in lines if (name := ref_of_line(line)) in given}
         page._core.refs.give(given)  # noqa: SLF001 - no part of what users have
 
     async def read_ahead(self, page: Page, timeout: float) -> None:
-        """Begin to read the page's document, and give it a moment: a small one has been read then.
+        """Begin to read the page's document, and wait a moment, which suffices for a small one.
 
-        Nobody has seen it by that: it is only that the next snapshot is quick.
+        This only makes the next snapshot fast; it does not count as a snapshot that the caller has seen.
         """
         if not self.reads_ahead or page.target_id in self._ahead:
             return
@@ -324,7 +326,7 @@ class Actor:
 
         async def read() -> None:
             try:
-                with suppress(EngineError):  # who asks for it is told what is wrong with the page
+                with suppress(EngineError):  # the next snapshot reports the fault
                     await page._look(timeout=_LOOKING)  # noqa: SLF001 - `give` says what is given
             finally:
                 del self._ahead[page.target_id]
@@ -335,7 +337,7 @@ class Actor:
             await done.wait()
 
     async def _look_at_all(self, page: Page, timeout: float) -> Snapshot:
-        """Take a snapshot of all of the page, in the mode of the last one that was asked for."""
+        """Take a complete snapshot of the page, in the mode of the last requested one."""
         views = self._views.setdefault(page.target_id, Views())
         asked = views.asked
         options = {} if asked is None else _whole(asked.options)
@@ -349,7 +351,7 @@ class Actor:
     # --- files ------------------------------------------------------------------------------------------------
 
     def check_file(self, what: str, path: str) -> None:
-        """Raise InvalidArgumentError for a file that requests may not name. `what` is the field that names it."""
+        """Raise InvalidArgumentError for a file that requests may not use. `what` is the field that names it."""
         place = to_path(what, path)
         if self.files == "anywhere":
             return
@@ -363,12 +365,13 @@ class Actor:
         if not place.resolve().is_relative_to(root):
             raise InvalidArgumentError(what=what, given="a file elsewhere", expected=f"a file within {root}")
 
-    # --- what is armed ----------------------------------------------------------------------------------------
+    # --- expectations
+    # ---------------------------------------------------------------------------------------------
 
     async def arm(self, answer: Callable[[trio.Event], Awaitable[None]], timeout: float) -> None:
-        """Begin to expect something of a page, and return once it is expected; `answer` sets the event then.
+        """Begin to expect an event of a page, and return once expecting; `answer` sets the passed event then.
 
-        It goes on beside later requests until it has come or its own time is over, which is no error.
+        The expectation continues during later requests until it is met or times out, which is no error.
         """
         expected = trio.Event()
         failures: list[EngineError] = []
@@ -388,17 +391,17 @@ class Actor:
             raise failures[0]
 
     def begin(self, task: Callable[..., Awaitable[None]], *args: object) -> None:
-        """Run a task that goes on after the request, at most until the browser's end."""
+        """Run a task that continues after the request, until the browser ends at the latest."""
         tabs = self.browser._state.tabs  # noqa: SLF001 - its nursery is the engine's own: tasks end with the browser
         tabs.in_background(task, *args)
 
     def release(self) -> None:
-        """Have everything end that goes on between requests: nobody will end it."""
+        """End everything that continues between requests."""
         for held in self._held.values():
             held.stop()
 
     def _share_ref_numbers(self) -> None:
-        """Have the refs of all its pages take their numbers from the actor's."""
+        """Let the refs of all pages take their numbers from the actor."""
         if not self._shares:
             self._shares = True
             core = None if self.context is None else self.context._core  # noqa: SLF001 - no part of what users have
@@ -413,7 +416,7 @@ class Actor:
 
 
 def _said(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a snapshot without those that say what holds without them, too."""
+    """Return the options of a snapshot without those that equal the defaults."""
     return {
         name: value
         for name, value in options.items()
@@ -425,7 +428,7 @@ _DEFAULTS = {"mode": "role", "refs": "actions"}
 
 
 def _whole(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options of a snapshot that leaves nothing out, in the same words."""
+    """Return the options of the complete snapshot in the same mode."""
     return {name: options[name] for name in ("mode", "refs") if name in options}
 
 
@@ -437,7 +440,7 @@ _ACTORS: WeakKeyDictionary[Browser, Actor] = WeakKeyDictionary()
 
 
 def actor_of(browser: Browser | Actor) -> Actor:
-    """Return the actor: itself, or the one that a program is for the whole browser, always the same."""
+    """Return the actor: itself, or the one for the whole browser, which is created once."""
     if isinstance(browser, Actor):
         return browser
     known = _ACTORS.get(browser)

@@ -1,7 +1,7 @@
-"""Confirmations: what a person is asked before a step that cannot be taken back is done.
+"""Confirmations: questions to a person before an irreversible step.
 
-Rule: who asks stands above the request that needs the answer, so it is found by the context of the task: a server
-that can reach its client's person sets `person` around a call. Without one, nobody is asked.
+Rule: the code that can ask is above the request, so a context variable provides it: a server that can reach its
+client's person sets `person` around a call. Without it, the step needs no confirmation.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class Confirmation:
-    """A step that a person is to confirm. No value of a variable is in it.
+    """A step that a person is to confirm. It contains no value of a variable.
 
-    scenario: what it is a step of. place: such as "2", or "2.1" in a group. what: in words, such as 'click button
-    "Pay"'. url: of the page, without secrets.
+    scenario: the scenario of the step. place: such as "2", or "2.1" in a group. what: a description, such as
+    'click button "Pay"'. url: the URL of the page, without secrets.
     """
 
     scenario: str
@@ -31,7 +31,7 @@ class Confirmation:
 
 
 Confirm: TypeAlias = Callable[[Confirmation], "Awaitable[bool] | bool"]
-"""Asks a person, and returns True only if the person agrees. One that is not async runs in a thread."""
+"""Asks a person, and returns True only if the person agrees. A function that is not async runs in a thread."""
 
-person: ContextVar[Confirm | None] = ContextVar("how the person of a call is asked", default=None)
-"""How the person is asked for whom the request of this task is done."""
+person: ContextVar[Confirm | None] = ContextVar("the function that asks the person of a call", default=None)
+"""The function that asks the person for whom this task runs a request."""

@@ -1,8 +1,8 @@
-"""dispatch: a request is done and answered. It is the only way in: in a process, over HTTP and MCP, in the shell.
+"""dispatch: the only way to perform a request: in a process, over HTTP and MCP, in the shell.
 
-Rule: one deadline is made of a request's `timeoutMs`, and everything below has what is left of it. What goes wrong
-is in the response, never an exception; only a cancellation leaves as itself, after the engine has ended the page's
-script and released what was pressed.
+Rule: a request's `timeoutMs` sets one deadline for all its parts. Failures are in the response, never
+exceptions. Only a cancellation propagates, after the engine has stopped the page's script and released pressed
+keys and buttons.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PERFORM: Mapping[type[ActRequest], Perform] = {
     **dict.fromkeys(_CACHE_KINDS, hooks.perform),
 }
 _LEAVING = (Navigate, Back, Forward, Reload)
-"""What leads to another document: how the one before it looks is no part of what it changes."""
+"""Requests that lead to another document: their diff ignores the document before."""
 
 _ON_PAGE = (
     cache_requests.ExecuteCached,
@@ -62,14 +62,14 @@ async def dispatch(
     *,
     evaluate_enabled: bool = True,
 ) -> ActResponse:
-    """Do what a request says, and return the response.
+    """Perform a request, and return the response.
 
-    `request` is one of the classes of `cdpengine.act`, or JSON: a text, or what `json.loads` makes of it. A
-    program that acts for several users gives an `Actor` for each in place of the browser. `evaluate_enabled` False
-    refuses every request that runs a script of the caller's: evaluate, wait with a function, and going to a URL
-    that is a script or a document of the caller's (javascript:, data:, blob:).
+    `request` is one of the classes of `cdpengine.act`, or JSON: a string, or the result of `json.loads`. A
+    program that acts for several users passes an `Actor` for each instead of the browser. `evaluate_enabled`
+    False refuses every request that runs a script of the caller: evaluate, wait with a function, and going to a
+    URL that is a script or a document of the caller (javascript:, data:, blob:).
 
-    Nothing is raised but `trio.Cancelled`: what goes wrong stands in the response's `error`.
+    Raises only `trio.Cancelled`. Failures are in the response's `error`.
     """
     actor = actor_of(browser)
     response = await dispatch_within(actor, request, evaluate_enabled=evaluate_enabled)
@@ -82,7 +82,7 @@ async def dispatch_within(
     *,
     evaluate_enabled: bool = True,
 ) -> ActResponse:
-    """Do a part of another request, as `dispatch` does; the dialogs are left for that request's response."""
+    """Perform a part of another request, like `dispatch`; that request's response reports the dialogs."""
     try:
         parsed = parse_request(request)
     except InvalidArgumentError as error:
@@ -148,7 +148,7 @@ def _with_page(response: ActResponse, performance: Performance) -> ActResponse:
 
 
 def _with_dialogs(response: ActResponse, actor: Actor) -> ActResponse:
-    """Return the response with all dialogs that opened since the one before, in the action itself or later."""
+    """Return the response with all dialogs that opened since the last response, during the action or before."""
     dialogs, omitted = actor.take_dialogs()
     if not dialogs and not omitted:
         return response
@@ -158,7 +158,7 @@ def _with_dialogs(response: ActResponse, actor: Actor) -> ActResponse:
 
 
 async def _check_files(request: ActRequest, actor: Actor) -> None:
-    """Raise InvalidArgumentError for a file that may not be named. To look where a link leads asks the disk."""
+    """Raise InvalidArgumentError for a file that may not be used. Resolving links reads the disk."""
     for name in ("path", "paths", "directory"):
         given = getattr(request, name, None)
         for path in () if given is None else (given,) if isinstance(given, str) else given:
@@ -166,17 +166,17 @@ async def _check_files(request: ActRequest, actor: Actor) -> None:
 
 
 def _check_protocol(request: ActRequest, actor: Actor) -> None:
-    """Raise InvalidArgumentError for a request that sees the protocol, where these are refused."""
+    """Raise InvalidArgumentError for a protocol request if these are refused."""
     if isinstance(request, ProtocolRequest) and not actor.commands_enabled:
         raise InvalidArgumentError(
             what=request.kind,
-            given="a request that sees the protocol itself",
+            given="a request for the protocol",
             expected="another kind: such requests are not enabled here",
         )
 
 
 def _check_scripts(request: ActRequest, *, evaluate_enabled: bool) -> None:
-    """Raise EvaluationDisabledError for a request that runs a script of the caller's, where these are refused."""
+    """Raise EvaluationDisabledError for a request with a script of the caller if these are refused."""
     if evaluate_enabled:
         return
     if request.runs_script:
@@ -184,7 +184,7 @@ def _check_scripts(request: ActRequest, *, evaluate_enabled: bool) -> None:
     if isinstance(request, Wait) and request.function is not None:
         raise EvaluationDisabledError(action="wait with a function")
     if isinstance(request, (Navigate, NewTab)) and request.url is not None:
-        # As browsers do: blanks and control characters before a URL, and line breaks in it, are not part of it.
+        # Browsers ignore whitespace and control characters before a URL, and line breaks inside it.
         plain = "".join(each for each in request.url if each not in "\t\r\n").lstrip(
             "".join(map(chr, range(33)))
         )

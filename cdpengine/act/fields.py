@@ -1,7 +1,7 @@
-"""How the fields of a request are declared: each with one sentence on what it means, and its bounds.
+"""Declarations of request fields: a sentence about the meaning, and the bounds.
 
-Rule: what a field says here is all that is written of it. The parser checks the bounds, and the JSON Schema and
-the documentation are made of the same words.
+Rule: the sentence here is the only description of a field. The parser checks the bounds; the JSON Schema and the
+documentation use the same sentence.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MEANING, LEAST, MOST, SECRET = "meaning", "least", "most", "secret"
 
 @attrs.frozen
 class Timing:
-    """The time that a request of one kind gets, in milliseconds, and the most that it can ask for."""
+    """The default and the maximum timeout of a kind of request, in milliseconds."""
 
     default_ms: int = 8_000
     longest_ms: int = 60_000
@@ -32,14 +32,14 @@ def field(
 ) -> Any:
     """Declare a field of a request.
 
-    `least` and `most` bound a number, or the number of a list's entries. A `secret` one may hold what a person
-    would not want shown: it is left out of a request's `repr`.
+    `least` and `most` bound a number, or the length of a list. A `secret` field may contain private data, so a
+    request's `repr` omits it.
     """
     metadata: Mapping[str, object] = {MEANING: meaning, LEAST: least, MOST: most, SECRET: secret}
     return attrs.field(default=default, metadata=metadata, repr=not secret)
 
 
 def camel_case(name: str) -> str:
-    """Return what a field is called in JSON: "max_depth" is "maxDepth"."""
+    """Return the JSON name of a field: "maxDepth" for "max_depth"."""
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)

@@ -1,9 +1,9 @@
-"""JSON becomes a request, and a request becomes JSON.
+"""Conversion of JSON to requests and back.
 
-Rule: nothing is guessed. A kind or a field that there is not is refused with the nearest right name, a value of
-another type or out of its bounds with what was expected; the message names the place and the type of what was
-given, never the value, which may be a secret. Models write numbers and booleans as strings, and refs as numbers:
-where only one meaning is possible, it is taken.
+Rule: the parser guesses nothing. For an unknown kind or field the error has the nearest valid name; for a wrong
+type or value, the expected one. The message has the place and the type of the value, never the value, which may
+be a secret. Models write numbers and booleans as strings, and refs as numbers: the parser accepts these if only
+one meaning is possible.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from cdpengine.act.requests import ActRequest
 from cdpengine.errors import InvalidArgumentError
 
 LONGEST_JSON = 16 * 2**20
-"""Characters of a request."""
+"""Maximum length of a request, in characters."""
 
 KINDS: dict[str, type[ActRequest]] = {
     kind.kind: kind
@@ -44,14 +44,14 @@ KINDS: dict[str, type[ActRequest]] = {
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, ActRequest) and kind.kind
 }
-"""Every kind of request, by its name in JSON."""
+"""All kinds of requests, by their names in JSON."""
 
 
 def parse_request(data: ActRequest | Mapping[str, Any] | str | bytes) -> ActRequest:
-    """Return the request that `data` holds: JSON as text, or what `json.loads` makes of it.
+    """Return the request in `data`: JSON as a string, or the result of `json.loads`.
 
-    Raises InvalidArgumentError for what is not JSON, for a kind or a field that there is not, for a value of
-    another type or out of bounds, and for fields that do not go together.
+    Raises InvalidArgumentError for invalid JSON, for an unknown kind or field, for a value of the wrong type or
+    out of bounds, and for incompatible fields.
     """
     if isinstance(data, ActRequest):
         if type(data) is not KINDS.get(data.kind):
@@ -77,7 +77,7 @@ def _structure(data: Mapping[str, Any]) -> ActRequest:
 
 
 def _read_ref(name: str, value: Any) -> Any:
-    """Return a value, with a ref that was written as a number as a string, also in the fields of a form."""
+    """Return a value, with a ref that is a number as a string, also in the fields of a form."""
     if name in ("ref", "startRef", "endRef") and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if name == "fields" and isinstance(value, (list, tuple)):
@@ -91,7 +91,7 @@ def _read_ref(name: str, value: Any) -> Any:
 
 
 def to_json(request: ActRequest) -> dict[str, Any]:
-    """Return the request as JSON has it: its kind, and the fields that differ from their defaults."""
+    """Return the request as JSON data: its kind, and the fields that differ from their defaults."""
     return {"kind": request.kind, **_converter().unstructure(request)}
 
 
@@ -118,7 +118,7 @@ def _converter() -> cattrs.Converter:
 
 
 def make_converter() -> cattrs.Converter:
-    """Return what turns JSON into attrs classes and back: names in camelCase, no type taken for another one."""
+    """Return a converter between JSON and attrs classes, with names in camelCase and strict types."""
     converter = cattrs.Converter(unstruct_collection_overrides={tuple: list})
     for scalar in _SCALARS:
         converter.register_structure_hook(scalar, _structure_scalar)
@@ -151,7 +151,7 @@ def _is_generic(generic: object, kind: Any) -> bool:
 
 
 class UnfitError(ValueError):
-    """A value that does not fit: what was given, and what was expected."""
+    """A value that does not fit: the given and the expected value."""
 
     def __init__(self, given: str, expected: str) -> None:
         super().__init__(given, expected)
@@ -233,7 +233,7 @@ def _structure_scalar(value: Any, kind: Any) -> Any:
 
 
 def _read_number(value: Any, kind: Any) -> Any:
-    """Return the number or boolean that a string says, and a whole number for 3.0; else the value itself."""
+    """Return the number or boolean in a string, and an int for 3.0; otherwise the value."""
     if isinstance(value, str):
         text = value.strip().lower()
         if kind is bool:
@@ -259,7 +259,7 @@ def _structure_literal(value: Any, kind: Any) -> Any:
 
 
 def explain_misfit(error: BaseException, place: str, kind: Any) -> InvalidArgumentError:
-    """Return what is wrong, by the first thing that is, with its place in what was structured as `kind`."""
+    """Return the first error of structuring as `kind`, with its place."""
     for note in getattr(error, "__notes__", ()):
         if isinstance(note, IterableValidationNote):
             place = f"{place}[{note.index}]"
@@ -269,7 +269,7 @@ def explain_misfit(error: BaseException, place: str, kind: Any) -> InvalidArgume
         return _refuse(f"{place}: {error.what}", error.given, error.expected)
     if isinstance(error, BaseValidationError):
         of = error.cl if isinstance(error, ClassValidationError) else kind
-        # A field that there is not explains best why another one is missing.
+        # An unknown field is the best explanation for a missing one.
         first = min(error.exceptions, key=lambda each: not isinstance(each, ForbiddenExtraKeysError))
         return explain_misfit(first, place, of)
     if isinstance(error, ForbiddenExtraKeysError):
@@ -296,7 +296,7 @@ def _is_scalar(value: object, kind: Any) -> bool:
 
 
 def _check_plain(value: Any) -> Any:
-    """Return a value that is what JSON holds."""
+    """Return a value that is JSON data."""
     pending = [value]
     while pending:
         match pending.pop():
@@ -321,7 +321,7 @@ _NEEDS_NO_TARGET = (requests.Press, requests.Scroll, reading_requests.Download)
 
 
 def _checked(request: ActRequest) -> ActRequest:
-    """Return the request, if its values are in their bounds and go together."""
+    """Return the request if its values are within bounds and compatible."""
     _check_bounds(request, request.kind)
     for place, part in _aimed_parts(request):
         ref, selector = getattr(part, "ref", None), getattr(part, "selector", None)
@@ -380,7 +380,7 @@ def _check_scroll(request: ActRequest) -> None:
         if request.direction is not None and (request.dx or request.dy):
             raise _refuse("scroll", "a direction, and dx or dy", "one of them")
         if request.direction is None and not request.dx and not request.dy:
-            raise _refuse("scroll", "no way to go", "a direction, or dx or dy")
+            raise _refuse("scroll", "no distance", "a direction, or dx or dy")
 
 
 def _check_drag(request: ActRequest) -> None:
@@ -444,7 +444,7 @@ def _type_name(value: object) -> str:
 
 
 def _nearest(given: object, known: Iterable[Any]) -> str:
-    """Return the right names for a wrong one: those that are like it, or all of them."""
+    """Return the valid names for a wrong one: the similar names, or all of them."""
     names = list(map(str, known))
     by_lower = {name.lower(): name for name in names}
     wanted = str(given).lower().replace("_", "").replace("-", "")[:60] if isinstance(given, str) else ""

@@ -1,4 +1,4 @@
-"""Performance: what the doing of one request has: the actor, the page, and what is left of its time."""
+"""Performance: the context of one running request: the actor, the page, and the rest of its time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class Performance:
-    """The doing of one request. `deadline` is on trio's clock; `effects` is what the action set off."""
+    """A running request. `deadline` is on trio's clock; `effects` are the effects of its action."""
 
     actor: Actor
     page_or_none: Page | None
@@ -25,26 +25,26 @@ class Performance:
 
     @property
     def page(self) -> Page:
-        """The page that the request is for."""
-        assert self.page_or_none is not None, "requests without a page ask for none"
+        """The page of the request."""
+        assert self.page_or_none is not None, "requests without a page do not use one"
         return self.page_or_none
 
     @property
     def left(self) -> float:
-        """The seconds that are left of its time, in whole milliseconds, as errors show them."""
+        """The remaining time in seconds, rounded to milliseconds for errors."""
         return max(round(self.deadline - trio.current_time(), 3), 0)
 
     def report(self, outcome: ActionOutcome) -> None:
-        """Keep what the action set off, for the response."""
+        """Store the effects of the action, for the response."""
         self.effects = effects_of(outcome)
 
     async def find(self, ref: str | None, selector: str | None) -> ElementTarget:
-        """Return the element that a request aims at. One for a selector is waited for, as for a ref's state."""
+        """Return the element of a request. One for a selector is waited for, like a ref's state."""
         if ref is not None:
             return ref
-        assert selector is not None, "the parser lets no request without an element through"
+        assert selector is not None, "the parser refuses a request without an element"
         return await self.page.find(selector, timeout=self.left)
 
     async def find_if_given(self, ref: str | None, selector: str | None) -> ElementTarget | None:
-        """Return the element that a request aims at; None where it aims at none."""
+        """Return the element of a request, or None if it has none."""
         return None if ref is None and selector is None else await self.find(ref, selector)

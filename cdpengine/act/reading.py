@@ -1,6 +1,6 @@
-"""How the requests that read a page are done, and those about tabs, storage, dialogs, files and downloads.
+"""Handlers of the requests that read a page, and those about tabs, storage, dialogs, files and downloads.
 
-Rule: as in `act/acting.py`; what is returned is what JSON holds.
+Rule: as in `act/acting.py`; results are JSON data.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cdpengine.act.searching import SearchResult, read_result
 from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
 
 _ARRIVING = 2.0
-"""Seconds at most in which the first result of a search may appear, where a page adds them by script."""
+"""Timeout for the first result of a search, in seconds, on pages that add results by script."""
 
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -61,7 +61,7 @@ async def _snapshot(run: Performance, request: requests.TakeSnapshot) -> dict[st
 
 
 def _lines_that_say(words: str, text: str) -> str:
-    """Return the lines that say some words, in any case of letters, and those that they are in."""
+    """Return the lines that contain some words, ignoring case, and the lines of their ancestors."""
     wanted = words.casefold()
     lines = text.split("\n")
     widths = [len(line) - len(line.lstrip()) for line in lines]
@@ -73,7 +73,7 @@ def _lines_that_say(words: str, text: str) -> str:
         if wanted in line.casefold():
             kept.update(above, [number])
         above.append(number)
-    return "\n".join(lines[number] for number in sorted(kept)) or f"# no line says {words[:80]!r}"
+    return "\n".join(lines[number] for number in sorted(kept)) or f"# no line contains {words[:80]!r}"
 
 
 async def _find(run: Performance, request: requests.Find) -> dict[str, Any]:
@@ -84,7 +84,7 @@ async def _find(run: Performance, request: requests.Find) -> dict[str, Any]:
         nodes = await page.find_all(text=request.text, exact=request.exact, timeout=0)
         found = [await _ref_of(run, node) for node in nodes[: request.limit]]
         count = len(nodes)
-    if not found:  # the text is no text of the page, but part of a name
+    if not found:  # the string is only part of a name
         matched = snapshot.find_all(request.role, request.name, text=request.text, exact=request.exact)
         found, count = matched[: request.limit], len(matched)
     page._core.refs.give({ref.id: ref for ref in found})  # noqa: SLF001 - as above
@@ -93,11 +93,11 @@ async def _find(run: Performance, request: requests.Find) -> dict[str, Any]:
 
 
 _TEXT_OF_FOUND = 300
-"""Characters of an element's text that are its name where it has no other."""
+"""Maximum length of the text that names an element without another name, in characters."""
 
 
 async def _ref_of(run: Performance, found: FoundNode) -> Ref:
-    """Return the ref of an element that holds a text: the one that it has, or a new one, named by its text."""
+    """Return the ref of an element with a text: its present one, or a new one, named by the text."""
     refs = run.page._core.refs  # noqa: SLF001 - the table of the page that gives its refs
     known = refs.known(found.loader_id, found.backend_node_id)
     if known is not None:
@@ -325,12 +325,12 @@ async def _close(run: Performance, _request: requests.Close) -> dict[str, Any]:
     return {"current": None if current is None else current.target_id}
 
 
-# --- what a page asks for ------------------------------------------------------------------------------------
+# --- dialogs, files, downloads -------------------------------------------------------------------------------
 
 
 async def _dialog(run: Performance, request: requests.Dialog) -> None:
     async def answer(expected: trio.Event) -> None:
-        # That none opened in time is no error: nothing waits for it.
+        # A timeout is no error here: no caller waits for the dialog.
         expecting = run.page.expect_dialog(accept=request.accept, text=request.prompt_text, timeout=run.left)
         try:
             async with expecting:
@@ -392,4 +392,4 @@ PERFORM: Mapping[type[ActRequest], Callable[[Performance, Any], Awaitable[Any]]]
     requests.FileChooser: _file_chooser,
     requests.Download: _download,
 }
-"""How each kind of request is done."""
+"""The handler of each kind of request."""

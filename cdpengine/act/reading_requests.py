@@ -24,38 +24,36 @@ from cdpengine.act.requests import (
 
 @attrs.frozen(kw_only=True)
 class TakeSnapshot(ActRequest):
-    """Read the page as lines of text, with refs for what can be acted on."""
+    """Read the page as lines of text, with refs for interactive elements."""
 
     kind: ClassVar[str] = "snapshot"
     timing: ClassVar[Timing] = LOADING
     in_order: ClassVar[bool] = False
-    mode: SnapshotMode = field("How the lines look.", "role")
-    interactive: bool = field("Only what can be acted on.", False)
-    compact: bool = field("Leave out lines that only give structure.", False)
-    max_depth: int | None = field("Leave out lines that are deeper.", None, least=0)
-    max_chars: int | None = field("Cut after so many characters.", None, least=1)
-    max_tokens: int | None = field("Cut after so many tokens, estimated.", None, least=1)
-    root: str | None = field("Only what is in this element: a ref, or a CSS selector.", None)
-    find: str | None = field(
-        "Only lines that say this, in any case of letters, and those that they are in.", None
-    )
+    mode: SnapshotMode = field("The format of the lines.", "role")
+    interactive: bool = field("Only interactive elements.", False)
+    compact: bool = field("Omit lines that only give structure.", False)
+    max_depth: int | None = field("Omit lines at a greater depth.", None, least=0)
+    max_chars: int | None = field("Maximum length, in characters.", None, least=1)
+    max_tokens: int | None = field("Maximum length, in estimated tokens.", None, least=1)
+    root: str | None = field("Only the content of this element: a ref, or a CSS selector.", None)
+    find: str | None = field("Only lines that contain this string (in any case), and their ancestors.", None)
     frame: str | None = field("Only this frame: its id, name, URL pattern, or the ref of its element.", None)
-    refs: Literal["actions", "all"] = field("all: each element that is shown has a ref.", "actions")
-    diff: bool = field("Answer with what changed since the last snapshot, in place of the whole.", False)
+    refs: Literal["actions", "all"] = field("all: give each element a ref.", "actions")
+    diff: bool = field("Return the changes since the last snapshot instead of the whole.", False)
 
 
 @attrs.frozen(kw_only=True)
 class Find(ActRequest):
-    """Find elements by what is said of them, and return their refs."""
+    """Find elements by role, name or text, and return their refs."""
 
     kind: ClassVar[str] = "find"
     timing: ClassVar[Timing] = LOADING
     in_order: ClassVar[bool] = False
-    role: str | None = field("The role, as snapshots call it.", None)
-    name: str | None = field("The accessible name, in any case of letters.", None)
-    text: str | None = field("Visible text in it, in any case of letters.", None)
-    exact: bool = field("Name and text are whole, and in this case of letters.", False)
-    limit: int = field("The most elements that are returned.", 20, least=1, most=1000)
+    role: str | None = field("The role, as in snapshots.", None)
+    name: str | None = field("Part of the accessible name, in any case.", None)
+    text: str | None = field("Part of its visible text, in any case.", None)
+    exact: bool = field("Match the whole name and text, in this case.", False)
+    limit: int = field("Maximum number of elements.", 20, least=1, most=1000)
 
 
 @attrs.frozen(kw_only=True)
@@ -67,14 +65,16 @@ class Screenshot(ActRequest):
     in_order: ClassVar[bool] = False
     ref: str | None = field("Only this element, by its ref.", None)
     selector: str | None = field("Only this element, by a CSS selector that matches one.", None)
-    full_page: bool = field("All of the page, what is outside of the viewport included.", False)
+    full_page: bool = field("The whole page, not only the viewport.", False)
     format: Literal["png", "jpeg", "webp"] = field("The format of the picture.", "png")
     quality: int | None = field("The quality of jpeg and webp.", None, least=0, most=100)
     max_side: int | None = field(
-        "Make it smaller until its longer side has at most so many pixels.", None, least=1
+        "Maximum length of the longer side, in pixels; a larger picture is scaled down.", None, least=1
     )
-    labels: bool = field("Frame what can be acted on, with its refs; the snapshot is in the result.", False)
-    path: str | None = field("Write it to this file, in place of returning it.", None)
+    labels: bool = field(
+        "Frame and label interactive elements with their refs; the result contains the snapshot.", False
+    )
+    path: str | None = field("Write it to this file instead of returning it.", None)
 
 
 @attrs.frozen(kw_only=True)
@@ -86,32 +86,32 @@ class Pdf(ActRequest):
     in_order: ClassVar[bool] = False
     landscape: bool = field("Wider than high.", False)
     print_background: bool = field("Print backgrounds.", False)
-    path: str | None = field("Write it to this file, in place of returning it.", None)
+    path: str | None = field("Write it to this file instead of returning it.", None)
 
 
 @attrs.frozen(kw_only=True)
 class Extract(ActRequest):
-    """Return what a reader sees of the page, as text or Markdown."""
+    """Return the readable content of the page, as text or Markdown."""
 
     kind: ClassVar[str] = "extract"
     timing: ClassVar[Timing] = LOADING
     in_order: ClassVar[bool] = False
-    format: Literal["text", "markdown"] = field("What it is returned as.", "markdown")
-    ref: str | None = field("Only what is in this element, by its ref.", None)
-    selector: str | None = field("Only what is in the element that this CSS selector matches.", None)
+    format: Literal["text", "markdown"] = field("The format of the result.", "markdown")
+    ref: str | None = field("Only the content of this element, by its ref.", None)
+    selector: str | None = field("Only the content of the element that this CSS selector matches.", None)
     main_only: bool = field("Only the main content, without navigation, headers and footers.", False)
-    max_chars: int | None = field("Cut after so many characters.", None, least=1)
+    max_chars: int | None = field("Maximum length, in characters.", None, least=1)
 
 
 @attrs.frozen(kw_only=True)
 class Console(ActRequest):
-    """Return what the page wrote to its console, and its uncaught errors; the newest 500 and 200 are kept."""
+    """Return the page's console messages and uncaught errors; the newest 500 and 200 are kept."""
 
     kind: ClassVar[str] = "console"
     in_order: ClassVar[bool] = False
     level: Literal["debug", "info", "warning", "error"] = field("This level and those above it.", "debug")
-    limit: int = field("The most that is returned, the newest ones.", 100, least=1, most=700)
-    clear: bool = field("Forget what is returned.", False)
+    limit: int = field("Maximum number of entries, the newest ones.", 100, least=1, most=700)
+    clear: bool = field("Remove the returned entries.", False)
 
 
 @attrs.frozen(kw_only=True)
@@ -120,10 +120,10 @@ class Requests(ActRequest):
 
     kind: ClassVar[str] = "requests"
     in_order: ClassVar[bool] = False
-    url: str | None = field("Only those whose URL matches this glob, in which only * is special.", None)
-    failed: bool = field("Only those that failed, or were answered with 400 and above.", False)
-    limit: int = field("The most that is returned, the newest ones.", 100, least=1, most=500)
-    clear: bool = field("Forget all that is kept.", False)
+    url: str | None = field("Only requests whose URL matches this glob; only * is special.", None)
+    failed: bool = field("Only requests that failed or have a status of 400 or more.", False)
+    limit: int = field("Maximum number of requests, the newest ones.", 100, least=1, most=500)
+    clear: bool = field("Remove all kept requests.", False)
 
 
 # --- cookies and storage -------------------------------------------------------------------------------------
@@ -135,22 +135,26 @@ class Cookies(ActRequest):
 
     kind: ClassVar[str] = "cookies"
     in_order: ClassVar[bool] = False
-    urls: tuple[str, ...] = field("Only those that would be sent to these URLs.", (), most=100)
+    urls: tuple[str, ...] = field("Only cookies that would be sent to these URLs.", (), most=100)
 
 
 @attrs.frozen(kw_only=True)
 class CookieSetting:
-    """A cookie to set. Of `url` and `domain`, one says whose it is."""
+    """A cookie to set. Give `url` or `domain`."""
 
     name: str = field("Its name.")
     value: str = field("Its value.", secret=True)
-    url: str = field("A URL that it is for.", "")
-    domain: str = field("The domain that it is for; with a leading dot for its subdomains, too.", "")
-    path: str = field("The path that it is for.", "/")
-    expires: float | None = field("Seconds since 1970; without, it ends with the browser's session.", None)
-    http_only: bool = field("No script can read it.", False)
-    secure: bool = field("It is sent over https only.", False)
-    same_site: Literal["Strict", "Lax", "None"] | None = field("When other sites' requests bear it.", None)
+    url: str = field("A URL of the cookie.", "")
+    domain: str = field("The domain; with a leading dot, also its subdomains.", "")
+    path: str = field("The path.", "/")
+    expires: float | None = field(
+        "Expiry in seconds since 1970; without, it ends with the browser's session.", None
+    )
+    http_only: bool = field("Hide it from scripts.", False)
+    secure: bool = field("Send it only over HTTPS.", False)
+    same_site: Literal["Strict", "Lax", "None"] | None = field(
+        "Whether requests from other sites include it.", None
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -192,7 +196,7 @@ class ClearStorage(ActRequest):
 
     kind: ClassVar[str] = "clearStorage"
     area: Literal["local", "session"] = field("Which storage.", "local")
-    keys: tuple[str, ...] = field("The items' names; none removes all.", (), most=10_000)
+    keys: tuple[str, ...] = field("The names of the items; an empty list removes all.", (), most=10_000)
 
 
 # --- the web -------------------------------------------------------------------------------------------------
@@ -200,14 +204,14 @@ class ClearStorage(ActRequest):
 
 @attrs.frozen(kw_only=True)
 class Search(ActRequest):
-    """Search the web, in a tab of its own, and return the results: title, URL and snippet."""
+    """Search the web in a new tab, and return the results: title, URL and snippet."""
 
     kind: ClassVar[str] = "search"
     timing: ClassVar[Timing] = LOADING
     in_order: ClassVar[bool] = False
-    query: str = field("What to search for.")
+    query: str = field("The search terms.")
     engine: str = field("The search engine, by its name.", "duckduckgo")
-    limit: int = field("The most results that are returned.", 10, least=1, most=100)
+    limit: int = field("Maximum number of results.", 10, least=1, most=100)
 
 
 # --- tabs ----------------------------------------------------------------------------------------------------
@@ -228,8 +232,8 @@ class NewTab(ActRequest):
     kind: ClassVar[str] = "newTab"
     timing: ClassVar[Timing] = LOADING
     in_order: ClassVar[bool] = False
-    url: str | None = field("Where it goes; without, it is blank.", None)
-    wait_until: LoadStateName = field("How far the document has to get.", "load")
+    url: str | None = field("Its URL; without, it is blank.", None)
+    wait_until: LoadStateName = field("The load state to wait for.", "load")
 
 
 @attrs.frozen(kw_only=True)
@@ -237,39 +241,39 @@ class FocusTab(ActRequest):
     """Make a page the current one, and its window's active tab."""
 
     kind: ClassVar[str] = "focusTab"
-    index: int | None = field("Its number in tabs, from 0; in place of targetId.", None, least=0)
+    index: int | None = field("Its number in tabs, from 0, instead of targetId.", None, least=0)
 
 
 @attrs.frozen(kw_only=True)
 class Close(ActRequest):
-    """Close a page. The one that opened it becomes the current one, or the last that is open."""
+    """Close a page. Its opener, or the last open page, becomes the current one."""
 
     kind: ClassVar[str] = "close"
     in_order: ClassVar[bool] = False
-    index: int | None = field("Its number in tabs, from 0; in place of targetId.", None, least=0)
+    index: int | None = field("Its number in tabs, from 0, instead of targetId.", None, least=0)
 
 
-# --- what a page asks for ------------------------------------------------------------------------------------
+# --- dialogs, files, downloads -------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
 class Dialog(ActRequest):
-    """Say how the page's next JavaScript dialog is answered, before the action that opens it.
+    """Set the answer to the page's next JavaScript dialog, before the action that opens it.
 
-    It counts for `timeoutMs`; dialogs are dismissed (alerts accepted) where nothing is said.
+    It is valid for `timeoutMs`. Without it, dialogs are dismissed and alerts accepted.
     """
 
     kind: ClassVar[str] = "dialog"
     timing: ClassVar[Timing] = ARRIVING
     accept: bool = field("OK or Cancel.")
-    prompt_text: str | None = field("What goes into a prompt.", None, secret=True)
+    prompt_text: str | None = field("The text for a prompt.", None, secret=True)
 
 
 @attrs.frozen(kw_only=True)
 class FileChooser(ActRequest):
-    """Say which files the page's next file chooser gets, before the action that opens it.
+    """Set the files for the page's next file chooser, before the action that opens it.
 
-    It counts for `timeoutMs`.
+    They are valid for `timeoutMs`.
     """
 
     kind: ClassVar[str] = "fileChooser"
@@ -279,8 +283,8 @@ class FileChooser(ActRequest):
 
 @attrs.frozen(kw_only=True)
 class Download(ElementRequest):
-    """Click an element and wait for the whole download that it begins; without an element, for the next one."""
+    """Click an element and wait for its whole download; without an element, wait for the next download."""
 
     kind: ClassVar[str] = "download"
     timing: ClassVar[Timing] = ARRIVING
-    directory: str | None = field("Where its file is kept; without, a private temporary folder.", None)
+    directory: str | None = field("The folder for the file; without, a private temporary folder.", None)

@@ -1,7 +1,7 @@
-"""What a request is answered with: a result and what the action set off, or an error with what to do about it.
+"""The response to a request: a result and the action's effects, or an error with advice.
 
-Rule: a response is data that JSON holds, and holds no secrets: the words of an error are those of the engine's
-errors, which never show them. `to_json` leaves out what there is not.
+Rule: a response is JSON data without secrets: its error messages are those of the engine, which contain none.
+`to_json` omits empty fields.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from cdpengine.errors.texts import escape_line
 
 @attrs.frozen(kw_only=True)
 class StartedNavigation:
-    """A navigation that the action set off.
+    """A navigation that the action caused.
 
-    `state` is what came of it by the end of the action: "arrived" (`url` is where redirects led), "under way",
-    "no document" (as with status 204 and downloads) or "failed" (an error page is shown).
+    `state` is its state at the end of the action: "arrived" (`url` is the URL after redirects), "under way", "no
+    document" (as with status 204 and downloads) or "failed" (an error page is shown).
     """
 
     url: str
@@ -68,7 +68,7 @@ class BegunDownload:
 
 @attrs.frozen(kw_only=True)
 class RenamedElement:
-    """An element that was acted on and is called otherwise than when its ref was last given: role and name."""
+    """An element of the action with a new role and name since its ref was last given."""
 
     ref: str
     was: str
@@ -77,10 +77,10 @@ class RenamedElement:
 
 @attrs.frozen(kw_only=True)
 class Effects:
-    """What an action set off in its page, by the time it ended.
+    """The effects of an action on its page, by the time it ended.
 
-    `dialogs` are all that opened since the answer before, on any page of the actor, closed ones included: each is
-    reported once. Of more than 100 the latest are listed, and `dialogs_omitted` counts the others.
+    `dialogs` are all that opened since the last response, on any page of the actor, closed ones included; each is
+    reported once. At most 100 are listed, the latest ones; `dialogs_omitted` counts the others.
     """
 
     navigation: StartedNavigation | None = None
@@ -91,17 +91,17 @@ class Effects:
     healed_ref: str | None = None
     renamed: tuple[RenamedElement, ...] = ()
     delivered: bool | None = None
-    """False: the element received the beginning, and the page's own answer to it took the rest away."""
+    """False: the element received the beginning, and the page's reaction to it removed the rest."""
 
 
 @attrs.frozen(kw_only=True)
 class Failure:
-    """Why a request came to nothing.
+    """The failure of a request.
 
-    `kind` tells what went wrong, for programs; `message` says it, with what stood in the way; `hint` says what to
-    do. `retryable`: the same request may succeed if it is sent again as it is. `covered_by` describes the element
-    that covers the one that was aimed at, `covered_by_ref` is its ref; `alternatives` are refs that may be meant.
-    `causes` are the kinds of the errors of a form's fields.
+    `kind` is for programs; `message` describes the error and its cause; `hint` is advice. `retryable`: the same
+    request may succeed if it is sent again unchanged. `covered_by` describes the element that covers the
+    target, `covered_by_ref` is its ref. `alternatives` are refs that the caller may have meant. `causes` are
+    the kinds of the errors of a form's fields.
     """
 
     kind: str
@@ -118,8 +118,8 @@ class Failure:
 class CachedActions:
     """An entry of the action cache for the page: an executeCached request with its id replays it.
 
-    `variables` are the names that need values. `success_rate` is from 0 to 1; None before the first run.
-    `variant` names one of several designs of the page.
+    `variables` are the names that need values. `success_rate` is from 0 to 1; None before the first run. `variant`
+    names one of several designs of the page.
     """
 
     entry: str
@@ -133,11 +133,11 @@ class CachedActions:
 
 @attrs.frozen(kw_only=True)
 class ActResponse:
-    """The answer to one request.
+    """The response to one request.
 
-    `target_id` and `url` are the page's that it was done to, after it; None where there was none. `result` is what
-    the kind of request returns. `diff` says what changed in the snapshot, where that was asked for. `cached` is
-    what an action cache knows for the page.
+    `target_id` and `url` are those of its page, after it; None without a page. `result` is the result of the
+    kind of request. `diff` has the changes in the snapshot, if requested. `cached` lists the action cache's
+    entries for the page.
     """
 
     kind: str
@@ -151,12 +151,12 @@ class ActResponse:
     error: Failure | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it: names in camelCase, and what there is not left out."""
+        """Return it as JSON data: names in camelCase, without empty fields."""
         return {"ok": self.ok, **to_plain(_fields(self), fields_of=_fields)}
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields that say something, by their names in JSON."""
+    """Return the fields that are not empty, by their names in JSON."""
     return {
         camel_case(field.name): item
         for field in attrs.fields(type(value))
@@ -165,9 +165,9 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def describe_url(url: str) -> str:
-    """Return a URL for a program: whole, but for credentials, and the document that a data: URL is.
+    """Return a URL for a program, without credentials and without the document in a data: URL.
 
-    A browser that was given the credentials sends them to the URL without them, too.
+    A browser that was given the credentials also sends them to the URL without them.
     """
     if url.startswith("data:") and len(url) > _LONGEST_DATA_URL:
         return f"{url[:_LONGEST_DATA_URL]}..."
@@ -178,7 +178,7 @@ _LONGEST_DATA_URL = 200
 
 
 def name_error(kind: type[EngineError]) -> str:
-    """Return what an error is called in JSON: StaleRefError is "staleRef"."""
+    """Return the name of an error in JSON: "staleRef" for StaleRefError."""
     name = kind.__name__.removesuffix("Error")
     return name[:1].lower() + name[1:]
 
@@ -232,7 +232,7 @@ def reword(response: ActResponse, words: Words) -> ActResponse:
 
 
 def effects_of(outcome: Any) -> Effects:
-    """Return what an `ActionOutcome` tells of what the action set off; its dialogs are reported by the actor."""
+    """Return the effects in an `ActionOutcome`; the actor reports its dialogs."""
     started, popup, download = outcome.navigation, outcome.popup, outcome.download
     return Effects(
         navigation=started
@@ -252,7 +252,7 @@ def effects_of(outcome: Any) -> Effects:
 
 
 def tell_effects(effects: Effects) -> list[str]:
-    """Return what an action set off in words, one line each, for people and models."""
+    """Return the effects of an action in words, one line each, for people and models."""
     lines = []
     navigation = effects.navigation
     if navigation is not None and not (effects.download and navigation.state == "no document"):
@@ -268,15 +268,15 @@ def tell_effects(effects: Effects) -> list[str]:
     if effects.download is not None:
         lines.append(f"a download began: {escape_line(effects.download.suggested_filename)}")
     if effects.healed_ref is not None:
-        lines.append(f"the ref was stale; {effects.healed_ref} was taken for it")
-    lines += [f"{each.ref} was {each.was}, and is {each.now} now" for each in effects.renamed]
+        lines.append(f"the ref was stale; {effects.healed_ref} was used instead")
+    lines += [f"{each.ref} was {each.was}, and is now {each.now}" for each in effects.renamed]
     if effects.delivered is False:
-        lines.append("the page took the element away in the middle of the action")
+        lines.append("the page removed the element during the action")
     return lines
 
 
 def tell_cached(known: Iterable[CachedActions]) -> list[str]:
-    """Return what an action cache knows in words, one line each, for people and models."""
+    """Return the entries of an action cache in words, one line each, for people and models."""
     return [
         f"known: {each.scenario} in {each.steps} steps, entry {each.entry}"
         + (f", variant {each.variant}" if each.variant else "")

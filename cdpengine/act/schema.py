@@ -1,7 +1,7 @@
-"""The JSON Schema of requests and responses, made of their classes.
+"""The JSON Schema of requests and responses, built from their classes.
 
-Rule: nothing is written here that the classes do not say, so the schema is wrong only where they are.
-`docs/act-schema.json` is what `make_schema` gives; a test compares them.
+Rule: all of its content comes from the classes. `docs/act-schema.json` is the output of `make_schema`; a test
+compares them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def request_schema(kind: type[ActRequest]) -> dict[str, Any]:
 
 
 def _describe_timing(timing: Timing) -> dict[str, Any]:
-    longest = f"The time that it may take, in milliseconds; more than {timing.longest_ms} counts as that."
+    longest = f"Timeout, in milliseconds, at most {timing.longest_ms}; larger values are reduced to that."
     return {"default": timing.default_ms, "description": longest}
 
 
@@ -86,7 +86,7 @@ def _schema_of(kind: Any, *, closed: bool) -> dict[str, Any]:
 
 
 def _union_schema(members: Sequence[Any], count: int, *, closed: bool) -> dict[str, Any]:
-    """Return the schema of one of `members`; of `count` there are, null is the one that is missing."""
+    """Return the schema of one of `members`. If there are fewer than `count`, null is the missing one."""
     schemas = [_schema_of(each, closed=closed) for each in members]
     if count > len(members):
         if len(schemas) == 1 and isinstance(schemas[0].get("type"), str):

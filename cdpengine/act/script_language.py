@@ -3,9 +3,9 @@
     click [12]    hover [12]    type [7] [text] [1]    press [Control+A]    scroll [down]    goto [url]
     new_tab    tab_focus [1]    close_tab    go_back    go_forward    stop [answer]    None
 
-Rule: a line becomes a request, or an error that says where in the line something else was expected. The numbers
-are those of a snapshot in the mode numbered or webarena. A text may hold brackets: it ends at the last bracket of
-the action. `type` presses Enter at the end, unless its last argument is [0]. Pure.
+Rule: a line becomes a request, or an error with the place in the line and the expected syntax. The numbers are
+those of a snapshot in the mode numbered or webarena. A text may contain brackets: it ends at the last bracket
+of the action. `type` presses Enter at the end, unless its last argument is [0]. Pure.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cdpengine.errors import ActionSyntaxError
 
 @attrs.frozen
 class Stop:
-    """The end of a script: the task is done, or cannot be. `answer` is "" where there is none."""
+    """The end of a script: the task is done or impossible. `answer` is "" without an answer."""
 
     answer: str = ""
 
@@ -44,11 +44,11 @@ class Nothing:
 
 
 Action = ActRequest | Stop | Nothing
-"""What a line means."""
+"""The meaning of a line."""
 
 
 def parse_action(text: str, *, line: int = 1) -> Action:
-    """Return what one action means. `line` is its number, for errors. Raises ActionSyntaxError."""
+    """Return the meaning of one action. `line` is its number, for errors. Raises ActionSyntaxError."""
     cursor = _Cursor(text, line)
     cursor.skip_blanks()
     start = cursor.position
@@ -68,9 +68,9 @@ def parse_action(text: str, *, line: int = 1) -> Action:
 
 
 def parse_script(text: str) -> Iterator[tuple[int, Action]]:
-    """Yield the actions of a script with the numbers of their lines; blank lines and comments (#) are left out.
+    """Yield the actions of a script with their line numbers, without blank lines and comments (#).
 
-    Raises ActionSyntaxError at the first line that is wrong, before anything is done where all are read first.
+    Raises ActionSyntaxError at the first wrong line. To check a script before running it, read all actions first.
     """
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -80,17 +80,17 @@ def parse_script(text: str) -> Iterator[tuple[int, Action]]:
 # --- replies of models ---------------------------------------------------------------------------------------
 
 FENCES: Sequence[tuple[str, str]] = (("```", "```"), ("<action>", "</action>"), ("`", "`"))
-"""What an action stands between in a reply, by default: the first kind that there is counts."""
+"""The default pairs of marks around an action in a reply; the first pair in the reply counts."""
 
 _LANGUAGE = re.compile(r"[\w+-]*\n")
-"""What may stand behind an opening fence: the name of a language, and the end of the line."""
+"""The rest of an opening fence: the name of a language, and the end of the line."""
 
 
 def extract_action(reply: str, fences: Sequence[tuple[str, str]] = FENCES) -> str:
-    """Return the text of the action in a model's reply, for `parse_action`.
+    """Return the action in a model's reply, for `parse_action`.
 
-    That is what the last of the `fences` (pairs of opening and closing) hold; where the reply has none, the last
-    line that is an action. Raises ActionSyntaxError where there is neither.
+    It is the content of the last of the `fences` (pairs of opening and closing marks). If the reply has none,
+    it is the last line that is an action. Raises ActionSyntaxError if the reply has neither.
     """
     for opening, closing in fences:
         found = _between(reply, opening, closing)
@@ -105,7 +105,7 @@ def extract_action(reply: str, fences: Sequence[tuple[str, str]] = FENCES) -> st
         line=1,
         column=1,
         given=f"a reply of {len(reply)} characters without an action",
-        expected=f"one between {' or '.join(''.join(pair) for pair in fences)}, or on a line of its own",
+        expected=f"one between {' or '.join(''.join(pair) for pair in fences)}, or on a separate line",
     )
 
 
@@ -143,7 +143,7 @@ _FLAG = re.compile(r"\]\s*\[\s*([01])\s*\]\s*$")
 
 @attrs.define
 class _Cursor:
-    """A place in the text of one action."""
+    """A position in one action."""
 
     text: str
     line: int
@@ -179,7 +179,7 @@ class _Cursor:
             raise self.wrong(mark)
 
     def wrong(self, expected: str) -> ActionSyntaxError:
-        """Return what is wrong here. What a text holds is not shown: it may be a password."""
+        """Return the error for this position. It omits the content of texts, which may be passwords."""
         before = self.text[: self.position]
         if self.at_end:
             given = "the end"
@@ -207,7 +207,7 @@ def _take_number(cursor: _Cursor, what: str) -> int:
 
 
 def _take_text(cursor: _Cursor, what: str) -> str:
-    """Take `[text]` to the last bracket of the action: the text may hold brackets."""
+    """Take `[text]` to the last bracket of the action: the text may contain brackets."""
     cursor.expect("[")
     end = cursor.text.rstrip().rfind("]")
     if end < cursor.position:
@@ -223,7 +223,7 @@ def _take_text(cursor: _Cursor, what: str) -> str:
 
 
 def _take_plain(cursor: _Cursor, what: str) -> str:
-    """Take a text that says something, without the blanks around it."""
+    """Take a non-empty text without the whitespace around it."""
     cursor.skip_blanks()
     start = cursor.position
     text = _take_text(cursor, what).strip()
@@ -260,13 +260,13 @@ _KEY_NAMES = {
     "esc": "Escape",
     "return": "Enter",
 }
-"""What models call keys, in any case of letters, and what they are called."""
+"""Key names of models, in lower case, and the engine's names."""
 
 
 def _parse_press(cursor: _Cursor) -> Press:
     chord = _take_plain(cursor, "key")
     held, plus, last = chord.rpartition("+")
-    if not last and plus:  # the key is + itself
+    if not last and plus:  # the key is +
         held, last = held.rstrip("+"), "+"
     keys = [*(each.strip() for each in held.split("+") if each), last.strip()]
     named = [_KEY_NAMES.get(key.lower(), key) for key in keys]

@@ -1,7 +1,7 @@
-"""Action scripts are run: each action is a request, and what came of it is returned.
+"""Running action scripts: each action is a request; the steps with their responses are returned.
 
-Rule: nothing is kept outside of what is returned. A step tells the page that is current after it and what the
-action was answered with; the script goes on from there, and ends at its first failure, at `stop`, or at its end.
+Rule: all state is in the result. A step has the current page after it and the response to the action. The script
+ends at its first failure, at `stop`, or at its end.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from cdpengine import Browser
 
 _READING_MS = 5_000
-"""How long a document that an action led to may take until it has been read, before the next action."""
+"""Maximum time to read the document that an action led to, before the next action, in seconds."""
 
 
 @attrs.frozen(kw_only=True)
 class ScriptStep:
-    """One action that was done.
+    """One action that has run.
 
-    `target_id` and `url` are those of the page that is current after it, None where none is open. `response` is
-    None for an action that asks nothing of the browser.
+    `target_id` and `url` are those of the current page after it, None if no page is open. `response` is None
+    for an action that does not use the browser.
     """
 
     line: int
@@ -44,7 +44,7 @@ class ScriptStep:
 
 @attrs.frozen(kw_only=True)
 class ScriptRun:
-    """What came of a script. `answer` is what it stopped with, None where it did not say stop."""
+    """The result of a script. `answer` is the one of `stop`, None without a stop."""
 
     steps: Sequence[ScriptStep]
     answer: str | None = None
@@ -52,15 +52,15 @@ class ScriptRun:
 
     @property
     def ok(self) -> bool:
-        """Whether all of it was done."""
+        """Whether all actions succeeded."""
         return self.error is None
 
 
 async def run_action(browser: Browser | Actor, action: Action | str, *, line: int = 1) -> ScriptStep:
-    """Do one action: what `parse_action` gives, or its text. Failures are in the step's response.
+    """Run one action: a result of `parse_action`, or a string. Failures are in the step's response.
 
-    Where the action leads to another document, it is read before this returns. Raises ActionSyntaxError for a text
-    that is not an action.
+    If the action leads to another document, this returns after the document is read. Raises ActionSyntaxError
+    for a string that is not an action.
     """
     actor = actor_of(browser)
     parsed = parse_action(action, line=line) if isinstance(action, str) else action
@@ -83,7 +83,7 @@ async def run_action(browser: Browser | Actor, action: Action | str, *, line: in
 
 
 def _with_dialogs_of(later: ActResponse, response: ActResponse) -> ActResponse:
-    """Return a response with the dialogs that a later one reports, too."""
+    """Return a response that also has the dialogs of a later one."""
     dialogs = response.effects.dialogs + later.effects.dialogs
     omitted = response.effects.dialogs_omitted + later.effects.dialogs_omitted
     effects = attrs.evolve(response.effects, dialogs=dialogs, dialogs_omitted=omitted)
@@ -91,15 +91,15 @@ def _with_dialogs_of(later: ActResponse, response: ActResponse) -> ActResponse:
 
 
 async def run_reply(browser: Browser | Actor, reply: str) -> ScriptStep:
-    """Do the action in a model's reply, which `extract_action` finds. Raises ActionSyntaxError."""
+    """Run the action in a model's reply, which `extract_action` finds. Raises ActionSyntaxError."""
     return await run_action(browser, extract_action(reply))
 
 
 async def run_script(browser: Browser | Actor, text: str) -> ScriptRun:
-    """Do the actions of a script, one a line. All of it is read before the first is done.
+    """Run the actions of a script, one a line. The whole script is parsed before the first action.
 
-    It ends at the first action that fails; the steps before it are in the result. The numbers in it are those of a
-    snapshot in the mode numbered, which is taken where nobody has seen the document yet.
+    It ends at the first failed action; the result has the steps before it. The numbers in it are those of a
+    snapshot in the mode numbered, which is taken if the caller has not seen the document yet.
     """
     try:
         actions = list(parse_script(text))
@@ -121,8 +121,8 @@ async def run_script(browser: Browser | Actor, text: str) -> ScriptRun:
 
 
 async def _see(actor: Actor, action: Action) -> None:
-    """Take a snapshot before an action on an element of a document that nobody has seen, to have numbers."""
+    """Take a snapshot before an action on an element of an unseen document, to have numbers."""
     page = actor.current
     if page is not None and getattr(action, "ref", None) is not None:
-        with suppress(EngineError):  # the action itself says what is wrong with the page
+        with suppress(EngineError):  # the action reports the fault of the page
             await actor.look_before(page, _READING_MS / 1000)

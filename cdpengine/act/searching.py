@@ -1,7 +1,7 @@
-"""Searching the web: the results of a search engine's page, as data.
+"""Web search: the results on a search engine's page, as data.
 
-Rule: an engine is data: where a query goes, and what a result is there. Reading a result runs no script: its HTML
-is taken apart here. What it says is foreign text.
+Rule: an engine is data: the URL of a query and the selector of a result. Reading a result runs no script: this
+module parses its HTML. The content of results is untrusted text.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import attrs
 class SearchEngine:
     """A search engine.
 
-    `url` is where a query goes; "{query}" in it stands for the query. `result` is the CSS selector of one result,
-    in which the first link with a text is the title. Where links lead over the engine's server,
-    `target_parameter` is the parameter of such a link that holds the result's own URL.
+    `url` is the URL of a query, with "{query}" in its place. `result` is the CSS selector of one result; the
+    first link with a text in it is the title. If links lead over the engine's server, `target_parameter` is
+    their parameter with the result's URL.
     """
 
     url: str
@@ -37,12 +37,12 @@ ENGINES: Mapping[str, SearchEngine] = {
     ),
     "bing": SearchEngine(url="https://www.bing.com/search?q={query}", result="#b_results > .b_algo"),
 }
-"""The engines that are known by name. An Actor can be given others."""
+"""The engines that are known by name. An Actor can have others."""
 
 
 @attrs.frozen(kw_only=True)
 class SearchResult:
-    """One result: what its link says, where it leads, and what stands beside it."""
+    """One result: the text and the URL of its link, and the text around it."""
 
     title: str
     url: str
@@ -50,7 +50,7 @@ class SearchResult:
 
 
 def read_result(html: str, base: str, engine: SearchEngine) -> SearchResult | None:
-    """Return what the HTML of one result says, None where it has no link. `base` is the URL of its page."""
+    """Return the result in some HTML, or None without a link. `base` is the URL of its page."""
     reader = _ResultReader()
     reader.feed(html)
     reader.close()
@@ -76,7 +76,7 @@ _INLINE = {
 
 
 class _ResultReader(HTMLParser):
-    """Takes one result apart: the first link that says something, and all other text."""
+    """Parses one result: the first link that has a text, and all other text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -106,7 +106,7 @@ class _ResultReader(HTMLParser):
                 self.beside += words
 
     def _separate(self, tag: str) -> None:
-        """Part what stands in two blocks."""
+        """Separate the texts of two blocks."""
         if tag not in _INLINE and tag not in _SILENT:
             (self.beside if self._link is None else self._link[1]).append(" ")
 

@@ -90,7 +90,7 @@ def test_agent_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     first, covered, wrong, accepted, named, counted, booked, last = steps
     assert '[4] button "Book"' in first
     assert "cannot click e4" in covered
-    assert "Act on what covers it first" in covered
+    assert "Close or move the covering element first" in covered
     assert "got 'clik', expected click" in wrong
     assert '-3 [5] dialog "Cookies"' in accepted
     assert 'value="Ada"' in named

@@ -186,7 +186,7 @@ def test_bounds_are_those_that_the_class_names(kind: str) -> None:
         ({"kind": "screenshot", "ref": "e1", "fullPage": True}, "an element, and fullPage or labels"),
         ({"kind": "screenshot", "selector": "a", "labels": True}, "an element, and fullPage or labels"),
         ({"kind": "screenshot", "quality": 3}, "one for png"),
-        ({"kind": "scroll"}, "no way to go"),
+        ({"kind": "scroll"}, "no distance"),
         ({"kind": "scroll", "direction": "up", "dx": 1}, "a direction, and dx or dy"),
         ({"kind": "wait"}, "no condition"),
         ({"kind": "find"}, "nothing to find"),

@@ -277,8 +277,8 @@ def test_what_an_action_set_off_is_said() -> None:
     )  # fmt: skip
     assert printed("click", effects=effects, diff="+ a").out.splitlines() == [
         "navigation to https://a/", "a new tab opened: https://b/", "a confirm opened ('Sure?'), answered Cancel",
-        "a alert opened ('x'), not answered yet", "a download began: f.txt", "the ref was stale; e9 was taken for it",
-        "the page took the element away in the middle of the action", "+ a",
+        "a alert opened ('x'), not answered yet", "a download began: f.txt", "the ref was stale; e9 was used instead",
+        "the page removed the element during the action", "+ a",
     ]  # fmt: skip
 
 

@@ -1,1 +1,1 @@
-"""Requests about the action cache: their kinds, what a cache is to them, and what runs around each request."""
+"""Requests about the action cache, and the hooks that run around each request."""

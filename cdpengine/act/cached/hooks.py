@@ -1,8 +1,8 @@
-"""What runs around each request of an actor, and what a cache is to requests.
+"""Hooks that run around each request of an actor, and the interface of a cache.
 
-Rule: hooks see a request that was parsed and let through, and the response to it. They have a time of their own.
-A hook that raises any exception, takes longer or returns no response leaves the response as it is: what was done
-on the page was done. The log names the failure.
+Rule: hooks see an accepted request and its response. They have a separate timeout. If a hook raises, takes too
+long or returns no response, the response stays unchanged, because the action is already done. The log has the
+failure.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from cdpengine.act.actor import Actor
 
 HOOK_TIME = 2.0
-"""Seconds that a hook has, before a request and after it."""
+"""Timeout of a hook, before a request and after it, in seconds."""
 
 _log = get_logger("cdpengine.act")
 
 
 @attrs.frozen
 class DispatchHook:
-    """What an actor has run around its requests (`Actor.hooks`).
+    """Functions that an actor runs around its requests (`Actor.hooks`).
 
-    `before` is called before a request is done. `after` is called with the response to it, and returns that which
-    the caller gets; the dialogs come into its effects after that.
+    `before` runs before a request. `after` gets the response and returns the response for the caller; dialogs
+    are added to its effects after that.
     """
 
     before: Callable[[Actor, ActRequest], Awaitable[None]] | None = None
@@ -43,10 +43,10 @@ class DispatchHook:
 
 
 class RequestCache(Protocol):
-    """What does the requests about the cache (`Actor.cache`); `cdpengine.cache.CacheRequests` is one."""
+    """Performs the requests about the cache (`Actor.cache`), like `cdpengine.cache.CacheRequests`."""
 
     async def perform(self, run: Performance, request: CacheRequest) -> Any:
-        """Do a request, and return its result, as JSON has it."""
+        """Perform a request, and return its result as JSON data."""
 
 
 async def call_before(actor: Actor, request: ActRequest) -> None:
@@ -58,7 +58,7 @@ async def call_before(actor: Actor, request: ActRequest) -> None:
 
 
 async def call_after(actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
-    """Call all hooks with the response, and return what they make of it."""
+    """Call all hooks with the response, and return the resulting response."""
     for hook in actor.hooks:
         if hook.after is not None:
             async with _bounded(request):
@@ -67,7 +67,7 @@ async def call_after(actor: Actor, request: ActRequest, response: ActResponse) -
 
 
 def _checked(response: ActResponse) -> ActResponse:
-    """Return the response of a hook. Raises InvalidArgumentError for anything else, such as a forgotten return."""
+    """Return the response of a hook. Raises InvalidArgumentError for another value, such as a forgotten return."""
     if not isinstance(response, ActResponse):
         raise InvalidArgumentError("result of a hook", f"a {type(response).__name__}", "an ActResponse")
     return response
@@ -79,7 +79,7 @@ async def _bounded(request: ActRequest) -> AsyncIterator[None]:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - hooks are the caller's code, and the action is done
-            # The text of another exception may hold a value of the request: a KeyError is its key.
+            # The message of another exception may contain a value of the request: a KeyError has its key.
             reason = str(error) if isinstance(error, EngineError) else type(error).__name__
             _log.warning("a hook of %s failed: %s", request.kind, reason)
     if scope.cancelled_caught:
@@ -87,7 +87,10 @@ async def _bounded(request: ActRequest) -> AsyncIterator[None]:
 
 
 async def perform(run: Performance, request: CacheRequest) -> Any:
-    """Do a request about the cache. Raises InvalidArgumentError where the actor has none, or one that fails."""
+    """Perform a request about the cache.
+
+    Raises InvalidArgumentError if the actor has no cache or the cache fails.
+    """
     cache = run.actor.cache
     if cache is None:
         raise InvalidArgumentError(
@@ -98,7 +101,7 @@ async def perform(run: Performance, request: CacheRequest) -> Any:
     except EngineError:
         raise
     except Exception as error:
-        # The text of another exception may hold a value of the request: a KeyError is its key.
+        # The message of another exception may contain a value of the request: a KeyError has its key.
         raise InvalidArgumentError(
             what="Actor.cache",
             given=f"a cache that raised {type(error).__name__}",

@@ -1,6 +1,6 @@
-"""Requests about an action cache: replay what is known, learn it, and see what there is.
+"""Requests about an action cache: replaying, learning, and managing its entries.
 
-See `act/requests.py`. They are done by the cache that the actor has (`Actor.cache`); without one they are refused.
+See `act/requests.py`. The actor's cache performs them (`Actor.cache`); without one they are refused.
 """
 
 from __future__ import annotations
@@ -25,50 +25,50 @@ class CacheRequest(ActRequest):
 
 @attrs.frozen(kw_only=True)
 class ExecuteCached(CacheRequest):
-    """Replay what is known of a scenario on the page. It stops where an element is not surely the same."""
+    """Replay a known scenario on the page. It stops at an element that is not surely the same."""
 
     kind: ClassVar[str] = "executeCached"
     timing: ClassVar[Timing] = RUNNING
     scenario: str | None = field('The scenario, such as "login".', None)
     entry: str | None = field("The entry, by its id in cacheList or in `cached` of a response.", None)
     variables: dict[str, str] = field("Values by the names of variables.", attrs.Factory(dict), secret=True)
-    from_index: int = field("The first step that is done, from 0.", 0, least=0)
-    to_index: int | None = field("The step before which it ends; without, all are done.", None, least=0)
-    dry_run: bool = field("Find the elements, and do nothing.", False)
-    force: bool = field("Go on though the page has changed as a whole.", False)
-    variant: str | None = field("Only this variant; without, the one that the page shows.", None)
+    from_index: int = field("The first step to run, from 0.", 0, least=0)
+    to_index: int | None = field("The step to stop before; without, all steps run.", None, least=0)
+    dry_run: bool = field("Only find the elements.", False)
+    force: bool = field("Continue even if the page has changed as a whole.", False)
+    variant: str | None = field("Only this variant; without, the one on the page.", None)
 
 
 @attrs.frozen(kw_only=True)
 class CacheLookup(CacheRequest):
-    """Say which scenario a sentence is about, and what is known of it for this page. Nothing is done."""
+    """Find the scenario that a sentence is about, and its entries for this page. Nothing is replayed."""
 
     kind: ClassVar[str] = "cacheLookup"
     goal: str = field('The sentence: "log in as ada".', secret=True)
-    variant: str | None = field("Only this variant; without, the one that the page shows.", None)
+    variant: str | None = field("Only this variant; without, the one on the page.", None)
 
 
 @attrs.frozen(kw_only=True)
 class StartLearning(CacheRequest):
-    """Learn a scenario from what is done on the page from now on, until stopLearning."""
+    """Learn a scenario from the following actions on the page, until stopLearning."""
 
     kind: ClassVar[str] = "startLearning"
-    scenario: str = field('What it is called: "login".')
+    scenario: str = field('Its name: "login".')
     variables: dict[str, str] = field(
-        "Values that will be entered, by names; they are kept as variables, never as values.",
+        "Values that will be entered, by name. The cache stores variables, never the values.",
         attrs.Factory(dict),
         secret=True,
     )
-    description: str = field("What it does, in a sentence.", "")
-    variant: str = field('Which of several designs of the page it is for, such as "b".', "")
+    description: str = field("Its purpose, in a sentence.", "")
+    variant: str = field('The design of the page, if there are several, such as "b".', "")
 
 
 @attrs.frozen(kw_only=True)
 class StopLearning(CacheRequest):
-    """End learning, and keep what was learned."""
+    """End learning, and store the scenario."""
 
     kind: ClassVar[str] = "stopLearning"
-    keep: bool = field("Keep it; false throws it away.", True)
+    keep: bool = field("Store it; false discards it.", True)
 
 
 @attrs.frozen(kw_only=True)
@@ -76,21 +76,21 @@ class CacheList(CacheRequest):
     """List the entries of the cache."""
 
     kind: ClassVar[str] = "cacheList"
-    scenario: str | None = field("Only those of this scenario.", None)
-    limit: int = field("The most that is returned, the latest used ones.", 50, least=1, most=1_000)
-    offset: int = field("How many of the latest used ones are passed over.", 0, least=0)
+    scenario: str | None = field("Only entries of this scenario.", None)
+    limit: int = field("Maximum number of entries, the latest used ones.", 50, least=1, most=1_000)
+    offset: int = field("Number of the latest used entries to skip.", 0, least=0)
 
 
 @attrs.frozen(kw_only=True)
 class ScenarioList(CacheRequest):
-    """List the scenarios that the cache knows, with their variables and how their runs ended."""
+    """List the known scenarios, with their variables and the outcomes of their runs."""
 
     kind: ClassVar[str] = "scenarioList"
 
 
 @attrs.frozen(kw_only=True)
 class CacheStats(CacheRequest):
-    """Return what the cache is worth: hits, misses, runs, and estimates of what was saved."""
+    """Return statistics of the cache: hits, misses, runs, and estimated savings."""
 
     kind: ClassVar[str] = "cacheStats"
 
@@ -100,12 +100,12 @@ class CacheClear(CacheRequest):
     """Delete entries of the cache."""
 
     kind: ClassVar[str] = "cacheClear"
-    scenario: str | None = field("Only those of this scenario; without, all.", None)
+    scenario: str | None = field("Only entries of this scenario; without, all.", None)
 
 
 @attrs.frozen(kw_only=True)
 class CacheDelete(CacheRequest):
-    """Delete an entry of the cache with its versions, also one that cannot be read."""
+    """Delete an entry of the cache with its versions, even if it is unreadable."""
 
     kind: ClassVar[str] = "cacheDelete"
     entry: str = field("The entry, by its id.")
@@ -121,7 +121,7 @@ class CacheShow(CacheRequest):
 
 @attrs.frozen(kw_only=True)
 class CacheVersions(CacheRequest):
-    """List an entry and its older versions, the newest first."""
+    """List an entry and its older versions, newest first."""
 
     kind: ClassVar[str] = "cacheVersions"
     entry: str = field("The entry, by its id.")
@@ -129,7 +129,7 @@ class CacheVersions(CacheRequest):
 
 @attrs.frozen(kw_only=True)
 class CacheRestore(CacheRequest):
-    """Make an older version of an entry its newest one."""
+    """Make an older version of an entry the current one."""
 
     kind: ClassVar[str] = "cacheRestore"
     entry: str = field("The entry, by its id.")
@@ -138,7 +138,7 @@ class CacheRestore(CacheRequest):
 
 @attrs.frozen(kw_only=True)
 class ForceRefresh(CacheRequest):
-    """Have an entry not be used any more, so that it is learned anew."""
+    """Stop using an entry, so that it is learned again."""
 
     kind: ClassVar[str] = "forceRefresh"
     entry: str = field("The entry, by its id.")
@@ -146,7 +146,7 @@ class ForceRefresh(CacheRequest):
 
 @attrs.frozen(kw_only=True)
 class ReportError(CacheRequest):
-    """Say that an entry did something wrong, though its replay said nothing of it."""
+    """Report that an entry did something wrong, although its replay reported success."""
 
     kind: ClassVar[str] = "reportError"
     entry: str = field("The entry, by its id.")

@@ -1,1 +1,1 @@
-"""Requests about the protocol's wire and about what pages cost: their kinds, and how they are done."""
+"""Requests about protocol traffic and about the resource use of pages: their kinds and handlers."""

@@ -1,7 +1,7 @@
 """HeldScope: a scope that one request opens and a later one ends, such as a trace.
 
-Rule: it is open in a task of the browser, and ends with its page, with the browser, or when its actor is released.
-A request that was cancelled while it began leaves nothing open.
+Rule: it is open in a task of the browser. It ends with its page, with the browser, or when its actor is
+released. A cancelled request leaves nothing open.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class HeldScope:
-    """A scope that is open. `value` is what it gave; `failure` is what it raised at its end."""
+    """An open scope. `value` is its value; `failure` is the error of its exit."""
 
     what: str
     value: Any = None
@@ -33,7 +33,7 @@ class HeldScope:
     _beginning: trio.CancelScope = attrs.field(factory=trio.CancelScope)
 
     async def run(self, scope: AbstractAsyncContextManager[Any], on_end: Callable[[HeldScope], None]) -> None:
-        """Have the scope open until it is told to stop; `on_end` is called then, however it ends."""
+        """Keep the scope open until `stop`; in every case, call `on_end` at the end."""
         try:
             with self._beginning:
                 async with scope as self.value:
@@ -47,22 +47,22 @@ class HeldScope:
             self._ended.set()
 
     async def begun(self, timeout: float) -> None:
-        """Wait until it is open. Raises what it raised, DeadlineExceededError; it is not opened any more then."""
+        """Wait until it is open. Raises its error or DeadlineExceededError, and then it is not opened any more."""
         try:
             with within(f"begin the {self.what}", timeout):
                 await self._begun.wait()
         except BaseException:
-            self._beginning.cancel()  # also where it is open by now: nobody gets to know
+            self._beginning.cancel()  # even if it is open by now: no caller has it
             raise
         if self.failure is not None:
             raise self.failure
 
     def stop(self) -> None:
-        """Tell it to end."""
+        """Make it end."""
         self._stopping.set()
 
     async def end(self, timeout: float) -> Any:
-        """End it, and return what it gave. Raises what it raised at its end, and DeadlineExceededError."""
+        """End it, and return its value. Raises the error of its exit, and DeadlineExceededError."""
         self.stop()
         with within(f"end the {self.what}", timeout):
             await self._ended.wait()
@@ -72,12 +72,12 @@ class HeldScope:
 
 
 async def hold(run: Performance, key: tuple[str, str], scope: AbstractAsyncContextManager[Any]) -> HeldScope:
-    """Open a scope that goes on after this request. Raises InvalidArgumentError where there is one."""
+    """Open a scope that outlives this request. Raises InvalidArgumentError if one is already open."""
     actor = run.actor
     what, of = key
     if key in actor._held:
         raise InvalidArgumentError(
-            what=what, given="one while another goes on", expected="the end of that first"
+            what=what, given="a second one", expected="one at a time: end the running one first"
         )
     held = actor._held[key] = HeldScope(what)
     if of:
@@ -92,8 +92,8 @@ async def hold(run: Performance, key: tuple[str, str], scope: AbstractAsyncConte
 
 
 def find_held(run: Performance, key: tuple[str, str], expected: str) -> HeldScope:
-    """Return the scope that is open. Raises InvalidArgumentError, with what is `expected`, where none is."""
+    """Return the open scope. Raises InvalidArgumentError, with `expected`, if none is open."""
     held = run.actor._held.get(key)
     if held is None:
-        raise InvalidArgumentError(what=key[0], given="the end of one that did not begin", expected=expected)
+        raise InvalidArgumentError(what=key[0], given="no running one", expected=expected)
     return held

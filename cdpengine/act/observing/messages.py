@@ -1,7 +1,7 @@
-"""MessageLog: the newest messages of a browser's protocol, as lines of a recording, without their secrets.
+"""MessageLog: the newest protocol messages of a browser, as lines of a recording, without secrets.
 
-Rule: it takes each message as a recorder does, in their order, so that what an earlier message shows to be secret
-is known in a later one; only the newest lines are kept. Long payloads are cut, with a mark.
+Rule: it processes the messages in order, like a recorder, so that a secret that an earlier message reveals is
+hidden in later ones. It keeps only the newest lines. Long payloads are cut, with a mark.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 KEPT = 500
 _LONGEST = 4_000
-"""Bytes of a message above which its payload is cut."""
+"""Maximum size of a message, in bytes; payloads of larger ones are cut."""
 
 _TOGETHER = 50
-"""Messages that are made into lines at once."""
+"""Number of messages that are made into lines together."""
 
 _SHOWN = ("t", "k", "d", "T", "id", "m", "ms", "name", "msg")
-"""What of a line is returned: see `debug/recording_format.py`."""
+"""The returned members of a line: see `debug/recording_format.py`."""
 
 
 class MessageLog:
@@ -48,7 +48,7 @@ class MessageLog:
             self._make_lines()
 
     def add_secret(self, text: str) -> None:
-        """Take a text that must not be shown from now on."""
+        """Hide a string from now on."""
         self._make_lines()
         self._maker.add_secret(text)
 

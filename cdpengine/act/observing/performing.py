@@ -1,7 +1,7 @@
-"""How the requests about the wire and about costs are done.
+"""Handlers of the requests about protocol traffic and resource use.
 
-Rule: as in `act/acting.py`; what is returned is what JSON holds. What goes on between two requests is a HeldScope
-of the actor, by what it is and of which page.
+Rule: as in `act/acting.py`; results are JSON data. Anything that continues between two requests is a HeldScope
+of the actor, by its kind and its page.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from cdpengine.debug import Recorder
 
 _STOPPING = 2.0
-"""Seconds at most for stopping the script that a command runs, when its time is over."""
+"""Timeout for stopping the script of a command that has timed out, in seconds."""
 
 _ENDING = 120.0
-"""Seconds at most for what a measurement has to write at its end."""
+"""Timeout for a measurement to write its result, in seconds."""
 
 RECORDING, MESSAGES = "recording", "log of messages"
 
@@ -63,7 +63,7 @@ async def _command(run: Performance, request: requests.Command) -> Any:
 
 
 async def _stop_script(page: Page) -> None:
-    """Stop what keeps the page from answering, also while the request is cancelled."""
+    """Stop the script that keeps the page unresponsive, even if the request is cancelled."""
     with trio.move_on_after(_STOPPING, shield=True), suppress(EngineError):
         if await page.measure.unresponsive_for():
             await page.recover(timeout=_STOPPING)
@@ -110,8 +110,8 @@ async def _response_body(run: Performance, request: requests.ResponseBody) -> di
     if not found:
         raise InvalidArgumentError(
             what="responseBody.url",
-            given=f"{request.url[:80]!r}, which no response of the page matches",
-            expected="the URL of one that a requests request lists",
+            given=f"{request.url[:80]!r}, which matches no response of the page",
+            expected="the URL of a response that a requests request lists",
         )
     response = found[-1].response
     assert response is not None
@@ -122,7 +122,7 @@ async def _response_body(run: Performance, request: requests.ResponseBody) -> di
     return {**described, "bytes": len(data), "base64": to_plain(data)}
 
 
-# --- what pages cost -----------------------------------------------------------------------------------------
+# --- resource use --------------------------------------------------------------------------------------------
 
 
 async def _metrics(run: Performance, _request: requests.Metrics) -> dict[str, float]:
@@ -201,7 +201,7 @@ async def _heap_snapshot(run: Performance, request: requests.HeapSnapshot) -> di
     return {"path": str(report.path), "bytes": report.size, "bytesBeforeCompression": report.written}
 
 
-# --- what goes on between two requests -----------------------------------------------------------------------
+# --- between two requests ------------------------------------------------------------------------------------
 
 
 def _key(run: Performance, measurement: str) -> tuple[str, str]:
@@ -209,7 +209,7 @@ def _key(run: Performance, measurement: str) -> tuple[str, str]:
 
 
 async def _place(run: Performance, field: str, what: str, path: str | None) -> Path:
-    """Return the file to write: the one that was named, or a new one in the folder of outputs."""
+    """Return the file to write: the named one, or a new one in the folder of outputs."""
     if path is not None:
         return to_path(field, path)
     folder = run.actor.outputs
@@ -237,4 +237,4 @@ PERFORM: Mapping[type[ActRequest], Callable[[Performance, Any], Awaitable[Any]]]
     requests.StopMeasurement: _stop_measurement,
     requests.HeapSnapshot: _heap_snapshot,
 }
-"""How each kind of request is done."""
+"""The handler of each kind of request."""

@@ -1,7 +1,7 @@
-"""Requests that look behind a page: the protocol's commands and messages, bodies, recordings, measurements.
+"""Requests about the internals of a page: protocol commands and messages, bodies, recordings, measurements.
 
-See `act/requests.py`. A ProtocolRequest is past every other limit of an actor, and sees all of the browser; where
-an actor has not enabled them, they are refused.
+See `act/requests.py`. A ProtocolRequest bypasses all other limits of an actor and sees the whole browser. An actor
+refuses it unless these requests are enabled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Measurement = Literal["trace", "coverage", "profile"]
 
 @attrs.frozen(kw_only=True)
 class ProtocolRequest(ActRequest):
-    """A request that sees the protocol itself."""
+    """A request that uses the protocol directly."""
 
     timing: ClassVar[Timing] = LOADING
     in_order: ClassVar[bool] = False
@@ -37,35 +37,35 @@ class Command(ProtocolRequest):
     runs_script: ClassVar[bool] = True
     method: str = field('The command: "DOM.getDocument".')
     params: dict[str, Any] = field("Its parameters.", attrs.Factory(dict), secret=True)
-    browser: bool = field("Send it to the browser, in place of the page.", False)
+    browser: bool = field("Send it to the browser instead of the page.", False)
 
 
 @attrs.frozen(kw_only=True)
 class Messages(ProtocolRequest):
-    """Return the newest messages of the protocol, without their secrets.
+    """Return the newest messages of the protocol, without secrets.
 
-    500 are kept, from the first such request on.
+    The log begins with the first such request and keeps 500 messages.
     """
 
     kind: ClassVar[str] = "messages"
     method: str | None = field("Only those whose method matches this glob, in which only * is special.", None)
-    limit: int = field("The most that is returned, the newest ones.", 20, least=1, most=500)
-    stop: bool = field("Keep none from now on.", False)
+    limit: int = field("Maximum number of messages, the newest ones.", 20, least=1, most=500)
+    stop: bool = field("End the log.", False)
 
 
 @attrs.frozen(kw_only=True)
 class StartRecording(ProtocolRequest):
-    """Begin to record all traffic of the browser to a file, without its secrets."""
+    """Begin to record all traffic of the browser to a file, without secrets."""
 
     kind: ClassVar[str] = "startRecording"
     path: str | None = field(
-        "The file; one that exists is refused. Without, one in the folder of outputs.", None
+        "The file, which must not exist. Without, a new one in the folder of outputs.", None
     )
 
 
 @attrs.frozen(kw_only=True)
 class StopRecording(ProtocolRequest):
-    """End the recording, and return where it is."""
+    """End the recording, and return its path."""
 
     kind: ClassVar[str] = "stopRecording"
     timing: ClassVar[Timing] = _ENDING
@@ -73,20 +73,20 @@ class StopRecording(ProtocolRequest):
 
 @attrs.frozen(kw_only=True)
 class ResponseBody(ActRequest):
-    """Return the body of the newest response of the page, as far as the browser still has it."""
+    """Return the body of the newest matching response of the page, if the browser still has it."""
 
     kind: ClassVar[str] = "responseBody"
     timing: ClassVar[Timing] = LOADING
     in_order: ClassVar[bool] = False
-    url: str = field("A glob for its URL, in which only * is special.")
+    url: str = field("A glob for its URL; only * is special.")
 
 
-# --- what pages cost -----------------------------------------------------------------------------------------
+# --- resource use --------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
 class Metrics(ActRequest):
-    """Return Chrome's counters of the page: documents, nodes, listeners, heap, seconds spent on what."""
+    """Return Chrome's counters of the page: documents, nodes, listeners, heap, time by activity."""
 
     kind: ClassVar[str] = "metrics"
     in_order: ClassVar[bool] = False
@@ -94,21 +94,21 @@ class Metrics(ActRequest):
 
 @attrs.frozen(kw_only=True)
 class StartMeasurement(ActRequest):
-    """Begin a trace of the page, a profile of its scripts, or a count of what is used of scripts and sheets."""
+    """Begin a trace of the page, a profile of its scripts, or a count of unused script and style sheet code."""
 
     kind: ClassVar[str] = "startMeasurement"
     timing: ClassVar[Timing] = LOADING
     in_order: ClassVar[bool] = False
-    measurement: Measurement = field("What is measured.")
+    measurement: Measurement = field("The kind of measurement.")
     path: str | None = field(
-        "The file of a trace or profile, which must not exist; without, one in the folder of outputs.",
+        "The file of a trace or profile, which must not exist. Without, a new one in the folder of outputs.",
         None,
     )
 
 
 @attrs.frozen(kw_only=True)
 class StopMeasurement(ActRequest):
-    """End a measurement, and return what came of it."""
+    """End a measurement, and return its result."""
 
     kind: ClassVar[str] = "stopMeasurement"
     timing: ClassVar[Timing] = _ENDING
@@ -118,11 +118,11 @@ class StopMeasurement(ActRequest):
 
 @attrs.frozen(kw_only=True)
 class HeapSnapshot(ActRequest):
-    """Write all that is on the heap of the page's scripts to a file. The page stands still meanwhile."""
+    """Write the heap of the page's scripts to a file. The page pauses meanwhile."""
 
     kind: ClassVar[str] = "heapSnapshot"
     timing: ClassVar[Timing] = _ENDING
     in_order: ClassVar[bool] = False
     path: str | None = field(
-        "The file; one that exists is refused. Without, one in the folder of outputs.", None
+        "The file, which must not exist. Without, a new one in the folder of outputs.", None
     )

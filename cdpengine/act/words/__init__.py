@@ -1,1 +1,1 @@
-"""What errors advise, in the words of each client: see `act/words/wording.py`."""
+"""The advice for errors, in the words of each client: see `act/words/wording.py`."""

@@ -1,7 +1,7 @@
-"""What to do about each error: a hint by class, in the words of requests.
+"""Advice for each error: a hint by class, in the words of requests.
 
-Rule: a hint names a request as "a KIND request" and fields by their names in JSON. Clients with other words (MCP,
-the shell) translate these, and have hints of their own where the advice differs: `act/words/wording.py`.
+Rule: a hint names a request as "a KIND request" and fields by their names in JSON. Clients with other words
+(MCP, the shell) translate these, and have different hints if the advice differs: `act/words/wording.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cdpengine.errors import EngineError
 
 @attrs.frozen
 class Advice:
-    """What to do about an error of one class, and whether the same request may succeed if it is sent again."""
+    """Advice for errors of one class, and whether the same request may succeed if it is sent again."""
 
     hint: str
     retryable: bool = False
@@ -24,38 +24,39 @@ class Advice:
 
 NEW_SNAPSHOT = "Take a snapshot and use a ref of it."
 RENAMED = (
-    f"{NEW_SNAPSHOT} Where the element is meant as it is now, that gives its ref under its present name. "
-    "If its name changes all the time, name the element by a selector instead."
+    f"{NEW_SNAPSHOT} If you mean the element with its new name, the snapshot has its new ref. "
+    "If its name keeps changing, use a selector instead."
 )
-_LOOK = "Take a snapshot to see what the page shows now."
+_LOOK = "Take a snapshot to see the page as it is now."
 _NO_SCRIPTS = "This service runs no scripts of its callers. Use find, extract or snapshot."
 
 ADVICE: Mapping[type[EngineError], Advice] = {
-    errors.InvalidArgumentError: Advice("Correct the request as the message says."),
-    errors.ActionSyntaxError: Advice("Write the action as the message says."),
+    errors.InvalidArgumentError: Advice("Correct the request as the message explains."),
+    errors.ActionSyntaxError: Advice("Correct the action as the message explains."),
     errors.StaleRefError: Advice(NEW_SNAPSHOT),
     errors.NodeNotFoundError: Advice(NEW_SNAPSHOT),
     errors.AmbiguousNodeError: Advice("Give a ref of a snapshot, or a selector that matches one element."),
-    errors.CoveredError: Advice(
-        "Act on what covers it first, for example close it; then try again.", retryable=True
-    ),
+    errors.CoveredError: Advice("Close or move the covering element first; then try again.", retryable=True),
     errors.InvisibleError: Advice(
-        "Open what hides it, or wait until it is shown; then try again.", retryable=True
+        "Open the part of the page that contains it, or wait until it is visible; then try again.",
+        retryable=True,
     ),
-    errors.DisabledError: Advice("Do what enables it, such as filling in required fields.", retryable=True),
+    errors.DisabledError: Advice(
+        "Enable it first, for example by filling in required fields.", retryable=True
+    ),
     errors.UnstableError: Advice(
         "It kept moving. Wait until the page is at rest, and try again.", retryable=True
     ),
     errors.FocusMovedError: Advice(
-        f"The page moved the focus. {_LOOK} Fill the field, which replaces what it holds, or the element that "
+        f"The page moved the focus. {_LOOK} Fill the field, which replaces its value, or use the element that "
         "has the focus now."
     ),
     errors.NotDeliveredError: Advice(f"The input was sent. {_LOOK}"),
-    errors.ValueRefusedError: Advice(f"The control takes another kind of value. {_LOOK}"),
+    errors.ValueRefusedError: Advice(f"The control accepts another kind of value. {_LOOK}"),
     errors.OptionNotFoundError: Advice("Choose one of the options that the message lists."),
-    errors.NotInteractableError: Advice("Aim at another element, or act in another way."),
+    errors.NotInteractableError: Advice("Use another element or another action."),
     errors.NodeError: Advice(NEW_SNAPSHOT),
-    errors.FormError: Advice("The other fields were filled in. Send those that failed once more, corrected."),
+    errors.FormError: Advice("The other fields were filled in. Correct the failed ones and send them again."),
     errors.PageUnresponsiveError: Advice(
         "A recover request stops the script that keeps the page busy. A navigate request leaves the page, "
         "which stops it too."
@@ -67,7 +68,7 @@ ADVICE: Mapping[type[EngineError], Advice] = {
         "Give a longer timeoutMs, or wait for something else.", retryable=True
     ),
     errors.ValueTooLargeError: Advice("Return less from the script."),
-    errors.EvaluationFailedError: Advice("Correct the script as the message says."),
+    errors.EvaluationFailedError: Advice("Correct the script as the message explains."),
     errors.EvaluationDisabledError: Advice(_NO_SCRIPTS),
     errors.EvaluationTerminatedError: Advice(
         "Another page of the same process was stopped, or this page went away. Send it again.", retryable=True
@@ -78,69 +79,69 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.TargetCrashedError: Advice(
         "The page crashed. A reload request or a navigate request brings it back."
     ),
-    errors.SessionGoneError: Advice("The page is gone. A tabs request lists those that are open."),
+    errors.SessionGoneError: Advice("The page is gone. A tabs request lists the open pages."),
     errors.ConnectionLostError: Advice(
-        "The browser has ended. A navigate request starts another one where the service can."
+        "The browser has ended. A navigate request starts a new one if the service can."
     ),
-    errors.RemoteError: Advice("The browser refused a command. The message has its words."),
-    errors.UndecodableReplyError: Advice(
-        "This version of the browser is not known to the engine. Report it."
-    ),
-    errors.ProtocolError: Advice("This version of the browser is not known to the engine. Report it."),
-    errors.EventsLostError: Advice("More happened than was read. Ask again.", retryable=True),
+    errors.RemoteError: Advice("The browser refused a command. The message has its reason."),
+    errors.UndecodableReplyError: Advice("The engine does not know this version of the browser. Report it."),
+    errors.ProtocolError: Advice("The engine does not know this version of the browser. Report it."),
+    errors.EventsLostError: Advice("Events arrived faster than they were read. Try again.", retryable=True),
     errors.BrowserNotFoundError: Advice("Install Chrome or Chromium, or name its path."),
-    errors.LaunchFailedError: Advice("Run cdpengine doctor, which says what stands in the way."),
+    errors.LaunchFailedError: Advice("Run cdpengine doctor to find the cause."),
     errors.ConnectFailedError: Advice("Check that a browser listens at the endpoint."),
-    errors.CookieRefusedError: Advice("Correct the cookie as the message says."),
+    errors.CookieRefusedError: Advice("Correct the cookie as the message explains."),
     errors.StorageUnavailableError: Advice("Go to a page of the site first."),
     errors.EmulationRefusedError: Advice(
-        "The browser does not take this setting. The message has its words."
+        "The browser does not accept this setting. The message has its reason."
     ),
-    errors.StateFileInvalidError: Advice("Save the state anew."),
-    errors.StateFileNotWrittenError: Advice("Name a file that can be written."),
+    errors.StateFileInvalidError: Advice("Save the state again."),
+    errors.StateFileNotWrittenError: Advice("Use a file that can be written."),
     errors.ActivityOffError: Advice(
-        "Nothing was kept before. Ask again after the next action.", retryable=True
+        "Nothing was collected before. Try again after the next action.", retryable=True
     ),
-    errors.InterceptedBodyUnavailableError: Advice("Read the body before the request goes on."),
-    errors.BodyUnavailableError: Advice("The browser does not have the body any more. Load the page again."),
-    errors.BodyUndecodableError: Advice("Take the body as bytes."),
+    errors.InterceptedBodyUnavailableError: Advice("Read the body before the request continues."),
+    errors.BodyUnavailableError: Advice("The browser no longer has the body. Load the page again."),
+    errors.BodyUndecodableError: Advice("Read the body as bytes."),
     errors.RouteAnsweredError: Advice("Answer each request once."),
-    errors.PictureTooLargeError: Advice("Take a smaller part of the page, or jpeg."),
+    errors.PictureTooLargeError: Advice("Take a smaller part of the page, or use jpeg."),
     errors.MeasurementBusyError: Advice("Wait until the other measurement has ended.", retryable=True),
     errors.MeasurementFailedError: Advice("Check the file's folder; then try again."),
     errors.RecordingDamagedError: Advice("Record anew."),
     errors.RecordingFailedError: Advice("Check the file's folder; then try again."),
-    errors.RecordingIncompleteError: Advice("Record anew, with what the message names."),
-    errors.ReplayDivergedError: Advice("Record anew: what is asked has changed."),
+    errors.RecordingIncompleteError: Advice("Record again, with the parts that the message names."),
+    errors.ReplayDivergedError: Advice("Record again: the calls have changed."),
     errors.UndefinedVariablesError: Advice("Pass a value for each variable that the message names."),
     errors.UnusedVariablesError: Advice(
-        "Leave out the variables that the message names, or record the flow again with them."
+        "Omit the variables that the message names, or record the flow again with them."
     ),
     errors.NotInTrioError: Advice("Start the program in trio."),
     errors.WrongRunError: Advice("Use the browser in the run that started it."),
-    errors.WrongOriginError: Advice("Look where the page is: it is not the site that this value is for."),
-    errors.CacheMissError: Advice("Do it step by step; have it learned meanwhile, for the next time."),
-    errors.CacheDamagedError: Advice("Learn the scenario anew, after what the message says."),
+    errors.WrongOriginError: Advice("Check the page's URL: this value is for another site."),
+    errors.CacheMissError: Advice("Do it step by step; let it be learned meanwhile for the next time."),
+    errors.CacheDamagedError: Advice("Follow the message, then learn the scenario again."),
     errors.CacheUnavailableError: Advice(
-        "Go on without the cache, or make room; then try again.", retryable=True
+        "Continue without the cache, or make room; then try again.", retryable=True
     ),
-    errors.CacheKeyError: Advice("Go on without the cache: only its owner can set the key."),
+    errors.CacheKeyError: Advice("Continue without the cache: only its owner can set the key."),
     errors.LeaseEndedError: Advice("Lease another page; then try again.", retryable=True),
-    errors.PoolClosedError: Advice("Ask a pool that runs."),
-    errors.PoolUnavailableError: Advice("Check what the message says of each browser.", retryable=True),
-    errors.JobCancelledError: Advice("Nothing is to be done: the program cancelled it."),
-    errors.ResultsNotWrittenError: Advice("Make room on the disk; the same command goes on.", retryable=True),
-    errors.WorkerLostError: Advice("Look whether the job was done before doing it again."),
+    errors.PoolClosedError: Advice("Use an open pool."),
+    errors.PoolUnavailableError: Advice("Check the message about each browser.", retryable=True),
+    errors.JobCancelledError: Advice("No action is needed: the program cancelled it."),
+    errors.ResultsNotWrittenError: Advice(
+        "Free some disk space; the same command then continues.", retryable=True
+    ),
+    errors.WorkerLostError: Advice("Check whether the job already ran before retrying."),
     errors.ClusterUnavailableError: Advice("Check the scheduler and its workers.", retryable=True),
-    errors.NotSendableError: Advice("Give and return plain values, such as a text or a snapshot."),
-    errors.DisallowedByRobotsError: Advice("Leave this URL out. The message says why."),
+    errors.NotSendableError: Advice("Pass and return plain values, such as a string or a snapshot."),
+    errors.DisallowedByRobotsError: Advice("Omit this URL. The message has the reason."),
     errors.ResourcesExhaustedError: Advice("Close pages or programs; then try again.", retryable=True),
-    errors.PackageMissingError: Advice("Install what the message names."),
-    EngineError: Advice("The message says what went wrong."),
+    errors.PackageMissingError: Advice("Install the package that the message names."),
+    EngineError: Advice("The message describes the error."),
 }
-"""By class; an error of another class has its nearest ancestor's."""
+"""By class; a class that is missing has the advice of its nearest ancestor."""
 
 
 def advice_for(kind: type[EngineError]) -> Advice:
-    """Return the advice for errors of a class: its own, or its nearest ancestor's."""
+    """Return the advice for errors of a class or of its nearest ancestor."""
     return next(ADVICE[each] for each in kind.__mro__ if each in ADVICE)

@@ -1,9 +1,9 @@
-"""The words of each client: what an error calls requests, fields and values. Pure.
+"""The words of each client: its names of requests, fields and values in errors. Pure.
 
-Rule: the engine's errors are written for programs, and name methods and arguments of Python. Answers to requests
-do not: `in_requests` translates the advice. There, requests are called "a KIND request" and fields by their names
-in JSON, which is right for HTTP and `dispatch`. Clients with other words, such as MCP, translate these
-by a `Words`. Text in double quotes is the page's, and is not changed.
+Rule: the engine's errors are written for programs and name Python methods and arguments. Responses do not:
+`in_requests` translates the advice. There, requests are called "a KIND request" and fields by their names in
+JSON, which suits HTTP and `dispatch`. Clients with other words, such as MCP, translate these with a `Words`.
+Text in double quotes belongs to the page and stays unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 _ADVICE: Sequence[tuple[str, str]] = (
     (
         r'page\.recover\(\) stops its script, page\.recover\(allow="reload"\) .*? closes it',
-        'A recover request stops its script; with allow "reload" it also reloads the page where that is needed',
+        'A recover request stops its script; with allow "reload" it also reloads the page if needed',
     ),
     (
         r'page\.goto\(\), or page\.recover\(allow="reload"\), stops that navigation',
@@ -64,7 +64,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
     (r"Set it aside with cdpengine\.cache\.set_aside, and", "Move the file away, and"),
     (r"or a browser launched with computed_accessibility=True", "or another browser"),
 )
-"""What the engine advises its callers, as patterns, and the same for clients that send requests."""
+"""Patterns of the engine's advice, and their replacements for clients that send requests."""
 
 _METHODS = {
     "check": "check", "click": "click", "drag": "drag", "evaluate": "evaluate", "fill": "fill", "find": "find",
@@ -72,7 +72,7 @@ _METHODS = {
     "select": "select", "snapshot": "snapshot", "type": "type", "uncheck": "check", "upload": "upload",
     "wait_for": "wait",
 }  # fmt: skip
-"""Verbs of pages, and the kinds of requests that do the same."""
+"""Methods of pages, and the kinds of requests that do the same."""
 
 _METHOD = re.compile(rf"(?<![\w.])(?:page\.)?({'|'.join(_METHODS)})\(\)")
 
@@ -82,13 +82,13 @@ _FIELDS = (
     "targetId", "timeoutMs", "timeMs", "textGone", "loadState", "waitUntil", "maxChars", "maxTokens", "maxSide",
     "maxDepth", "fullPage", "promptText", "startRef", "endRef", "doubleClick", "mainOnly",
 )  # fmt: skip
-"""Fields that texts name in the middle; other names of fields are also words of English."""
+"""Fields that occur inside messages; other field names are also English words."""
 
 _QUOTED = r'"(?:[^"\\\n]|\\.)*"'
 
 
 def in_requests(message: str) -> str:
-    """Return the message of an error of the engine in the words of requests."""
+    """Return an engine error's message in the words of requests."""
     for pattern, text in _TRANSLATED:
         message = pattern.sub(text, message)
     return _METHOD.sub(_name_method, message)
@@ -103,10 +103,10 @@ def _name_method(found: re.Match[str]) -> str:
 class Words:
     """The words of one client.
 
-    `name_request` returns the client's name of a kind of request. Its arguments are the kind, and a field with its
-    value, or "" and "". `name_place` returns the name of an argument: of a kind, and a field of it or "".
-    `name_field` returns the name of a field of any kind. `hints` are the client's own, by the hints of `ADVICE`
-    that they replace.
+    `name_request` returns the client's name of a kind of request. Its arguments are the kind, and a field with
+    its value, or "" and "". `name_place` returns the name of an argument: of a kind, and a field of it or "".
+    `name_field` returns the name of a field of any kind. `hints` are the client's replacements for hints of
+    `ADVICE`.
     """
 
     kinds: Sequence[str]
@@ -128,11 +128,11 @@ class Words:
         object.__setattr__(self, "_place", place)
 
     def advise(self, hint: str) -> str:
-        """Return the client's own hint, or a hint in its words."""
+        """Return the client's replacement of a hint, or the hint in its words."""
         return self.hints.get(hint) or self.translate(hint)
 
     def translate(self, text: str) -> str:
-        """Return a text with the client's names of requests and fields."""
+        """Return a message with the client's names of requests and fields."""
         return self._phrase.sub(self._rename, text)
 
     def translate_refusal(self, message: str) -> str:
