@@ -20,7 +20,7 @@ from cdpengine._budget import within
 from cdpengine._page.dialog_feed import DialogFeed
 from cdpengine._paths import to_path
 from cdpengine._snapshot.ref import RefNumbers, ref_of_line
-from cdpengine.act.observing.held import HeldScope
+from cdpengine.act.observing.open_scope import OpenScope
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import NOT_READ
 from cdpengine.act.searching import ENGINES, SearchEngine
@@ -119,7 +119,7 @@ class Actor:
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
-    _held: dict[tuple[str, str], HeldScope] = attrs.field(factory=dict, init=False)
+    _scopes: dict[tuple[str, str], OpenScope] = attrs.field(factory=dict, init=False)
     """Scopes that one request begins and another one ends, by kind and page ("": the browser)."""
 
     def __attrs_post_init__(self) -> None:
@@ -258,7 +258,7 @@ class Actor:
         before. If it fits, it is the result.
         """
         deadline = trio.current_time() + timeout
-        options = _said(options)
+        options = _without_defaults(options)
         if (ahead := self._ahead.get(page.target_id)) is not None:
             with trio.move_on_after(timeout):  # reading both at the same time would slow both down
                 await ahead.wait()
@@ -271,7 +271,7 @@ class Actor:
         ]
         snapshot = await page._look(**options, since=like[0].snapshot if like else None, timeout=timeout)  # noqa: SLF001 - `give` says what is given
         views.asked = Seen(snapshot, options, _document_of(page))
-        if options == _whole(options):
+        if options == _complete(options):
             views.whole = views.asked
         too_long = max_chars is not None and len(snapshot.text) > max_chars
         if not too_long and (max_tokens is None or snapshot.stats.tokens <= max_tokens):
@@ -340,7 +340,7 @@ class Actor:
         """Take a complete snapshot of the page, in the mode of the last requested one."""
         views = self._views.setdefault(page.target_id, Views())
         asked = views.asked
-        options = {} if asked is None else _whole(asked.options)
+        options = {} if asked is None else _complete(asked.options)
         document = _document_of(page)
         last = views.whole
         since = last.snapshot if last is not None and last.is_like(options, document) else None
@@ -397,8 +397,8 @@ class Actor:
 
     def release(self) -> None:
         """End everything that continues between requests."""
-        for held in self._held.values():
-            held.stop()
+        for scope in self._scopes.values():
+            scope.stop()
 
     def _share_ref_numbers(self) -> None:
         """Let the refs of all pages take their numbers from the actor."""
@@ -415,7 +415,7 @@ class Actor:
                     del known[target_id]
 
 
-def _said(options: Mapping[str, Any]) -> dict[str, Any]:
+def _without_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a snapshot without those that equal the defaults."""
     return {
         name: value
@@ -427,7 +427,7 @@ def _said(options: Mapping[str, Any]) -> dict[str, Any]:
 _DEFAULTS = {"mode": "role", "refs": "actions"}
 
 
-def _whole(options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _complete(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the options of the complete snapshot in the same mode."""
     return {name: options[name] for name in ("mode", "refs") if name in options}
 

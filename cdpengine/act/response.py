@@ -251,7 +251,7 @@ def effects_of(outcome: Any) -> Effects:
     )
 
 
-def tell_effects(effects: Effects) -> list[str]:
+def describe_effects(effects: Effects) -> list[str]:
     """Return the effects of an action in words, one line each, for people and models."""
     lines = []
     navigation = effects.navigation
@@ -275,7 +275,7 @@ def tell_effects(effects: Effects) -> list[str]:
     return lines
 
 
-def tell_cached(known: Iterable[CachedActions]) -> list[str]:
+def describe_cached(known: Iterable[CachedActions]) -> list[str]:
     """Return the entries of an action cache in words, one line each, for people and models."""
     return [
         f"known: {each.scenario} in {each.steps} steps, entry {each.entry}"

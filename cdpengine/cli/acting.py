@@ -126,9 +126,9 @@ def _say_steps(text: str, done: ScriptRun) -> None:
 
 def _say_effects(response: ActResponse | None) -> None:
     """Print what an action set off, and the dialogs that opened since the one before."""
-    from cdpengine.act.response import tell_effects
+    from cdpengine.act.response import describe_effects
 
-    for line in () if response is None else tell_effects(response.effects):
+    for line in () if response is None else describe_effects(response.effects):
         say(f"   {line}", err=True)
 
 

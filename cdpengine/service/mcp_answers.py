@@ -19,7 +19,7 @@ from cdpengine._pictures.sizes import size_of
 from cdpengine._plain import to_plain
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine.act import KINDS, ActResponse
-from cdpengine.act.response import shorten_diff, tell_cached, tell_effects
+from cdpengine.act.response import describe_cached, describe_effects, shorten_diff
 from cdpengine.act.words.advice import ADVICE
 from cdpengine.act.words.wording import Words
 from cdpengine.errors import os_reason
@@ -113,7 +113,7 @@ _MOST_LEVELS = 200
 
 def with_effects(result: types.CallToolResult, response: ActResponse) -> types.CallToolResult:
     """Return a result that is not text, with the effects of the action as text in front of it."""
-    if lines := tell_effects(response.effects):
+    if lines := describe_effects(response.effects):
         result.content.insert(0, _text("\n".join(lines)))
     return result
 
@@ -141,7 +141,7 @@ def structure(response: ActResponse) -> dict[str, Any]:
 
 def describe(response: ActResponse) -> str:
     """Return a response in few words: the action's effects, the result, the page's changes."""
-    lines = tell_effects(response.effects)
+    lines = describe_effects(response.effects)
     result = to_plain(response.result)
     match result:
         case None:
@@ -160,7 +160,7 @@ def describe(response: ActResponse) -> str:
             lines.append(_json.encode_text(result, compact=True))
     if response.diff is not None:
         lines.append(shorten_diff(response.diff))
-    lines += tell_cached(response.cached)
+    lines += describe_cached(response.cached)
     return "\n".join(lines) or "done"
 
 
@@ -181,7 +181,7 @@ def describe_failure(response: ActResponse) -> str:
     covering = f" ({error.covered_by_ref})" if error.covered_by_ref else ""
     covered = f"\nit is covered by {error.covered_by}{covering}" if error.covered_by else ""
     meant = f"\nperhaps meant: {', '.join(error.alternatives)}" if error.alternatives else ""
-    effects = "".join(f"\n{line}" for line in tell_effects(response.effects))
+    effects = "".join(f"\n{line}" for line in describe_effects(response.effects))
     return f"{error.kind}: {error.message}{covered}{meant}\n{error.hint}{effects}"
 
 

@@ -14,7 +14,7 @@ import attrs
 from cdpengine import _json
 from cdpengine._plain import to_plain
 from cdpengine.act import ActResponse, Failure
-from cdpengine.act.response import describe_failure, shorten_diff, tell_cached, tell_effects
+from cdpengine.act.response import describe_cached, describe_effects, describe_failure, shorten_diff
 from cdpengine.errors import EngineError
 from cdpengine.errors.texts import escape_json, escape_line, escape_lines, hide_secrets
 
@@ -69,10 +69,10 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     status = FAILED if _found_nothing(response) else DONE
     if as_json:
         return Printed(status, _to_json(response.to_json()))
-    lines = [*_tell_result(response, script=script), *tell_effects(response.effects)]
+    lines = [*_tell_result(response, script=script), *describe_effects(response.effects)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
-    lines += tell_cached(response.cached)
+    lines += describe_cached(response.cached)
     return Printed(status, "".join(f"{line}\n" for line in lines or ["done"]))
 
 
@@ -90,7 +90,7 @@ def print_error(error: EngineError, hint: str, *, kind: str, as_json: bool) -> P
 def print_failure(failure: Failure, *, response: ActResponse, as_json: bool) -> Printed:
     """Return what is printed of an error: one line, and what to do; the whole response with `as_json`, too."""
     message = escape_line(hide_secrets(_in_one_line(failure.message)))
-    effects = "".join(f"{line}\n" for line in tell_effects(response.effects))
+    effects = "".join(f"{line}\n" for line in describe_effects(response.effects))
     err = f"Error: {message}\nHint: {escape_line(failure.hint)}\n{effects}"
     out = _to_json(response.to_json()) if as_json else ""
     return Printed(STATUS.get(failure.kind, FAILED), out, err)

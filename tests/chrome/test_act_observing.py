@@ -33,7 +33,7 @@ async def actor(browser: cdpengine.Browser, tmp_path: Path) -> AsyncIterator[Act
 
 async def until_empty(actor: Actor) -> None:
     with trio.fail_after(slack(5)):
-        while actor._held:  # noqa: ASYNC110 - nothing tells of it
+        while actor._scopes:  # noqa: ASYNC110 - nothing tells of it
             await trio.sleep(0.01)
 
 
@@ -51,12 +51,12 @@ async def test_they_end_with_their_page_or_their_actor(actor: Actor, tmp_path: P
     for start in STARTS:
         answer = await dispatch(actor, start)
         assert answer.ok, answer
-    assert len(actor._held) == len(STARTS)
+    assert len(actor._scopes) == len(STARTS)
     assert (await dispatch(actor, {"kind": "close"})).ok
     with trio.fail_after(slack(5)):
-        while len(actor._held) > 2:  # noqa: ASYNC110
+        while len(actor._scopes) > 2:  # noqa: ASYNC110
             await trio.sleep(0.01)
-    assert {what for what, _ in actor._held} == {"recording", "log of messages"}, (
+    assert {what for what, _ in actor._scopes} == {"recording", "log of messages"}, (
         "these belong to the browser"
     )
     actor.release()
@@ -90,7 +90,7 @@ async def test_a_stop_that_is_cancelled_ends_it_all_the_same(actor: Actor, tmp_p
     with trio.CancelScope() as scope:
         scope.cancel()
         await dispatch(actor, {"kind": "stopMeasurement", "measurement": "trace"})
-    if actor._held:
+    if actor._scopes:
         actor.release()
     await until_empty(actor)
     assert json.loads(gzip.decompress((tmp_path / "trace-1.json.gz").read_bytes()))["traceEvents"]
@@ -129,7 +129,7 @@ async def test_where_they_are_not_enabled_nothing_of_the_protocol_is_sent_or_see
         assert answer.error is not None
         assert "not enabled here" in answer.error.message
     assert actor.current is not None, "the page was not closed"
-    assert not actor._held
+    assert not actor._scopes
 
 
 async def test_reading_ahead_is_not_seeing_and_leaves_nothing_when_cancelled(actor: Actor) -> None:
@@ -169,7 +169,7 @@ async def test_messages_show_no_secret(actor: Actor) -> None:
         assert secret not in text
     ended = await dispatch(actor, {"kind": "messages", "method": "Network.setExtra*", "stop": True})
     assert [each["k"] for each in ended.result["messages"]] == ["call", "reply"]
-    assert not actor._held
+    assert not actor._scopes
 
 
 @pytest.mark.parametrize("how", [pytest.param("timeout", marks=pytest.mark.slow), "cancelled"])

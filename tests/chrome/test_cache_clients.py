@@ -18,7 +18,7 @@ from cache_site.server import CacheSite
 from mcp import Client
 
 from cdpengine.act import CachedActions
-from cdpengine.act.response import tell_cached
+from cdpengine.act.response import describe_cached
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.serving import open_service, serve
 from cdpengine.service.settings import ServiceSettings
@@ -188,7 +188,7 @@ async def test_a_cache_that_cannot_be_opened_is_in_the_way_of_its_own_requests_o
 
 def test_what_is_known_in_words() -> None:
     known = CachedActions(entry="a1", scenario="login", level="L3", steps=2, variables=("password",))
-    assert tell_cached([known, attrs.evolve(known, variables=())]) == [
+    assert describe_cached([known, attrs.evolve(known, variables=())]) == [
         "known: login in 2 steps, entry a1, needs password",
         "known: login in 2 steps, entry a1",
     ]

@@ -289,7 +289,7 @@ NOT_HERE = {
     "PagePictures": "page_calls.py has its methods",
     "Actor": "it calls a page's own methods, and hands its timeout on",
     "ActionCache": "its steps are requests, which have their own time: tests/chrome/test_action_cache.py",
-    "HeldScope": "an actor's own: tests/chrome/test_act_observing.py",
+    "OpenScope": "an actor's own: tests/chrome/test_act_observing.py",
     "BrowserPool": "tests/chrome/test_pool.py has its methods",
     "PooledBrowser": "a pool's own",
     "BrowserCluster": "tests/chrome/test_cluster.py has its method",

@@ -1,6 +1,6 @@
 """Handlers of the requests about protocol traffic and resource use.
 
-Rule: as in `act/acting.py`; results are JSON data. Anything that continues between two requests is a HeldScope
+Rule: as in `act/acting.py`; results are JSON data. Anything that continues between two requests is a OpenScope
 of the actor, by its kind and its page.
 """
 
@@ -18,7 +18,7 @@ from cdpengine._page.patterns import url_test
 from cdpengine._paths import to_path
 from cdpengine._plain import to_plain
 from cdpengine.act.observing import requests
-from cdpengine.act.observing.held import find_held, hold
+from cdpengine.act.observing.open_scope import find_scope, open_scope
 from cdpengine.act.observing.requests import Measurement
 from cdpengine.act.performing import Performance
 from cdpengine.act.requests import ActRequest
@@ -70,13 +70,13 @@ async def _stop_script(page: Page) -> None:
 
 
 async def _messages(run: Performance, request: requests.Messages) -> dict[str, Any]:
-    held = run.actor._held.get((MESSAGES, ""))
-    if held is None:
-        held = await hold(run, (MESSAGES, ""), _log_messages(run))
-    log: MessageLog = held.value
+    opened = run.actor._scopes.get((MESSAGES, ""))
+    if opened is None:
+        opened = await open_scope(run, (MESSAGES, ""), _log_messages(run))
+    log: MessageLog = opened.value
     found = log.newest(request.method, request.limit)
     if request.stop:
-        await held.end(run.left)
+        await opened.end(run.left)
     return {"count": len(found), "messages": found}
 
 
@@ -93,12 +93,14 @@ async def _start_recording(run: Performance, request: requests.StartRecording) -
     with packages_named():
         from cdpengine.debug import record
     path = await _place(run, "startRecording.path", RECORDING, request.path)
-    await hold(run, (RECORDING, ""), record(run.actor.browser, path))
+    await open_scope(run, (RECORDING, ""), record(run.actor.browser, path))
     return {"path": str(path)}
 
 
 async def _stop_recording(run: Performance, _request: requests.StopRecording) -> dict[str, Any]:
-    recorder: Recorder = await find_held(run, (RECORDING, ""), "a startRecording request first").end(run.left)
+    recorder: Recorder = await find_scope(run, (RECORDING, ""), "a startRecording request first").end(
+        run.left
+    )
     done = recorder.statistics()
     return {"path": str(recorder.path), "messages": done.messages, "lost": done.lost, "bytes": done.written}
 
@@ -131,7 +133,7 @@ async def _metrics(run: Performance, _request: requests.Metrics) -> dict[str, fl
 
 async def _start_measurement(run: Performance, request: requests.StartMeasurement) -> dict[str, Any] | None:
     if request.measurement == "coverage":
-        await hold(run, _key(run, request.measurement), run.page.measure.coverage(timeout=_ENDING))
+        await open_scope(run, _key(run, request.measurement), run.page.measure.coverage(timeout=_ENDING))
         return None
     path = await _place(run, "startMeasurement.path", request.measurement, request.path)
     measure = run.page.measure
@@ -140,13 +142,13 @@ async def _start_measurement(run: Performance, request: requests.StartMeasuremen
         if request.measurement == "trace"
         else measure.profile(path, overwrite=False, timeout=_ENDING)
     )
-    await hold(run, _key(run, request.measurement), scope)
+    await open_scope(run, _key(run, request.measurement), scope)
     return {"path": str(path)}
 
 
 async def _stop_measurement(run: Performance, request: requests.StopMeasurement) -> dict[str, Any]:
-    held = find_held(run, _key(run, request.measurement), "a startMeasurement request first")
-    return _DESCRIBE[request.measurement](await held.end(run.left))
+    opened = find_scope(run, _key(run, request.measurement), "a startMeasurement request first")
+    return _DESCRIBE[request.measurement](await opened.end(run.left))
 
 
 def _describe_trace(trace: Any) -> dict[str, Any]:

@@ -42,7 +42,7 @@ from cdpengine.act import (
 )
 from cdpengine.act.confirming import person
 from cdpengine.act.fields import camel_case
-from cdpengine.act.observing.held import find_held, hold
+from cdpengine.act.observing.open_scope import find_scope, open_scope
 from cdpengine.act.performing import Performance
 from cdpengine.cache.acting.action_cache import ActionCache
 from cdpengine.cache.acting.learning import Learning
@@ -151,13 +151,13 @@ async def _start(cache: ActionCache, run: Performance, request: StartLearning) -
         description=request.description,
         variant=request.variant,
     )
-    held = await hold(run, (LEARNING, run.page.target_id), scope)
+    held = await open_scope(run, (LEARNING, run.page.target_id), scope)
     learning: Learning = held.value
     return {"notice": learning.notice} if learning.notice else None
 
 
 async def _stop(_cache: ActionCache, run: Performance, request: StopLearning) -> dict[str, Any]:
-    held = find_held(run, (LEARNING, run.page.target_id), "a startLearning request first")
+    held = find_scope(run, (LEARNING, run.page.target_id), "a startLearning request first")
     learning: Learning = held.value
     learning.keep = request.keep
     await held.end(run.left)

@@ -1,4 +1,4 @@
-"""HeldScope: a scope that one request opens and a later one ends, such as a trace.
+"""OpenScope: a scope that one request opens and a later one ends, such as a trace.
 
 Rule: it is open in a task of the browser. It ends with its page, with the browser, or when its actor is
 released. A cancelled request leaves nothing open.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @attrs.define(eq=False)
-class HeldScope:
+class OpenScope:
     """An open scope. `value` is its value; `failure` is the error of its exit."""
 
     what: str
@@ -32,7 +32,7 @@ class HeldScope:
     _ended: trio.Event = attrs.field(factory=trio.Event)
     _beginning: trio.CancelScope = attrs.field(factory=trio.CancelScope)
 
-    async def run(self, scope: AbstractAsyncContextManager[Any], on_end: Callable[[HeldScope], None]) -> None:
+    async def run(self, scope: AbstractAsyncContextManager[Any], on_end: Callable[[OpenScope], None]) -> None:
         """Keep the scope open until `stop`; in every case, call `on_end` at the end."""
         try:
             with self._beginning:
@@ -71,29 +71,31 @@ class HeldScope:
         return self.value
 
 
-async def hold(run: Performance, key: tuple[str, str], scope: AbstractAsyncContextManager[Any]) -> HeldScope:
+async def open_scope(
+    run: Performance, key: tuple[str, str], scope: AbstractAsyncContextManager[Any]
+) -> OpenScope:
     """Open a scope that outlives this request. Raises InvalidArgumentError if one is already open."""
     actor = run.actor
     what, of = key
-    if key in actor._held:
+    if key in actor._scopes:
         raise InvalidArgumentError(
             what=what, given="a second one", expected="one at a time: end the running one first"
         )
-    held = actor._held[key] = HeldScope(what)
+    opened = actor._scopes[key] = OpenScope(what)
     if of:
-        run.page.session.on_end(held.stop)
+        run.page.session.on_end(opened.stop)
 
-    def forget(_held: HeldScope) -> None:
-        actor._held.pop(key, None)
+    def forget(_ended: OpenScope) -> None:
+        actor._scopes.pop(key, None)
 
-    actor.begin(held.run, scope, forget)
-    await held.begun(run.left)
-    return held
+    actor.begin(opened.run, scope, forget)
+    await opened.begun(run.left)
+    return opened
 
 
-def find_held(run: Performance, key: tuple[str, str], expected: str) -> HeldScope:
+def find_scope(run: Performance, key: tuple[str, str], expected: str) -> OpenScope:
     """Return the open scope. Raises InvalidArgumentError, with `expected`, if none is open."""
-    held = run.actor._held.get(key)
-    if held is None:
+    opened = run.actor._scopes.get(key)
+    if opened is None:
         raise InvalidArgumentError(what=key[0], given="no running one", expected=expected)
-    return held
+    return opened
