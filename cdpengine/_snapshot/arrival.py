@@ -1,9 +1,9 @@
-"""Arrival: a page that was just sent elsewhere is waited for, within a bound, until it has first content.
+"""Arrival: a bounded wait for the first content of a page that is navigating.
 
-Rule: Chrome's events of the document count. A navigation that was asked for is waited for. An empty document is
-read again while it is loading or, loaded, while its scripts still have requests under way; a document with content
-is taken as it is, and one that stays empty costs nothing. What was still under way in the end is said in the first
-line.
+Rule: Chrome's events of the document decide. A requested navigation is awaited. An empty document is read again
+while it is loading or, once loaded, while its scripts still have pending requests. A document with content is
+accepted immediately, and a document that stays empty costs nothing. If anything was still pending at the end, the
+first line mentions it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from cdpengine._snapshot.node import Document, walk
 from cdpengine.errors import RemoteError, SessionGoneError
 
 BOUND = 1.5
-"""Seconds that a look waits for first content, counted from when the document came; at most half of its time."""
+"""Maximum wait for first content after the document arrived, in seconds; at most half of the snapshot's time."""
 
 _TICK = 0.1
-"""Seconds after which an empty document is looked at again: scripts fill documents without any event."""
+"""Interval at which an empty document is read again, in seconds: scripts add content without any event."""
 
 LOADING = "the document is still loading: more of it may come"
 LEAVING = "a navigation is under way: this is still the document before it"
@@ -34,13 +34,13 @@ FRAME_LOADING = "a frame of the document is still loading: more of it may come"
 
 
 def has_nothing(document: Document) -> bool:
-    """Say whether the document has nothing to show."""
+    """Return whether the document has nothing to show."""
     return all(node.kind == "structural" for node in walk(document.roots))
 
 
 @attrs.define(eq=False)
 class Arrival:
-    """One look at a page, that has `seconds`. `is_empty` says of a document whether it has nothing to show."""
+    """One snapshot of a page, with `seconds` of time. `is_empty` is true for a document with nothing to show."""
 
     page: PageTarget
     worlds: IsolatedWorlds
@@ -56,7 +56,7 @@ class Arrival:
         self._frames = {self.page.session.frame_id, *self.page.navigation.take_set_off()}
 
     async def wait_begun(self) -> None:
-        """Wait until the navigation that was asked for has arrived or failed."""
+        """Wait until the requested navigation has arrived or failed."""
         if self._find_leaving():
             with trio.move_on_at(self._end):
                 await self.page.wait_for(lambda: not self._find_leaving())
@@ -66,11 +66,11 @@ class Arrival:
         return self._frames.intersection(pending) if pending else set()
 
     def begin_look(self) -> None:
-        """Note how far each frame is. What Chrome reports of it after this, the look may have missed."""
+        """Record each frame's progress. The read may miss anything that Chrome reports later."""
         self._before = {frame.id: _progress(frame) for frame in self.page.frames}
 
     async def may_come(self, capture: Capture) -> bool:
-        """Wait for a sign of more content where a captured document is empty. False: take it as it is."""
+        """Wait for a sign of more content if a captured document is empty. False: accept the capture."""
         self._frames.add(capture.document.frame_id or "")
         for document in capture.documents:
             frame = self.page.frames.get(document.frame_id or "")
@@ -78,7 +78,7 @@ class Arrival:
                 continue
             end = min(self._end, self.page.navigation.arrived.get(frame.id, -math.inf) + BOUND)
             if trio.current_time() < end and self._before.get(frame.id) != _progress(frame):
-                return True  # its content came while it was read
+                return True  # content arrived during the read
             if trio.current_time() < end and await self._is_coming(frame):
                 await self._sign(frame, end)
                 return True
@@ -95,7 +95,7 @@ class Arrival:
                 context = await self.worlds.context(session, frame.id)
                 count = await context.evaluate(own("DOM.scripts(document).length"), returns=int)
             except (RemoteError, SessionGoneError):
-                return self.page.session.error() is None  # it is being replaced: worth another look
+                return self.page.session.error() is None  # the document is being replaced: read again
             self._scripts[loader_id] = count > 0
         return self._scripts[loader_id]
 
@@ -109,7 +109,7 @@ class Arrival:
             await self.page.wait_for(has_changed)
 
     def remark(self, capture: Capture) -> None:
-        """Note in the outermost document what was still on its way."""
+        """Record pending navigations and loads in the outermost document."""
         leaving = self._find_leaving()
         loading = []
         for document in capture.documents:

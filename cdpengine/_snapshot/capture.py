@@ -1,13 +1,13 @@
 """Capture: all frames of a page as one tree of nodes.
 
-Rule: every frame is read at the same time, on the session of its own process, and its document goes below the
-element that owns it. A document counts only if the same one was there before and after it was read; where it was
-replaced meanwhile, it is read again. A frame that does not answer delays the others for no longer than its
-share: then its element says so, and the rest is there.
+Rule: all frames are read concurrently, each on the session of its own process. A frame's document is placed below
+the element that owns the frame. A document counts only if it was present before and after the read; if it was
+replaced in between, it is read again. A frame that does not answer delays the others only for its share of the
+time; its element then has a remark, and the rest is complete.
 
-Of the time T that is left for the capture, a frame in another process than the outermost one has a tenth to give
-a sign of life, and 45 % to be read, counted on a T of 60 s at most. Frames of the outermost one's process, which
-answer one after the other, have nine tenths. The outermost frame itself has all of it.
+Shares of the capture's time T: a frame in another process than the outermost frame has a tenth for a sign of life,
+and 45 % for the read, for a T of at most 60 s. Frames in the outermost frame's process, which answer one after the
+other, have nine tenths. The outermost frame has all of it.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ _SAME_PROCESS = 0.9
 _LONGEST_COUNTED = 60.0
 
 _NAVIGATION_TIMEOUT = 0.5
-"""Seconds in which Chrome reports a frame's new document, after it refused to read the old one."""
+"""Maximum time until Chrome reports a frame's new document, after it refused a read of the old one, in seconds."""
 
 
 @attrs.frozen(kw_only=True)
 class Scope:
-    """What is to be captured: `frame` and the frames in it, or of its document only what is in `root`.
+    """The content to capture: `frame` and the frames in it, or only the part of its document in `root`.
 
-    `root` is a backend node id. `source` forces one source for all frames. `raw` keeps the accessibility trees,
-    `boxes`, `clickables`, `pointer` and `fresh` ask for what their fields in `FrameRequest` say. `reader` reads
-    each document in place of a source; its document has the elements that own the frames to be read as nodes, too.
+    `root` is a backend node id. `source` forces one source for all frames. `raw` keeps the accessibility trees.
+    `boxes`, `clickables`, `pointer` and `fresh` set the fields of `FrameRequest`. `reader` reads each document
+    instead of a source; its document also needs nodes for the elements that own frames.
     """
 
     frame: Frame
@@ -73,7 +73,7 @@ class Scope:
 class Capture:
     """One tree of all frames: `document` is the outermost one, `documents` all of them, outer ones first.
 
-    `sources` says for each frame id where its nodes came from, also for frames that gave none.
+    `sources` has the source of each frame's nodes by frame id, including frames without nodes.
     """
 
     document: Document
@@ -82,23 +82,23 @@ class Capture:
 
 
 async def capture(page: PageTarget, worlds: IsolatedWorlds, scope: Scope, seconds: float) -> Capture | None:
-    """Read the frame and all frames in it; `seconds` is the time that there is (math.inf: no end).
+    """Read the frame and all frames in it within `seconds` (math.inf: no limit).
 
-    None when the frame's document was replaced, or the frame removed, meanwhile: what was read then is no longer
-    the page. Raises as `Session.call` does for that frame; the elements of the frames in it say what happened to
-    those.
+    None if the frame's document was replaced, or the frame removed, during the read, because the result is
+    outdated. Raises the errors of `Session.call` for that frame. Failures of frames in it become remarks on their
+    elements.
     """
     return await _Capturing(page, worlds, scope, seconds).run()
 
 
 @attrs.define(eq=False)
 class _Reading:
-    """One frame on its way. `owner` is the backend node id of its element, in the document of `parent`.
+    """The read of one frame. `owner` is the backend node id of its element, in the document of `parent`.
 
-    `owners` are those of the frames in it. `time` ends the reading: when its share is over, or when it turns out
-    that its element is `hidden`. `owner_time` ends the wait for its owner: also when `parent` is given up on.
-    `nodes` are the nodes of its document by backend node id; `remark` and `reason` say what became of one that
-    could not be read.
+    `owners` are the owners of the frames in it. `time` ends the read when its share is over, or when its element
+    turns out to be `hidden`. `owner_time` ends the wait for its owner, also when the read of `parent` is
+    abandoned. `nodes` are its document's nodes by backend node id. `remark` and `reason` describe the failure of a
+    frame that could not be read.
     """
 
     frame_id: str
@@ -117,11 +117,11 @@ class _Reading:
 
 
 _NOT_USED: Any = {"owner_known": trio.Event(), "time": trio.CancelScope(), "owner_time": trio.CancelScope()}
-"""The outermost frame waits for no owner and ends with the whole, so one set of these serves all captures."""
+"""The outermost frame has no owner and ends with the whole capture, so all captures share these objects."""
 
 
 class _Capturing:
-    """One attempt to capture everything."""
+    """One attempt to capture all frames."""
 
     def __init__(self, page: PageTarget, worlds: IsolatedWorlds, scope: Scope, seconds: float) -> None:
         self._page = page
@@ -141,7 +141,7 @@ class _Capturing:
         outermost = self._readings[frame.id] = _Reading(frame.id, frame.url, **_NOT_USED)
         document = None
         if self._scope.root is not None or not self._page.frames.children(frame.id):
-            # Most pages have no frames: they are read without any task.
+            # Most pages have no frames and are read without starting a task.
             document = await self._read_outermost(outermost)
             if document is None:
                 return None
@@ -161,7 +161,7 @@ class _Capturing:
         if error := self._session.error():
             if self._page.closed or not self._session.ended:
                 raise error
-            return None  # a frame that went on in another process, or was removed
+            return None  # the frame moved to another process, or was removed
         if frame.loader_id != document.loader_id or self._page.frames.get(frame.id) is None:
             return None
         return self._assemble(document)
@@ -175,9 +175,9 @@ class _Capturing:
     # --- frames in frames ----------------------------------------------------------------------------------
 
     def _start_children(self, parent: _Reading, nursery: trio.Nursery) -> None:
-        """Start to read the frames right in this one that are new.
+        """Start to read new direct child frames.
 
-        Which elements own them is asked here and now: Chrome answers that before it begins with the parent.
+        The queries for their owners are sent first, so Chrome answers them before it reads the parent.
         """
         for frame in self._page.frames.children(parent.frame_id):
             if frame.id not in self._readings:
@@ -192,7 +192,7 @@ class _Capturing:
                 session = frame.session
                 return session.post("DOM.getFrameOwner", frameId=reading.frame_id)
         except EngineError as error:
-            logger.debug("the owner of frame %s cannot be asked for: %s", reading.frame_id[:8], error)
+            logger.debug("the owner of frame %s cannot be queried: %s", reading.frame_id[:8], error)
         return None
 
     def _start(self, function: Callable[..., Awaitable[None]], nursery: trio.Nursery, *args: object) -> None:
@@ -215,8 +215,8 @@ class _Capturing:
                     reading.owner = (await call.decoded(FrameOwnerReply)).backend_node_id
                     parent.owners.add(reading.owner)
         except EngineError as error:
-            # Removed meanwhile, or its parent's process is gone: a frame without an owner is shown nowhere.
-            logger.debug("the owner of frame %s is not known: %s", reading.frame_id[:8], error)
+            # The frame was removed, or its parent's process is gone. A frame without an owner is not shown.
+            logger.debug("the owner of frame %s is unknown: %s", reading.frame_id[:8], error)
         finally:
             if call is not None:
                 call.abandon()
@@ -232,7 +232,7 @@ class _Capturing:
                 self._end(reading)
 
     def _end(self, reading: _Reading) -> None:
-        """Stop reading a frame and those in it: no node is there that they could be shown below."""
+        """Stop reading a frame and its child frames, which no node could contain."""
         reading.time.cancel()
         for child in self._readings.values():
             if child.parent is reading:
@@ -240,12 +240,12 @@ class _Capturing:
                 self._end(child)
 
     async def _read_child(self, reading: _Reading, nursery: trio.Nursery) -> None:
-        """Read a frame in a frame, within its share of the time, and the frames in it.
+        """Read a child frame within its share of the time, and the frames in it.
 
         Its errors do not leave this method.
         """
         if reading.parent is not None and reading.parent.document is not None:
-            await reading.owner_known.wait()  # its parent is read already: it may be known to be hidden
+            await reading.owner_known.wait()  # its parent was read, so the owner may turn out hidden
         if reading.hidden:
             return
         try:
@@ -296,9 +296,9 @@ class _Capturing:
     # --- one document --------------------------------------------------------------------------------------
 
     async def _read(self, reading: _Reading, share: float) -> Document | None:
-        """Read the frame's document, again where it was replaced meanwhile; None when the frame is gone.
+        """Read the frame's document, again if it was replaced in between; None if the frame is gone.
 
-        The outermost frame gives None also when its document was replaced: all frames in it go with it.
+        For the outermost frame also None if its document was replaced, as this removes all frames in it.
         """
         root = self._scope.root if reading.parent is None else None
         while True:
@@ -336,7 +336,8 @@ class _Capturing:
                         document = await read_document(request, self._scope.source, self._captures)
                     renderer = await asked.result()
             except (RemoteError, SessionGoneError) as refusal:
-                # A frame on its way to another document or process is refused shortly before that is reported.
+                # Chrome refuses a frame that is moving to another document or process shortly before it
+                # reports the move.
                 over = self._page.closed or isinstance(refusal, TargetCrashedError)
                 if not replaced() and (over or not await self._hears_of(replaced)):
                     raise
@@ -344,13 +345,13 @@ class _Capturing:
                 if not replaced() and document.loader_id == loader_id:
                     document.renderer_id = renderer
                     return document
-                # A walk may have read a newer document than the one that the events have reported.
+                # A walk may have read a newer document than the events have reported.
                 await self._hears_of(replaced)
             if reading.parent is None:
                 return None
 
     async def _hears_of(self, replaced: Callable[[], bool]) -> bool:
-        """Wait a moment for the report that the document was replaced; return whether it came."""
+        """Wait briefly for the report that the document was replaced. Return whether it came."""
         with trio.move_on_after(_NAVIGATION_TIMEOUT):
             await self._page.changes.wait_for(replaced)
         return replaced()
@@ -381,7 +382,7 @@ class _Capturing:
         return Capture(document, tuple(documents), sources)
 
     def _is_in(self, reading: _Reading) -> bool:
-        """Say whether the frame's element is shown, in a document that is there."""
+        """Return whether the frame's element is shown, in a document of the capture."""
         parent = reading.parent
         return parent is None or (
             not reading.hidden

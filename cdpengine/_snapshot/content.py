@@ -1,11 +1,11 @@
-"""Content: what a page says, as blocks of text; shortened to so many characters; as plain text. Pure.
+"""Content: the readable content of a page as blocks of text, truncated to a size, and as plain text. Pure.
 
-Rule: a small tree says what is there, and nothing of how it is written: headings, paragraphs, lists, tables, and
-in them runs of text with their marks. What is cut is the content, not the written text, so no mark, fence or table
-stays half open; a last line says that something was left out, and how to see it.
+Rule: a small tree represents the content independently of the output format: headings, paragraphs, lists, tables,
+and runs of text with their marks. Truncation applies to the tree, not to the output, so no mark, fence or table
+stays open. A last line states that content was left out, and how to see it.
 
-Plain text has the words as they are, nothing escaped and no addresses. Only layout is added: list marks and
-indentation, tabs between the cells of a row, and an empty line where the page leaves a gap.
+Plain text has the words unchanged, without escapes and addresses. Only layout is added: list marks and
+indentation, tabs between the cells of a row, and an empty line for each gap of the page.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Mark: TypeAlias = tuple[str, str]
 """("a", address), or ("b" | "i" | "s" | "sup" | "sub" | "code", "")."""
 
 RANK = {"a": 0, "b": 1, "i": 2, "s": 3, "sup": 4, "sub": 4, "code": 5}
-"""The order in which marks are put around a text, outermost first."""
+"""Nesting order of marks around text, outermost first."""
 
 _SPACE = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000\v\f\x85\u2028\u2029]")
 _UNSEEN = re.compile(rf"(?!\n)[{HIDDEN}]|{MISPLACED}")
-"""What a reader does not see: it is left out."""
+"""Invisible characters, which are removed."""
 
 
 @attrs.frozen
 class Run:
-    """Some text on one line. `kept` says that its spaces stand as they are."""
+    """Some text on one line. `kept` is whether its spaces are preserved."""
 
     text: str
     marks: tuple[Mark, ...] = ()
@@ -40,7 +40,7 @@ class Run:
 
 @attrs.frozen
 class Image:
-    """A picture: what it is said to show, and its address, "" when that is no address to keep."""
+    """A picture: its alternative text, and its address, "" if that is not worth keeping."""
 
     alt: str
     url: str
@@ -49,7 +49,7 @@ class Image:
 
 @attrs.frozen
 class Break:
-    """A line's end within a paragraph."""
+    """A line break within a paragraph."""
 
     marks: tuple[Mark, ...] = ()
 
@@ -60,7 +60,7 @@ Inlines: TypeAlias = tuple[Inline, ...]
 
 @attrs.frozen
 class Paragraph:
-    """Text. `apart` says that the page leaves a gap before it."""
+    """Text. `apart` is whether the page leaves a gap before it."""
 
     inlines: Inlines
     apart: bool = True
@@ -76,7 +76,7 @@ class Heading:
 
 @attrs.frozen
 class Code:
-    """Preformatted text, lines apart by newlines; `language` as the page's classes name it."""
+    """Preformatted text with newlines; `language` comes from the page's classes."""
 
     text: str
     language: str = ""
@@ -96,7 +96,7 @@ class Quote:
 
 @attrs.frozen
 class Items:
-    """A list; `start` is the first number of an ordered one, None for bullets."""
+    """A list; `start` is the first number of an ordered list, None for bullets."""
 
     items: tuple[tuple[Block, ...], ...]
     start: int | None = None
@@ -104,7 +104,7 @@ class Items:
 
 @attrs.frozen
 class Table:
-    """Rows of cells, all of one length; `header` says that the first row is of headings."""
+    """Rows of cells, all of the same length; `header` is whether the first row has headings."""
 
     rows: tuple[tuple[Inlines, ...], ...]
     header: bool = False
@@ -112,7 +112,7 @@ class Table:
 
 @attrs.frozen
 class Remark:
-    """What the engine itself has to say, such as that a frame did not respond."""
+    """A remark of the engine, such as that a frame did not respond."""
 
     text: str
 
@@ -121,15 +121,15 @@ Block: TypeAlias = Paragraph | Heading | Code | Rule | Quote | Items | Table | R
 
 
 def clean(text: str) -> str:
-    """Return the text without invisible characters, all spaces plain; newlines stay."""
+    """Return the string without invisible characters, with plain spaces; newlines stay."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _UNSEEN.sub("", _SPACE.sub(" ", text))
 
 
 def shorten(blocks: Sequence[Block], write: Callable[[Sequence[Block]], str], max_chars: int | None) -> str:
-    """Return what `write` makes of the blocks, or of the first part of them with a remark, within `max_chars`.
+    """Return the output of `write` for the blocks, or for their first part with a remark, within `max_chars`.
 
-    Only the remark itself may be longer than that.
+    Only the remark itself may be longer.
     """
     whole = write(blocks)
     if max_chars is None or len(whole) <= max_chars:
@@ -137,7 +137,7 @@ def shorten(blocks: Sequence[Block], write: Callable[[Sequence[Block]], str], ma
     remark = Remark(
         f"cut: this is the beginning of {len(whole)} characters; a larger limit or a single element shows more"
     )
-    fits, too_much = 0, max_chars + 1  # counted in characters of words: never more than are written
+    fits, too_much = 0, max_chars + 1  # in characters of words, never more than the output has
     best = write([remark])
     while fits + 1 < too_much:
         middle = (fits + too_much) // 2
@@ -151,7 +151,7 @@ def shorten(blocks: Sequence[Block], write: Callable[[Sequence[Block]], str], ma
 
 @attrs.define
 class _Room:
-    """How many more characters of words there is room for."""
+    """The remaining room, in characters of words."""
 
     left: int
 
@@ -218,7 +218,7 @@ def _length(inline: Inline) -> int:
 
 
 def to_text(blocks: Sequence[Block]) -> str:
-    """Return the blocks as plain text; no newline at the end."""
+    """Return the blocks as plain text, without a newline at the end."""
     return "\n".join(_blocks(blocks))
 
 

@@ -1,18 +1,18 @@
-"""SnapshotDiff: what changed between two snapshots of a page, so that a model need not read the whole again.
+"""SnapshotDiff: the changes between two snapshots of a page, so that a model need not read the whole page again.
 
-Rule: pure, exact and about linear in the number of lines. The previous text and the diff give the current text,
-to the character. The first line says how much changed; then each line is one step through the previous text:
+Rule: pure, exact and about linear in the number of lines. The previous text and the diff determine the current
+text exactly. The first line summarizes the changes; then each line is one step through the previous text:
 
-    @41 - main "Shop" [ref=e2]      go on to after line 41; for the reader: what stands above the change
-    ~   - button "Buy" [ref=e4] …   the next line of the previous text reads like this now
-    +   - text: "new"               this is new here
-    -5   - list "Offers" [ref=e9]   the next 5 lines are gone, of which this was the first (no number: 1)
-    ^340,5   - row "B" [ref=e7]     here stand, as they were, 5 lines that stood from line 340 on
-    v5   - row "B" [ref=e7]         the next 5 lines stand elsewhere now
-    >3     - row "C" [ref=e8]       the next 3 lines are as they were, but indented like this
-    n-1 - button "Buy"            from here on, [nth=...] of lines that begin like this is 1 less than it was
+    @41 - main "Shop" [ref=e2]      skip to after line 41; for the reader: the parent of the change
+    ~   - button "Buy" [ref=e4] …   the next line of the previous text has changed to this
+    +   - text: "new"               a new line
+    -5   - list "Offers" [ref=e9]   the next 5 lines are gone; this is the first of them (no number: 1)
+    ^340,5   - row "B" [ref=e7]     insert 5 lines that moved here, unchanged, from line 340 on
+    v5   - row "B" [ref=e7]         the next 5 lines have moved away
+    >3     - row "C" [ref=e8]       the next 3 lines are unchanged except for this indentation
+    n-1 - button "Buy"            from here on, [nth=...] of lines with this beginning decreases by 1
 
-After the mark, one space; the rest is the line. How lines are matched is in `matched_lines.py`.
+After the mark follow one space and the line. `matched_lines.py` describes the matching of lines.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _LONGEST_CONTEXT = 120
 
 @attrs.frozen(eq=False)
 class SnapshotDiff:
-    """What changed. `str()` gives the text to read; `apply` makes the current text of the previous one.
+    """The changes. `str()` returns the diff to read; `apply` computes the current text from the previous one.
 
-    `added` and `removed` are lines, `changed` pairs of lines (before, now), `moved` lines that stand elsewhere
-    or are indented otherwise and else are as they were.
+    `added` and `removed` are lines, `changed` pairs of lines (before, now), `moved` lines that changed only their
+    position or indentation.
     """
 
     text: str
@@ -57,19 +57,19 @@ class SnapshotDiff:
         return [*self.added, *(now for _, now in self.changed), *self.moved]
 
     def __bool__(self) -> bool:
-        """Say whether anything changed."""
+        """Return whether anything changed."""
         return bool(self.added or self.removed or self.changed or self.moved)
 
     def apply(self, previous: str) -> str:
         """Return the current text.
 
-        Raises InvalidArgumentError when `previous` is not the text that was compared.
+        Raises InvalidArgumentError if `previous` is not the previous text of this diff.
         """
         return apply(previous, self.text)
 
 
 def diff(previous: str, current: str) -> SnapshotDiff:
-    """Compare two texts of snapshots, of whatever mode."""
+    """Compare the texts of two snapshots of the same mode."""
     before, after = previous.split("\n"), current.split("\n")
     head = f"# diff of {len(before)} lines {_checksum(previous)} to {len(after)} lines {_checksum(current)}: "
     if before == after:
@@ -80,7 +80,7 @@ def diff(previous: str, current: str) -> SnapshotDiff:
 def apply(previous: str, diff_text: str) -> str:
     """Return the current text.
 
-    Raises InvalidArgumentError when `diff_text` is not a diff, or is one of another text.
+    Raises InvalidArgumentError if `diff_text` is not a diff, or belongs to another previous text.
     """
     head, _, rest = diff_text.partition("\n")
     known = _HEAD.match(head)
@@ -153,7 +153,7 @@ def _reindented(before: list[str], start: int, count: int, first: str) -> list[s
 
 
 def _renumber(line: str, shifts: dict[str, int]) -> str:
-    """Return the line with its nth shifted as `shifts` says for lines that begin like it; nth=0 is not shown."""
+    """Return the line with its nth shifted by the entry of `shifts` for its beginning; nth=0 is not shown."""
     match = _NTH.match(line) if shifts else None
     if match is None or not shifts.get(match[2]):
         return line
@@ -166,7 +166,7 @@ def _checksum(text: str) -> str:
 
 
 class _Writer:
-    """Goes through both texts along the matches and writes the steps down."""
+    """Writes the steps of a diff from the matched lines of two snapshots."""
 
     def __init__(
         self, before: list[str], after: list[str], matches: list[int], moved: dict[int, tuple[int, int]]
@@ -178,7 +178,7 @@ class _Writer:
         self._moved_away = dict(moved.values())
         self._steps: list[str] = []
         self._shifts: dict[str, int] = {}
-        self._told = 0  # the line of `before` at which the reader of the steps is
+        self._told = 0  # position of the reader of the steps, as a line of `before`
         self._parents = (_Parents(before), _Parents(after))
         self._lists: tuple[list[str], list[str], list[tuple[str, str]], list[str]] = ([], [], [], [])
 
@@ -223,7 +223,7 @@ class _Writer:
         return SnapshotDiff(text, tuple(added), tuple(removed), tuple(changed), tuple(moved))
 
     def _find_following(self) -> list[int]:
-        """Return for each line of `after` where in `before` the first match at or after it is."""
+        """Return for each line of `after` the `before` position of the first match at or after it."""
         following = [0] * len(self._after)
         where = len(self._before)
         for index in range(len(self._after) - 1, -1, -1):
@@ -233,7 +233,7 @@ class _Writer:
         return following
 
     def _is_kept(self, old: int, new: int) -> bool:
-        """Say whether at most the line's nth changed. A new shift of nth is one step for all lines like it."""
+        """Return whether at most the line's nth changed. A new shift of nth is one step for all lines like it."""
         one, other = self._before[old], self._after[new]
         if _renumber(one, self._shifts) == other:
             return True
@@ -248,7 +248,7 @@ class _Writer:
         return True
 
     def _reindented(self, old: int, new: int) -> int:
-        """Return how many lines from here on are the same but for one change of indentation."""
+        """Return the number of lines from here on that differ only by one change of indentation."""
         shift = Shift.between(self._before[old], self._after[new])
         count = 0
         while (
@@ -289,7 +289,7 @@ class _Writer:
 
 
 class _Parents:
-    """The line above each line that is indented less; worked out for all when the first is wanted."""
+    """The nearest less indented line above each line. Computed for all lines on first use."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines

@@ -1,7 +1,7 @@
-"""The refs as callers were given them: the role and name of each when the caller last got it. Pure.
+"""The refs that callers have received: the role and name of each at that time. Pure.
 
-Rule: the engine also looks for itself, while a flow is replayed or planned. What the task reads in such a block
-(`unseen`) counts as given inside of the block only. What other tasks are given meanwhile counts as always.
+Rule: the engine also reads pages for itself, to replay or plan a flow. Refs that a task receives in such a block
+(`unseen`) count as received inside the block only. Other tasks are not affected.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from cdpengine._snapshot.ref import Ref
 _Own = dict["GivenRefs", dict[str, Ref]]
 
 _own: ContextVar[_Own | None] = ContextVar("cdpengine_own_looks", default=None)
-"""What the engine was given in the blocks that this task is in, by table; None outside of them."""
+"""Refs that the engine received in the current task's blocks, by table; None outside of blocks."""
 
 
 @attrs.define(eq=False)
 class GivenRefs:
-    """The refs of one table, by their ids, as their caller was given them last."""
+    """The refs of one table by their ids, as their caller last received them."""
 
     _given: dict[str, Ref] = attrs.field(factory=dict, init=False)
 
     def note(self, refs: Mapping[str, Ref]) -> None:
-        """Note that the caller is given these refs; in an `unseen` block, that the engine itself is."""
+        """Record that the caller receives these refs; in an `unseen` block, that the engine does."""
         own = _own.get()
         (self._given if own is None else own.setdefault(self, {})).update(refs)
 
     def find(self, ref_id: str) -> Ref | None:
-        """Return a ref as it was given last, None for one that never was."""
+        """Return a ref as last received, None if it never was."""
         own = _own.get()
         if own is not None and (known := own.get(self, {}).get(ref_id)) is not None:
             return known
@@ -45,7 +45,7 @@ class GivenRefs:
 
 @contextmanager
 def unseen() -> Iterator[None]:
-    """Let nothing count as given that this task reads or finds in the block: the engine looks for itself there."""
+    """Do not count refs that this task receives in the block as received by the caller."""
     around = _own.get() or {}
     token = _own.set({table: dict(refs) for table, refs in around.items()})
     try:

@@ -1,7 +1,7 @@
-"""Labels: where the labels of boxes go on a picture, and drawing them. Pure; Pillow is loaded when it is drawn.
+"""Labels: placement of the labels of boxes on a picture, and drawing. Pure; Pillow is imported on first use.
 
-Rule: every label is inside the picture; it covers another label only where each place at its box is taken, and of
-these places it takes the one where it hides least.
+Rule: every label is inside the picture. It covers another label only if every place at its box is taken, and uses
+the place where it hides least.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from cdpengine._snapshot.refs import Ref
 from cdpengine.errors import UndecodableReplyError, exhausted, shortages_named
 
 _COLOURS = ("#b00020", "#0b57d0", "#146c2e", "#7b1fa2", "#8a4b00", "#00658f", "#5a4fcf", "#9c0063")
-"""Dark enough for white letters (contrast of 4.5 and more)."""
+"""Colours dark enough for white letters (contrast of at least 4.5)."""
 
 _TEXT = 10.0
 _PADDING = 1.5
 _CELL = 64
 
 _STEP = 32
-"""The difference of brightness (of 255) between neighbours from which on there is something to be seen."""
+"""Minimum difference of brightness (of 255) between neighbouring pixels that counts as visible content."""
 
 
 @attrs.frozen
 class Label:
-    """A box to be drawn, its text, and where the text's own box goes; pixels of the picture."""
+    """A box to draw, its label, and the label's place, in pixels of the picture."""
 
     text: str
     box: Box
@@ -41,8 +41,8 @@ def boxes_of(
 ) -> list[tuple[str, Box]]:
     """Return the ref and the box of each node that has both, in CSS pixels of the outermost frame's viewport.
 
-    `refs` are by frame id and backend node id; `origins` says for each child frame's id how far its viewport is
-    from the corner of its element's box. Boxes are cut at the edges of the frames that they are in.
+    `refs` are by frame id and backend node id. `origins` maps each child frame's id to the offset of its viewport
+    from the corner of its element's box. Boxes are clipped to their frames.
     """
     out: list[tuple[str, Box]] = []
     pending: list[tuple[Node, float, float, Box | None]] = [(node, 0, 0, None) for node in document.roots]
@@ -68,7 +68,7 @@ def boxes_of(
 
 
 def clip_box(box: Box, limit: Box | None) -> Box | None:
-    """Return the part of the box that is inside; None when nothing of it is."""
+    """Return the part of the box inside the limit; None if there is none."""
     if limit is None:
         limit = box
     left, top = max(box[0], limit[0]), max(box[1], limit[1])
@@ -83,11 +83,11 @@ def place_labels(
     measure: Callable[[str], tuple[float, float]],
     drawn: Callable[[Box], float] = lambda _: 0.0,
 ) -> list[Label]:
-    """Find a place for the label of each box that is in a picture of that size; the others get none.
+    """Find a place for the label of each box that is in a picture of that size. Other boxes get no label.
 
-    `measure` says how wide and how high a text is, `drawn` how much there is to be seen in a place. In turn are
-    tried: above the box's left corner, left, right and below of it, inside at its corners; what covers least of
-    other labels is taken, then least of what is drawn and of boxes.
+    `measure` returns the width and height of a label, `drawn` the amount of visible content at a place. Candidates
+    in order: above the box's left corner, left, right and below it, inside at its corners. The chosen place covers
+    the least of other labels, then the least of content and boxes.
     """
     width, height = size
     taken, framed = _Taken(), _Taken()
@@ -122,7 +122,7 @@ def place_labels(
 
 
 class _Taken:
-    """The places that are taken, by squares of the picture."""
+    """The taken places, by squares of the picture."""
 
     def __init__(self) -> None:
         self._squares: dict[tuple[int, int], list[Box]] = {}
@@ -151,10 +151,9 @@ def draw_labels(
     image_format: str,
     quality: int | None,
 ) -> bytes:
-    """Return the PNG with the boxes drawn on it, in the format asked for; `width` is the picture's in CSS pixels.
+    """Draw the boxes on the PNG and return it in the requested format. `width` is the picture's, in CSS pixels.
 
-    Raises PackageMissingError when Pillow is not installed, UndecodableReplyError for bytes that are not a
-    picture.
+    Raises PackageMissingError if Pillow is not installed, UndecodableReplyError for bytes that are not a picture.
     """
     from PIL import Image, ImageDraw, ImageFilter, ImageFont, UnidentifiedImageError
 
@@ -171,7 +170,7 @@ def draw_labels(
         return edges.crop((int(x), int(y), int(x + w) + 1, int(y + h) + 1)).histogram()[255]
 
     scale = image.width / width if width > 0 else 1.0
-    text_scale = max(scale, 1.0)  # the labels of a picture that was made smaller stay legible
+    text_scale = max(scale, 1.0)  # keeps the labels of a reduced picture legible
     font = ImageFont.load_default(size=_TEXT * text_scale)
     pixels = [(text, tuple(value * scale for value in box)) for text, box in boxes]
     draw = ImageDraw.Draw(image)

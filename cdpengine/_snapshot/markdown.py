@@ -1,8 +1,8 @@
 """Markdown of a page's content. Pure.
 
-Rule: what is written is CommonMark with GitHub's tables and strikethrough, and reads back as the blocks that it
-was made of: whatever could be taken for structure in a page's words is escaped. Emphasis that Markdown has no way
-to write where it stands is left out; the words are not.
+Rule: the output is CommonMark with GitHub's tables and strikethrough, and parses back to the same blocks:
+characters of the page that could be read as structure are escaped. Emphasis that Markdown cannot express at its
+place is left out, but its words are kept.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _UNSAFE_IN_URL = re.compile(rf"[\x20<>()\[\]\\`|*_~\"{MAYBE_HIDDEN}]|&(?=#?\w+;)
 
 
 def to_markdown(blocks: Sequence[Block]) -> str:
-    """Return the blocks as Markdown; no newline at the end."""
+    """Return the blocks as Markdown, without a newline at the end."""
     return "\n".join(_blocks(blocks))
 
 
@@ -49,12 +49,12 @@ def to_markdown(blocks: Sequence[Block]) -> str:
 
 
 def _blocks(blocks: Sequence[Block]) -> list[str]:
-    """Return the lines of blocks that follow each other, an empty one between each two."""
+    """Return the lines of consecutive blocks, with an empty line between them."""
     lines: list[str] = []
     other = False
     last: Block | None = None
     for block in blocks:
-        # Two lists in a row would be read as one: the second has another kind of bullet.
+        # Two consecutive lists would be read as one, so the second has another kind of bullet.
         alike = isinstance(block, Items) and isinstance(last, Items)
         other = alike and not other
         written = _items(block, other) if isinstance(block, Items) else _block(block)
@@ -74,7 +74,7 @@ def _block(block: Block) -> list[str]:
         fence = _fence(block.text, 3)
         return [f"{fence}{block.language}", *block.text.split("\n"), fence]
     if isinstance(block, Rule):
-        return ["___"]  # the only one that is no list item after a bullet
+        return ["___"]  # the only form that is not a list item after a bullet
     if isinstance(block, Quote):
         return [f"> {line}".rstrip(" ") for line in _blocks(block.blocks)]
     if isinstance(block, Remark):
@@ -120,7 +120,7 @@ def _items(block: Items, other: bool) -> list[str]:
 
 
 def _is_tight(item: Sequence[Block]) -> bool:
-    """Say whether an item may be written without empty lines: words, and below them lists that may begin there."""
+    """Return whether an item needs no empty lines: words, followed by lists that may begin there."""
     return all(isinstance(block, Paragraph) for block in item[:1]) and all(
         isinstance(block, Items)
         and (block.start is None or block.start == 1)
@@ -147,7 +147,7 @@ def _inlines(inlines: Sequence[Inline], *, line_break: str) -> str:
 
 
 def _lone_codes(inlines: Sequence[Inline]) -> list[Inline]:
-    """Take other marks than links from pieces of code side by side: their backticks must not meet."""
+    """Remove marks other than links from adjacent pieces of code, because their backticks must not meet."""
     out: list[Inline] = []
     for number, inline in enumerate(inlines):
         beside = [*inlines[max(number - 1, 0) : number], *inlines[number + 1 : number + 2]]
@@ -186,7 +186,7 @@ def _groups(inlines: Sequence[Inline], depth: int) -> list[tuple[Mark | None, li
 
 
 def _edges(inlines: Sequence[Inline], depth: int) -> tuple[str, str]:
-    """Return the characters that such text begins and ends with, emphasis aside, within `depth` marks."""
+    """Return the first and last characters of the output, without emphasis, inside `depth` marks."""
 
     def edge(inline: Inline, place: int) -> str:
         if isinstance(inline, Break):
@@ -227,7 +227,7 @@ def _wrap(mark: Mark, group: Sequence[Inline], depth: int, left: str, right: str
 
 
 def _trim(group: Sequence[Inline], line_break: str) -> tuple[str, list[Inline], str]:
-    """Take spaces and breaks from both ends: what Markdown wants outside of the marks."""
+    """Remove spaces and breaks from both ends, which Markdown requires outside of marks."""
     inner = list(group)
     edges = ["", ""]
     for place in (0, -1):
@@ -249,14 +249,14 @@ def _trim(group: Sequence[Inline], line_break: str) -> tuple[str, list[Inline], 
 
 
 def _is_word(character: str) -> bool:
-    """Whether it may count as a part of a word: CommonMark's versions differ about symbols, so these may."""
+    """Return whether it may count as part of a word. Symbols may, as versions of CommonMark differ about them."""
     if character == "" or character.isspace() or character in _ASCII_PUNCTUATION:
         return False
     return not unicodedata.category(character).startswith("P")
 
 
 def _is_punctuation(character: str) -> bool:
-    """Whether it may count as punctuation, by any version."""
+    """Return whether it may count as punctuation in any version."""
     return character != "" and not character.isalnum() and not character.isspace()
 
 
@@ -273,12 +273,12 @@ def _raw(inline: Inline) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a page's words with everything escaped that Markdown would take for more than words."""
+    """Return a page's words with all characters escaped that Markdown would interpret."""
 
     def escape(found: re.Match[str]) -> str:
         at, end = found.start(), found.end()
         if found[0] == "_" and at > 0 and text[at - 1].isalnum() and text[end : end + 1].isalnum():
-            return "_"  # within a word it never means anything
+            return "_"  # it has no meaning within a word
         return f"\\{found[0]}"
 
     return _ESCAPED.sub(escape, text)

@@ -1,8 +1,7 @@
-"""Node: one thing that a snapshot shows, whatever source it came from; and what a source is asked for.
+"""Node: one element or text in a snapshot, independent of its source; and the request to a source.
 
-Rule: a source is `async (FrameRequest) -> Document`. Rendering, refs and searching know nothing but these nodes. A
-source has no deadline of its own; `seconds` is its share of the time, so that work inside the page stops by itself
-in time.
+Rule: a source is `async (FrameRequest) -> Document`. Rendering, refs and searches know only these nodes. A source
+has no deadline; `seconds` is its share of the time, so that work inside the page stops in time.
 """
 
 from __future__ import annotations
@@ -29,23 +28,25 @@ if TYPE_CHECKING:
 Kind = Literal["interactive", "content", "structural", "text"]
 
 Source = Literal["ax", "computed", "hybrid", "dom"]
-"""Where a document's nodes came from: Chrome's accessibility tree; one walk in the page that reads Chrome's own
-roles and names; the best of these, asked for by that name ("hybrid"); the DOM alone."""
+"""The source of a document's nodes: Chrome's accessibility tree; one walk in the page that reads Chrome's own
+roles and names; the best of these, requested by that name ("hybrid"); the DOM alone.
+"""
 
 Box = tuple[float, float, float, float]
-"""x, y, width, height in CSS pixels of the frame's own viewport."""
+"""x, y, width, height in CSS pixels of the frame's viewport."""
 
 LARGE = 10_000
-"""Elements of a document after which it is too large for the time that there was, and not read too late. To read
-so many takes the walk 0.1 to 0.3 s."""
+"""Number of elements from which an incompletely read document counts as too large, and not as read too late. The
+walk takes 0.1 to 0.3 s to read so many.
+"""
 
 
 class Node(msgspec.Struct, eq=False):
-    """A shown element or a run of text. A Struct: a page has thousands, and it is made in a third of the time.
+    """A shown element or a run of text. A Struct, which is three times faster to create: a page has thousands.
 
-    `name` is the accessible name on one line (of a text: the text). `states` are pairs such as ("checked",
-    True), ("checked", "mixed"), ("level", 2), in the order in which they are shown. `value` is a field's value
-    as the page has it, None where there is none or where it is secret. `url` is a link's whole address.
+    `name` is the accessible name on one line (for text: the text). `states` are pairs such as ("checked", True),
+    ("checked", "mixed"), ("level", 2), in display order. `value` is a field's value on the page, None if it has
+    none or is secret. `url` is a link's whole address.
     """
 
     role: str
@@ -66,7 +67,7 @@ class Node(msgspec.Struct, eq=False):
 
     @property
     def wants_ref(self) -> bool:
-        """Whether it gets a ref: what can be acted on, and content that has a name."""
+        """Whether the node gets a ref: it is interactive, or it is content with a name."""
         return self.backend_node_id is not None and (
             self.kind == "interactive" or self.clickable or (self.kind == "content" and self.name != "")
         )
@@ -74,20 +75,20 @@ class Node(msgspec.Struct, eq=False):
 
 @attrs.define(eq=False)
 class Document:
-    """The nodes of one frame's document: `roots` are the outermost shown ones, in the order of the page.
+    """The nodes of one frame's document: `roots` are the outermost shown ones, in document order.
 
-    `source` and `reason` say where they came from and why from there; `nodes_seen` counts what the source looked
-    at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want of time or
-    (`deep`) because the elements are nested too deep; `cut_short` and `cut_because` say which. `unread` counts the
-    elements that it did not come to.
-    `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width and height of
-    the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility tree, kept on
-    request, and `loose` are nodes made for what only that tree has. `renderer_id` names the process that the
-    document is in (_page/frames.py); of the documents that one program reads, all have it or none has. `unknown`
-    says what could not be asked, `skipped` counts what `content-visibility: auto` keeps from the source,
-    `skipped_acting` what of that can be acted on. `shared` is there where later documents may have the same nodes
-    (`once_more`). `kind` says what the document is if it is no page of HTML, such as "a PDF"; `content_type` is
-    its MIME type then. `loading` says what was still on its way when it was read, "" for nothing.
+    `source` is the source of the nodes, `reason` the reason for the choice. `nodes_seen` counts the elements that
+    the source read; `milliseconds` is the time by step. `cut` is whether the source stopped before the end, for
+    lack of time or (`deep`) because the elements are nested too deep; `cut_short` and `cut_because` describe the
+    reason. `unread` counts the elements that it did not reach. `parts_reused` counts parts whose nodes come from
+    an earlier document. `viewport` is the width and height of the frame's viewport, if boxes were requested. `ax`
+    is the reply of the accessibility tree, kept on request, and `loose` are nodes for elements that only that tree
+    has. `renderer_id` names the document's process (_page/frames.py); either all documents of a program have it or
+    none. `unknown` describes failed queries. `skipped` counts the elements that `content-visibility: auto` hides
+    from the source, `skipped_acting` the interactive ones among them. `shared` is present if later documents may
+    have the same nodes (`once_more`). `kind` describes a document that is not an HTML page, such as "a PDF";
+    `content_type` is its MIME type then. `loading` describes content that was still pending during the read, "" if
+    none was.
     """
 
     roots: list[Node]
@@ -118,14 +119,14 @@ class Document:
 
     @property
     def cut_short(self) -> str:
-        """Why the document was read only in part, in two words: "too deep", "too large" or "too late"."""
+        """The reason why the document was read only in part: "too deep", "too large" or "too late"."""
         if self.deep:
             return "too deep"
         return "too large" if self.nodes_seen + self.unread >= LARGE else "too late"
 
     @property
     def cut_because(self) -> str:
-        """Why the document was read only in part, as it is shown."""
+        """The reason why the document was read only in part, as shown."""
         if self.deep:
             return "because its elements are nested too deep"
         read = f"{self.nodes_seen} elements in time"
@@ -136,7 +137,7 @@ class Document:
         return f"because it was read too late ({read})"
 
     def once_more(self) -> Document:
-        """Return a document of the same nodes, that may have another session, source, reason and time."""
+        """Return a document with the same nodes that may have another session, source, reason and time."""
         return Document(
             self.roots,
             self.url,
@@ -161,10 +162,10 @@ class Document:
 
 @attrs.define(eq=False)
 class SharedNodes:
-    """What was last made of nodes that several documents share: their texts and their refs.
+    """Cached results for nodes that several documents share: renderings and refs.
 
-    `tops` are the outermost nodes of the parts that later documents may have again; `blocks` are their lines, by
-    the options that these were written for. `framed`: some of the nodes own frames.
+    `tops` are the outermost nodes of the parts that later documents may reuse; `blocks` are their lines by the
+    options used. `framed` is whether any of the nodes owns a frame.
     """
 
     renderings: dict[SnapshotOptions, tuple[Mapping[Node, Ref], Rendering]] = attrs.field(factory=dict)
@@ -176,7 +177,7 @@ class SharedNodes:
 
 
 def walk(roots: Iterable[Node]) -> Iterator[Node]:
-    """Go through all nodes, parents before children, in the order of the page."""
+    """Yield all nodes, parents before children, in document order."""
     stack = list(roots)
     stack.reverse()
     while stack:
@@ -188,15 +189,15 @@ def walk(roots: Iterable[Node]) -> Iterator[Node]:
 
 @attrs.frozen(kw_only=True)
 class FrameRequest:
-    """One frame's document.
+    """A request for one frame's document.
 
-    `session` is that of the process in which the frame runs, `worlds` the engine's isolated worlds of this page,
-    `loader_id` the document that was there when the request was made. `root` is a backend node id: only what is
-    in it. `boxes` fills `Node.box` and `Document.viewport`, `raw` keeps `Document.ax`. `clickables` looks for
-    what the page made clickable, and fills `Node.clickable`; `pointer` also marks whatever has the cursor of a
-    pointer by its own doing, links and buttons included. `fresh` takes nothing from earlier walks of the
-    document, and leaves nothing to later ones: the nodes are its own. `owners` are the backend node ids of
-    elements that own frames, as far as they are known: these are shown whatever roles they have.
+    `session` is the session of the frame's process, `worlds` the engine's isolated worlds of this page,
+    `loader_id` the document at the time of the request. `root` is a backend node id: only its content is read.
+    `boxes` fills `Node.box` and `Document.viewport`, `raw` keeps `Document.ax`. `clickables` finds elements that
+    the page made clickable, and fills `Node.clickable`; `pointer` also marks all elements that set the pointer
+    cursor themselves, including links and buttons. `fresh` does not use earlier walks of the document, and keeps
+    nothing for later ones, so its nodes are not shared. `owners` are the known backend node ids of elements that
+    own frames, which are shown whatever roles they have.
     """
 
     session: Session

@@ -1,18 +1,19 @@
-// Returns what a reader sees of the document, or of `root`: [JSON of its parts, the document and its shown frames].
+// Returns the readable content of the document, or of `root`: [JSON of its parts, the document and its shown
+// frames].
 //
-// Runs in an isolated world and leaves nothing behind. `parts` is flat: a string is text whose white space
-// collapses, ["=", text] text whose white space is kept; 0 ends the innermost element, 1 ends a line, 2 a
-// paragraph, 3 is a line break; any other array opens an element ("img", "hr" and "frame" have no end). Shadow
-// trees that are open, and slots, are gone through as they are drawn. What is not drawn is left out, and so is
-// what is in a secret field (see secret_field.js, the last argument). It stops after `milliseconds`, and says so in
-// `cut`.
+// Runs in an isolated world and leaves nothing behind. `parts` is flat: a string is text with collapsible
+// white space, ["=", text] is text with preserved white space; 0 ends the innermost element, 1 ends a line, 2
+// a paragraph, 3 is a line break; any other array opens an element ("img", "hr" and "frame" have no end).
+// Open shadow trees and slots are read as they are drawn. Elements that are not drawn are left out, and so is
+// the content of secret fields (see secret_field.js, the last argument). The script stops after
+// `milliseconds` and sets `cut`.
 (function (root, options, isSecret) {
   "use strict";
 
   const { milliseconds, main } = options;
 
-  // A page's names reach into this world: <input name=firstChild> is its form's firstChild here as well. So
-  // whatever may be a form or the document is read through prototypes.
+  // A page's names reach into this world: <input name=firstChild> is its form's firstChild here too. So forms
+  // and the document are read through prototypes.
   const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
   const firstChild = getter(Node.prototype, "firstChild");
   const nextSibling = getter(Node.prototype, "nextSibling");
@@ -23,7 +24,7 @@
   const matches = (element, selector) => Element.prototype.matches.call(element, selector);
   const ancestor = (element, selector) => Element.prototype.closest.call(element, selector);
 
-  const DEEPEST = 100; // elements within elements that are told as such; what is deeper is told as text
+  const DEEPEST = 100; // maximum nesting of elements in the result; deeper content becomes text
   const LONGEST_ADDRESS = 2000;
   const NEVER = new Set(
     "script style noscript template head datalist object embed canvas audio video option optgroup rp".split(" "),
@@ -71,12 +72,12 @@
 
   const isDrawn = (style) => style.display !== "none" && style.display !== "";
 
-  // --- where the main content is --------------------------------------------------------------------------
+  // --- the main content --------------------------------------------------------------------------
 
   const isAside = (element, name) =>
     matches(element, ASIDE) || (name === "header" && ancestor(element, SECTIONS) === null);
 
-  // The flat tree from `from` on, as rows [element, index of its parent, characters that are in no link].
+  // The flat tree from `from` on, as rows [element, index of its parent, characters outside links].
   function lengths(from) {
     const rows = [];
     const stack = [[from, -1, false]];
@@ -100,7 +101,7 @@
     return rows;
   }
 
-  // <main>, else <article>s, else the smallest element with seven tenths of the text that is in no link.
+  // <main>, else <article>s, else the smallest element with seven tenths of the text outside links.
   function mainOf(body) {
     const rows = lengths(body);
     for (let index = rows.length - 1; index > 0; index--) rows[rows[index][1]][2] += Math.max(rows[index][2], 0);
@@ -158,7 +159,7 @@
     return element.value;
   }
 
-  // A table of data has headings, or else rows and columns of which no cell holds more than words.
+  // Whether a table has headings, or has rows and columns whose cells hold only words.
   function isData(table, within) {
     if (within || ["presentation", "none"].includes(role(table))) return false;
     const rows = Array.from(table.rows);
@@ -198,7 +199,7 @@
     return name !== "a" && Object.hasOwn(MARKS, name) ? [MARKS[name]] : null;
   }
 
-  // Text of a link that shows none: what names it.
+  // The name of a link that shows no text.
   function unnamed(element, from) {
     const shows = (part) => (typeof part === "string" ? part.trim() !== "" : ["=", "img"].includes(part[0]) && part[1] !== "");
     if (parts.slice(from).some(shows)) return;
@@ -274,7 +275,7 @@
     });
     const below = {
       visible,
-      veiled: style.webkitTextSecurity !== "none", // as it is drawn
+      veiled: style.webkitTextSecurity !== "none", // masked like the drawn text
       keeps: style.whiteSpaceCollapse,
       table: opened && opened[0] === "table" ? true : context.table && name !== "table",
       main: context.main,

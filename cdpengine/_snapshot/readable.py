@@ -1,11 +1,11 @@
-"""Reading what a page says: the parts of each frame's document, and the blocks of text that they become.
+"""Reading of a page's content: the parts of each frame's document, and their conversion to blocks of text.
 
-Rule: one script in the frame's isolated world returns the parts, and the frames that are shown among them; it
-stops by itself within its share of the time. Frames are found, read and given up by `capture`, as for a snapshot.
+Rule: one script in the frame's isolated world returns the parts, and the frames shown among them. It stops within
+its share of the time. `capture` finds, reads and abandons frames, as for a snapshot.
 
-Blocks are made without the page. Nothing that the parts say is lost, however odd their nesting is. White space is
-collapsed here as a browser collapses it; characters that would hide text, turn its direction or end a line unseen
-are gone.
+Blocks are made without the page. No content of the parts is lost, however odd their nesting. White space is
+collapsed as in a browser; characters that would hide text, reverse its direction or end a line invisibly are
+removed.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from cdpengine.errors import ProtocolError
 _CALL = "Runtime.callFunctionOn"
 _KEPT_BACK = 0.1
 _LONGEST = 24 * 3600.0
-_CUT = "cut: there was no time to read the rest"
+_CUT = "cut: no time was left to read the rest"
 
 
 @attrs.define(eq=False)
 class ReadableDocument(Document):
-    """What a document says. Its `roots` are the frames that are shown in it, by their numbers in the parts."""
+    """The content of a document. Its `roots` are the frames shown in it, by their numbers in the parts."""
 
     parts: Sequence[Any] = ()
 
     def blocks(self) -> tuple[Block, ...]:
-        """Return the content, that of the frames in it in their places."""
+        """Return the content, with the frames' content at their places."""
         blocks = blocks_of(self.parts, self._frame)
         if self.loading:
             blocks = (Remark(self.loading), *blocks)
@@ -73,12 +73,12 @@ class ReadableDocument(Document):
 
 
 def says_nothing(document: Document) -> bool:
-    """Say whether there is nothing to read in the document."""
+    """Return whether the document has no readable content."""
     return isinstance(document, ReadableDocument) and not document.blocks()
 
 
 def readable_reader(*, main_only: bool) -> Callable[[FrameRequest], Awaitable[Document]]:
-    """Return what reads one document; `main_only` is for the outermost frame, see `readable.js`."""
+    """Return a function that reads one document. `main_only` applies to the outermost frame, see `readable.js`."""
     return partial(_read, main_only=main_only)
 
 
@@ -95,7 +95,7 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
         reply = await context.post(function, root, options, how=SERIALIZED, group=group).decoded(CallReply)
     if reply.exception_details is not None:
         why = reply.exception_details.reason
-        raise ProtocolError(f"the page's content could not be read: {why[:300]}")
+        raise ProtocolError(f"cannot read the page's content: {why[:300]}")
     told, nodes = split_text(_CALL, reply.result.deep_serialized_value, _Told)
     of_document, *owners = [node for node in nodes if node is not None]
     document = ReadableDocument(
@@ -123,11 +123,11 @@ class _Told(msgspec.Struct):
 # --- from parts to blocks ------------------------------------------------------------------------------------
 
 FrameBlocks: TypeAlias = Callable[[int], Sequence[Block]]
-"""What is in a frame, by its number in the parts."""
+"""Returns the content of a frame, by its number in the parts."""
 
 
 def blocks_of(parts: Sequence[Any], frame: FrameBlocks) -> tuple[Block, ...]:
-    """Return the blocks that the parts describe, those of frames in their places."""
+    """Return the blocks that the parts describe, with the frames' blocks at their places."""
     return _Building(frame).run(parts)
 
 
@@ -136,7 +136,7 @@ _NO_MORE_BLOCKS = frozenset({"h", "cell", "pre", "caption", "dt"})
 
 @attrs.define(eq=False)
 class _Open:
-    """An element that is not closed yet. `flat` says that it is in one that holds no blocks."""
+    """An element that is not closed yet. `flat` is whether it is in an element that cannot contain blocks."""
 
     kind: str
     given: tuple[Any, ...] = ()
@@ -238,7 +238,7 @@ class _Building:
             self._gap = max(self._gap, strength)
 
     def _take(self) -> Inlines:
-        """Take the text so far, without spaces and breaks at its edges and without spaces at the ends of lines."""
+        """Take the pending content, without breaks at its ends, and without spaces at the ends of lines."""
         out: list[Inline] = []
         for inline in self._inlines:
             if isinstance(inline, Break):
@@ -273,7 +273,7 @@ class _Building:
     def _add(self, block: Block) -> None:
         top = self._stack[-1]
         if top.kind in ("ul", "ol"):
-            top.items.append((block,))  # a list's child that is no item
+            top.items.append((block,))  # a list's child that is not an item
         else:
             top.blocks.append(block)
         self._gap = 0
@@ -337,7 +337,7 @@ class _Building:
             self._add(block)
 
     def _closed(self, top: _Open) -> None:
-        """Turn an element that ended into its block."""
+        """Convert a closed element to its block."""
         if top.kind == "cell":
             row = self._nearest("row")
             if row is None:
@@ -381,7 +381,7 @@ class _Building:
         return Paragraph(tuple(map(_bold, inlines)) if top.kind == "dt" else inlines)
 
     def _add_item(self, blocks: tuple[Block, ...]) -> None:
-        """Add an item to its list; items outside of a list share one of their own."""
+        """Add an item to its list. Items outside of lists share a separate list."""
         parent = self._stack[-1]
         if parent.kind in ("ul", "ol"):
             parent.items.append(blocks)
@@ -396,7 +396,7 @@ class _Building:
 
 
 def _strip_end(inlines: list[Inline]) -> None:
-    """Take away the collapsible spaces at the end."""
+    """Remove the collapsible spaces at the end."""
     while inlines and isinstance(last := inlines[-1], Run) and not last.kept:
         text = last.text.rstrip(" ")
         if text:
@@ -413,7 +413,7 @@ def _bold(inline: Inline) -> Inline:
 
 
 def _spread(cells: Sequence[tuple[Inlines, tuple[int, ...]]], taken: dict[int, int]) -> list[Inlines]:
-    """Return a row with an empty cell for each column that a cell beside it or above it covers too."""
+    """Return a row with an empty cell for each column that a cell to its left or above also spans."""
     row: list[Inlines] = []
 
     def skip() -> None:
@@ -435,7 +435,7 @@ _TO_THE_END = 1_000_000
 
 
 def _table(top: _Open) -> list[Block]:
-    """Return the table, its rows of one length; nothing when no cell says anything."""
+    """Return the table with rows of equal length; nothing if all cells are empty."""
     width = max((number for row in top.rows for number, cell in enumerate(row, 1) if cell), default=0)
     if not width:
         return []

@@ -1,12 +1,12 @@
-"""Ref: the name of one node, with the node's role and name as of a snapshot; and the numbers of refs. Pure.
+"""Ref: a short name of one node, with the node's role and name as of a snapshot; and the numbers of refs. Pure.
 
-Rule: a Ref never changes; the table of its page (`refs.py`) knows what the node is called now. A number is given
-once. It outlives the table, the page and the browser that it was given in, so that an old ref never names another
-element: its use is refused, with the reason.
+Rule: a Ref never changes; its page's table (`refs.py`) has the node's current role and name. A number is used
+once. It outlives the table, the page and the browser of its node, so that an old ref never names another element:
+its use raises an error with the reason.
 
 A name may have a counter: a number or a time in brackets at the beginning or end, "Inbox (3)", or a countdown,
-"Resend in 30 s". Where several elements have the same name but for a counter, they are a series, "Photo (3)", and
-the counter tells them apart. A bare number and a price are no counters: they tell items apart.
+"Resend in 30 s". Several elements whose names differ only by a counter are a series, "Photo (3)", which the
+counter distinguishes. A bare number and a price are not counters: they distinguish items.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from cdpengine.errors import StaleRefError
 if TYPE_CHECKING:
     from cdpengine._snapshot.refs import RefTable
 
-# As lines of snapshots, people and models write it: e3, @e3, 3, ref=e3, [ref=e3], "e3", (e3), e3. and e3,
+# The forms in snapshots and in input of people and models: e3, @e3, 3, ref=e3, [ref=e3], "e3", (e3), e3. and
+# e3,
 _REF_TEXT = re.compile(
     r"""[\s\[("'`<]*(?:@|ref\s?[=:]\s?["']?)?e?([1-9][0-9]{0,17})[\s\])"'`>.,;:]*""", re.ASCII
 )
 
 
-@attrs.frozen(slots=False)  # a first look makes thousands: with slots each takes twice as long
+@attrs.frozen(slots=False)  # a first snapshot makes thousands; with slots each takes twice as long
 class Ref:
-    """One node, as it was in the snapshot that gave the ref or last found it changed: number `snapshot`.
+    """One node as of the snapshot with number `snapshot`, which assigned the ref or last found it changed.
 
-    `nth` counts the nodes with refs of the same role and name in one frame's document, from 0 in the order of
-    the page. `backend_node_id` is Chrome's, unique within a renderer process; `loader_id` names the document:
-    after a navigation the same backend id can be another node. `session_id` is the session that the node was
-    seen through; over another connection the frame has another one.
+    `nth` counts the nodes with refs of the same role and name in one frame's document, from 0 in document order.
+    `backend_node_id` is Chrome's, unique within a renderer process. `loader_id` names the document: after a
+    navigation the same backend id can be another node. `session_id` is the session that read the node; over
+    another connection the frame has another one.
     """
 
     id: str
@@ -64,9 +65,9 @@ class Ref:
 
 
 def parse_ref_text(text: str) -> str | None:
-    """Return "e3" for "e3", "@e3", "ref=e3", "[ref=e3]" and "3" (as numbered snapshots show it).
+    """Return "e3" for "e3", "@e3", "ref=e3", "[ref=e3]" and "3" (the form of numbered snapshots).
 
-    Quotes, brackets and punctuation around it do not count. None for another text.
+    Ignores quotes, brackets and punctuation around it. None for any other string.
     """
     match = _REF_TEXT.fullmatch(text)
     return f"e{match[1]}" if match else None
@@ -75,8 +76,8 @@ def parse_ref_text(text: str) -> str | None:
 class Entry(msgspec.Struct, eq=False):
     """A node with a ref. `born` and `seen` are the numbers of the first and the latest snapshot that had it.
 
-    `alike` is how many of the same role and name its document had, 0 where only a part of it was looked at.
-    `former` are the frames that it was in before, the latest ones.
+    `alike` is the number of nodes with the same role and name in its document, 0 if only a part of it was read.
+    `former` are its latest previous frames.
     """
 
     ref: Ref
@@ -91,7 +92,7 @@ class Entry(msgspec.Struct, eq=False):
 class Renderer:
     """The nodes of one renderer process, by backend node id.
 
-    `known`: `id` is that of the process, not of a document.
+    `known` is whether `id` names the process, and not a document.
     """
 
     id: str | None
@@ -104,7 +105,7 @@ _IN_LINE = re.compile(r"\[ref=(e[0-9]+)\]|^\s*\[([0-9]+)\] ")
 
 
 def ref_of_line(line: str) -> str:
-    """Return the ref of a line of a snapshot, "" for none. What the page wrote is no part of it."""
+    """Return the ref of a line of a snapshot, "" if there is none. Ignores quoted content of the page."""
     found = _IN_LINE.search(_WRITTEN.sub("", line))
     return "" if found is None else found[1] or f"e{found[2]}"
 
@@ -113,7 +114,7 @@ def ref_of_line(line: str) -> str:
 class RefNumbers:
     """The numbers of the tables that share them. `last` is the newest one, 0 before the first.
 
-    Numbers up to `ended` were given in browsers that have ended.
+    Numbers up to `ended` belong to browsers that have ended.
     """
 
     last: int = 0
@@ -121,7 +122,7 @@ class RefNumbers:
     _tables: WeakSet[RefTable] = attrs.field(factory=WeakSet, init=False)
 
     def add(self, table: RefTable, last_number: int) -> None:
-        """Let a table take its numbers from here. `last_number` is the last one that it gave before."""
+        """Register a table that takes its numbers from here. `last_number` is its last earlier number."""
         self.last = max(self.last, last_number)
         self._tables.add(table)
 
@@ -131,16 +132,16 @@ class RefNumbers:
         return self.last
 
     def end_browser(self) -> None:
-        """Note that the browser in which all numbers so far were given has ended."""
+        """Record that the browser of all numbers so far has ended."""
         self.ended = self.last
 
     def explain(self, ref_id: str) -> StaleRefError:
-        """Return the error for a ref that was given, and that the page's own table does not keep."""
+        """Return the error for an assigned ref that the page's own table does not have."""
         if int(ref_id[1:]) <= self.ended:
             return StaleRefError(
                 ref=ref_id,
                 description="from an earlier snapshot",
-                reason="it was given in a browser, or a session, that has ended since",
+                reason="its browser or session has ended",
                 became="foreign",
             )
         for table in self._tables:
@@ -166,5 +167,5 @@ _COUNTER = re.compile(rf"^\s*{_NUMBER}\s*|\s*{_NUMBER}\s*$|{_CLOCK}")
 
 
 def without_counter(name: str) -> str:
-    """Return the name without its counters; "" where there is nothing else in it."""
+    """Return the name without its counters; "" if nothing else is left."""
     return _COUNTER.sub("", name).strip()

@@ -1,7 +1,7 @@
-"""The refs of nodes that documents share, whole ones or parts: the very nodes of before mostly keep theirs.
+"""The refs of nodes that documents share, whole or in parts. Unchanged node objects mostly keep their refs.
 
-Rule: nothing is taken for known but by identity: of the node, of its entry in the table, and of the ref of that.
-Where one of them is another one, or the node's place among its like has changed, the table gives the ref.
+Rule: reuse requires identity of the node, of its entry in the table, and of the entry's ref. If any of them
+differs, or the node's position among equal names has changed, the table assigns the ref.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class Given:
-    """The refs that the nodes of one document were given, kept with these nodes (`Document.shared`).
+    """The refs assigned to the nodes of one document, stored with these nodes (`Document.shared`).
 
-    They hold for a document of the same nodes as long as its `place` and the `state` of the table are the same.
+    They are valid for a document with the same nodes while its `place` and the `state` of the table are unchanged.
     """
 
     table: RefTable
@@ -33,7 +33,7 @@ class Given:
     entries: tuple[Entry, ...] = ()
 
     def give_again(self, snapshot: int) -> None:
-        """Note that the nodes have the same refs in the snapshot of this number."""
+        """Record that the nodes have the same refs in the snapshot with this number."""
         for entry in self.entries:
             entry.seen = snapshot
         self.state = (snapshot, self.state[1])
@@ -44,7 +44,7 @@ class Given:
 class RefsByNode(dict[Node, "Ref"]):
     """The refs of the nodes of one snapshot.
 
-    `parts` has those of whole parts by their outermost nodes: the same object as long as these are the same refs.
+    `parts` maps outermost nodes of parts to the part's refs: the same object while these are the same refs.
     """
 
     __slots__ = ("parts",)
@@ -55,15 +55,15 @@ class RefsByNode(dict[Node, "Ref"]):
 
 
 Key = tuple[str, str]
-"""A role and a name: the nodes of a document that share both are counted (`Ref.nth`)."""
+"""A role and a name. Nodes of a document that share both are counted (`Ref.nth`)."""
 
 
 @attrs.define(eq=False)
 class Part:
-    """The nodes of a part that want refs, their entries, and the refs that these had, one of each for a node.
+    """The nodes of a part that need refs, with their entries and their last refs, in the same order.
 
-    `keys` are the roles and names of nodes and refs. There are no entries before the first time. `given` has the
-    refs by node, None where a node of the part shares its ref with another node.
+    `keys` are the roles and names of nodes and refs. There are no entries before the first assignment. `given` has
+    the refs by node, None if a node of the part shares its ref with another node.
     """
 
     nodes: list[Node]
@@ -74,16 +74,16 @@ class Part:
 
 
 Validity = tuple[tuple[str | None, ...], int]
-"""Where the document is, and how many refs its table has dropped."""
+"""The place of the document, and the number of refs that its table has dropped."""
 
 
 @attrs.define(eq=False)
 class GivenParts:
-    """The nodes with refs of a document's parts, by the outermost node of each, in the order of the page.
+    """The nodes with refs of a document's parts, by the outermost node of each, in document order.
 
-    They are kept with these nodes, and hold for the same table, as long as `validity` is the same. `snapshot` is
-    the number of the latest snapshot in which they got their refs, 0 where that was a partial one. `trunk` has the
-    keys of the nodes that are in no part.
+    They are stored with these nodes, and are valid for the same table while `validity` is unchanged. `snapshot` is
+    the number of the latest snapshot that assigned their refs, 0 for a partial one. `trunk` has the keys of the
+    nodes outside parts.
     """
 
     table: RefTable
@@ -95,10 +95,10 @@ class GivenParts:
 
 @attrs.define(eq=False)
 class PartsOfDocument:
-    """The parts of one document while its nodes get their refs, in the snapshot of the number `_snapshot`.
+    """The parts of one document during the assignment of refs, in the snapshot with the number `_snapshot`.
 
     `_counted` are the keys whose nodes are counted again, None for all. A part without any of them keeps its refs
-    as they are (`_same`): the count of a key can only change where one of its nodes comes, goes or moves.
+    (`_same`): a key's count can change only if one of its nodes appears, disappears or moves.
     """
 
     _snapshot: int
@@ -116,7 +116,7 @@ class PartsOfDocument:
         *,
         partial: bool,
     ) -> PartsOfDocument | None:
-        """Return them; None where the document shares nothing. From now on they are kept with it.
+        """Return the parts, stored with the document; None if the document shares nothing.
 
         `known` returns the entry of a backend node id.
         """
@@ -140,8 +140,8 @@ class PartsOfDocument:
     ) -> tuple[set[Key], list[int], bool]:
         """Find the parts.
 
-        Returns the keys of nodes that are in none, or in a new one, the backend node ids of these nodes, and
-        whether the other parts are in the order of before.
+        Returns the keys of nodes outside parts or in new ones, the backend node ids of these nodes, and whether
+        the order of the other parts is unchanged.
         """
         counted: set[Key] = set()
         outside: list[int] = []
@@ -158,7 +158,7 @@ class PartsOfDocument:
                 if part is not None:
                     parts[node] = part
                     counted |= part.keys
-                    outside += (each.backend_node_id for each in part.nodes)  # type: ignore[misc]  # these want refs
+                    outside += (each.backend_node_id for each in part.nodes)  # type: ignore[misc]  # as below
                     continue
             if node.wants_ref:
                 trunk.add((node.role, node.name))
@@ -179,7 +179,7 @@ class PartsOfDocument:
         outside: Sequence[int],
         known: Callable[[int], Entry | None],
     ) -> None:
-        """Choose the parts that keep their refs as they are."""
+        """Choose the parts that keep their refs."""
         parts, number = self._now.parts, self._snapshot
         counted |= before.trunk
         for node, part in before.parts.items():
@@ -189,7 +189,7 @@ class PartsOfDocument:
             if (entry := known(each)) is not None:
                 counted.add(
                     (entry.ref.role, entry.ref.name)
-                )  # what it was called, and where it may be missing now
+                )  # its former name, which may have one node less now
         free = counted.isdisjoint
         same = [node for node, part in parts.items() if part.given is not None and free(part.keys)]
         for node in same:
@@ -204,10 +204,11 @@ class PartsOfDocument:
         given: RefsByNode,
         give_one: Callable[[Node], Entry],
     ) -> bool:
-        """Give the nodes of the part whose outermost node this is their refs.
+        """Assign refs to the nodes of the part with this outermost node.
 
-        `groups` has the entries of the same role and name in the document so far, `given` gets the refs, and what
-        is not as before has its ref from `give_one`. False where there is no such part, or frames are in it.
+        `groups` has the entries of equal role and name in the document so far, `given` receives the refs, and
+        `give_one` assigns the ref of a changed node. Returns False if there is no such part, or if it contains
+        frames.
         """
         part = self._now.parts.get(node)
         if part is None:
@@ -261,7 +262,7 @@ class PartsOfDocument:
 
 
 def _make_part(top: Node) -> Part | None:
-    """Return the part of this outermost node; None where a frame is in it."""
+    """Return the part with this outermost node; None if it contains a frame."""
     wanting: list[Node] = []
     for each in walk([top]):
         if each.document is not None:

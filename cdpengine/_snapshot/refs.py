@@ -1,12 +1,12 @@
-"""Refs: short names for nodes, the table of a page that gives them out.
+"""Refs: short names for nodes, and the table of a page that assigns them.
 
-Rule: a ref names one node, and never another one. Numbers go up and are not used again; a node that is seen again
-keeps its ref. Memory is bounded: beyond `max_refs` those not seen for the longest time are dropped; the latest
-dropped ones are remembered by description, so that their use is refused with the reason.
+Rule: a ref always names the same node. Numbers increase and are never reused; a node keeps its ref in later
+snapshots. Memory is bounded: beyond `max_refs`, the least recently seen refs are dropped. The descriptions of the
+latest dropped refs are kept, so that the error for their use has the reason.
 
-Chrome's backend node ids are unique, and never used again, within one renderer process. So a node is (renderer,
-backend node): it can be moved to another document of its process and is the same. Where the renderer is not known
-the document's loader id stands for it, which is as safe; then a node that is moved gets a second ref.
+Chrome's backend node ids are unique, and never reused, within one renderer process. So the key of a node is
+(renderer, backend node): a node that moves to another document of its process stays the same. If the renderer is
+unknown, the document's loader id replaces it. This is equally safe, but a moved node gets a second ref.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MOST_ALTERNATIVES = 5
 
 @attrs.define(eq=False)
 class _View:
-    """One document while its nodes get their refs; `groups` has those of the same role and name together."""
+    """One document during the assignment of refs; `groups` has its entries by role and name."""
 
     document: Document
     renderer: Renderer
@@ -51,12 +51,12 @@ class _View:
 
 
 class RefTable:
-    """All refs of one page. At most `max_refs` are kept, plus what the latest snapshot holds beyond that.
+    """All refs of one page. At most `max_refs` are kept, plus the excess of the latest snapshot.
 
-    A table is used by one thread (`ref_tables` gives each its own), so it needs no lock.
+    Only one thread uses a table (`ref_tables` has separate ones for each), so it needs no lock.
 
-    `last_number` is where counting starts: refs up to it were given by a table that is gone. `numbers` are those
-    of several tables that share them.
+    `last_number` is the start of counting: refs up to it belong to a table that is gone. `numbers` are shared by
+    several tables.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class RefTable:
         self._by_id: dict[str, Entry] = {}
         self._renderers: dict[tuple[str | None, bool], Renderer] = {}
         self._given = GivenRefs()
-        self._looked: dict[str | None, int] = {}  # by loader: which snapshot last had the whole document
+        self._looked: dict[str | None, int] = {}  # loader -> the last snapshot that read the whole document
         self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
         self._dropped_order: deque[str] = deque()
 
@@ -86,24 +86,24 @@ class RefTable:
 
     @property
     def snapshots(self) -> int:
-        """How many snapshots got their refs from here; the number of the latest one."""
+        """The number of snapshots with refs from this table; also the number of the latest one."""
         return self._snapshots
 
-    # --- giving out ----------------------------------------------------------------------------------------
+    # --- assignment ----------------------------------------------------------------------------------------
 
     def assign(
         self, documents: Collection[Document], *, partial: bool = False, every: bool = False
     ) -> Mapping[Node, Ref]:
-        """Give refs to the nodes of one snapshot that want one, or to `every` element, in the order of the page.
+        """Assign refs to the nodes of one snapshot that need one, or to `every` element, in document order.
 
-        What only the accessibility tree has (`Document.loose`) comes after that.
+        Nodes that only the accessibility tree has (`Document.loose`) follow at the end.
 
-        `documents` are those of the snapshot, outer ones first; one that stands below a node of another
-        (`Node.document`) need not be named. `partial` says that only a part of them was looked at (`root=`): then,
-        and for a document that is `cut`, `nth` of the nodes known before is left alone.
+        `documents` are the snapshot's documents, outer ones first; a document below another one's node
+        (`Node.document`) may be omitted. `partial` is whether only a part of them was read (`root=`). In this
+        case, and for a document that is `cut`, `nth` of known nodes stays unchanged.
 
-        A node seen before keeps its id; role, name and nth are brought up to date. Of several nodes with one
-        backend node id the first gets the ref.
+        A known node keeps its id; its role, name and nth are updated. Of several nodes with one backend node id,
+        the first gets the ref.
         """
         only = next(iter(documents)) if len(documents) == 1 and not (partial or every) else None
         if only is not None and (again := self._find_given(only)) is not None:
@@ -158,8 +158,7 @@ class RefTable:
                 if entry is None or entry.seen == snapshot:
                     give(node)
                 else:
-                    # What `_give` does for a node that did not change: most did not, and a call for each takes
-                    # longer.
+                    # An inlined `_give` for unchanged nodes, which are most: a call for each takes longer.
                     ref, role, name = entry.ref, node.role, node.name
                     group = groups.get((role, name))
                     if group is None:
@@ -257,15 +256,15 @@ class RefTable:
     def lookup(self, text: str) -> Ref:
         """Return the ref that "e3", "@e3", "ref=e3" or "3" names.
 
-        Raises NodeNotFoundError when the text is not a ref, or one that this page never gave; StaleRefError when
-        it was dropped. A known ref's node may be gone from the document.
+        Raises NodeNotFoundError if the string is not a ref, or is one that this page never assigned; StaleRefError
+        if the ref was dropped. A known ref's node may be gone from the document.
         """
         ref_id = parse_ref_text(text)
         if ref_id is None:
             raise NodeNotFoundError(
                 target=quote(shorten(text, 80)),
-                reason='not a ref; refs look like "e3", "@e3" or "ref=e3". For a CSS selector, pass what '
-                f"await page.find({quote(shorten(text, 80))}) gives; page.find also takes role=, name= and text=",
+                reason='not a ref; refs look like "e3", "@e3" or "ref=e3". For a CSS selector, pass the result of '
+                f"await page.find({quote(shorten(text, 80))}); page.find also takes role=, name= and text=",
             )
         entry = self._by_id.get(ref_id)
         if entry is not None:
@@ -279,15 +278,15 @@ class RefTable:
         raise self._numbers.explain(ref_id)
 
     def give(self, refs: Mapping[str, Ref]) -> None:
-        """Note that the caller is given these refs, by their ids, with the roles and names that they have."""
+        """Record that the caller receives these refs, with their current roles and names."""
         self._given.note(refs)
 
     def given(self, ref: Ref) -> Ref:
-        """Return the ref as its caller was given it last; what is known now of one that was never given."""
+        """Return the ref as its caller last received it; if it never did, the current one."""
         return self._given.find(ref.id) or self.find(ref.id) or ref
 
     def rename(self, ref_id: str, role: str, name: str) -> Ref | None:
-        """Note what a node is called now, and return its ref; None where the table does not keep it."""
+        """Record a node's new role and name, and return its ref; None if the table does not have it."""
         entry = self._by_id.get(ref_id)
         if entry is None:
             return None
@@ -295,11 +294,11 @@ class RefTable:
         entry.ref = attrs.evolve(entry.ref, role=role, name=name)
         if not (counted and entry.alike == 1):
             entry.alike = 0
-        self._drops += 1  # nobody takes the refs of before for those of the same nodes
+        self._drops += 1  # invalidates the stored refs of the same nodes
         return entry.ref
 
     def others(self, ref: Ref) -> Iterator[Ref]:
-        """Return the other refs of the ref's document, as of when all of it was read last."""
+        """Return the other refs of the ref's document, as of its last complete read."""
         looked = self._looked.get(ref.loader_id, 0)
         return (
             entry.ref
@@ -314,12 +313,12 @@ class RefTable:
             self._numbers = numbers
 
     def find(self, ref_id: str) -> Ref | None:
-        """Return what the table knows of a ref; None where it does not keep it."""
+        """Return the table's current ref with this id; None if the table does not have it."""
         entry = self._by_id.get(ref_id)
         return None if entry is None else entry.ref
 
     def knows(self, ref: Ref) -> bool:
-        """Say whether this table gave this Ref and still keeps it."""
+        """Return whether this table assigned this Ref and still has it."""
         entry = self._by_id.get(ref.id)
         return (
             entry is not None
@@ -328,7 +327,7 @@ class RefTable:
         )
 
     def known(self, loader_id: str | None, backend_node_id: int) -> Ref | None:
-        """Return the ref that a node of that document has been given, None when it has none."""
+        """Return the ref of a node of that document, None if it has none."""
         for renderer in self._renderers.values():
             entry = renderer.nodes.get(backend_node_id)
             if entry is not None and entry.ref.loader_id == loader_id:
@@ -336,32 +335,32 @@ class RefTable:
         return None
 
     def renderer_of(self, ref: Ref) -> str | None:
-        """Return the renderer process (`renderer_id`) of the ref's node; None where it is not known."""
+        """Return the renderer process (`renderer_id`) of the ref's node; None if unknown."""
         entry = self._by_id.get(ref.id)
         return entry.renderer.id if entry is not None and entry.renderer.known else None
 
     def alternatives(self, ref: Ref, loader_ids: Collection[str | None]) -> tuple[Ref, ...]:
         """Return other refs of the same role and name in these documents, of the same frame first; at most five.
 
-        Where there are none, the one whose name differs by a counter alone. They are what is known from the latest
-        snapshots, and may be gone meanwhile.
+        If there are none, return the one whose name differs only by a counter. The latest snapshots determine the
+        result, so the nodes may be gone by now.
         """
         alike = [
             entry
             for entry in self._alike(ref) or self._alike_but_for_a_counter(ref)
             if entry.ref.loader_id in loader_ids
         ]
-        # Those seen latest first; among them those of the same frame, in the order of the page.
+        # The most recently seen first; among them, first the same frame, in document order.
         alike.sort(key=lambda entry: (-entry.seen, entry.ref.frame_id != ref.frame_id, entry.ref.nth))
         return tuple(entry.ref for entry in alike[:_MOST_ALTERNATIVES])
 
     def successor(self, ref: Ref, loader_id: str | None) -> Ref | None:
-        """Return what stands in the place of a node that is gone, by (role, name, nth); None when not sure.
+        """Return the replacement of a node that is gone, by (role, name, nth); None if it is ambiguous.
 
-        Call it right after the whole of document `loader_id` was read. The answer is sure when the document has as
-        many nodes of that role and name as the ref's document had, and the node in its place is a new one. Where
-        it has none, the only node of that role whose name differs by a counter alone is the one, if the ref's
-        document had no other such node either.
+        Call it right after all of document `loader_id` was read. The result is unambiguous if the document has as
+        many nodes of that role and name as the ref's document had, and the node at its position is new. If it has
+        none, the result is the only node of that role whose name differs only by a counter, provided that the
+        ref's document had no other such node.
         """
         old = self._by_id.get(ref.id)
         if old is None or not old.alike:
@@ -379,7 +378,7 @@ class RefTable:
         return placed.ref if placed is not None and placed.born > old.seen else None
 
     def _alike(self, ref: Ref) -> list[Entry]:
-        """Return the other nodes of that role and name, as of when all of their documents was read last."""
+        """Return the other nodes of that role and name, as of the last complete read of their documents."""
         return [
             entry
             for entry in self._by_id.values()
@@ -387,7 +386,7 @@ class RefTable:
         ]
 
     def _alike_but_for_a_counter(self, ref: Ref) -> list[Entry]:
-        """Return the only other node of that role whose name differs by a counter alone; several are a series."""
+        """Return the only other node of that role whose name differs only by a counter. Several are a series."""
         old = self._by_id.get(ref.id)
         if old is not None and self._had_series(old):
             return []
@@ -395,7 +394,7 @@ class RefTable:
         return found if len(found) == 1 else []
 
     def _had_series(self, old: Entry) -> bool:
-        """Return whether a node's document had another one whose name differs by a counter alone."""
+        """Return whether a node's document had another one whose name differs only by a counter."""
         return any(
             entry.born <= old.seen <= entry.seen and entry.ref.loader_id == old.ref.loader_id
             for entry in self._of_label(old.ref)
@@ -418,14 +417,14 @@ class RefTable:
     # --- bounding memory -----------------------------------------------------------------------------------
 
     def shrink(self, keep: int, reason: str) -> None:
-        """Drop the refs that were not seen for the longest time, until `keep` are left."""
+        """Drop the least recently seen refs, until `keep` are left."""
         excess = len(self._by_id) - keep
         for entry in heapq.nsmallest(excess, self._by_id.values(), key=lambda entry: entry.seen):
             self._drop(entry, reason)
 
     def _make_room(self, given: int) -> None:
         if len(self._by_id) > max(self._max_refs, given):
-            # More than needed goes at once, as each time takes a look at all of them.
+            # Drops more than needed, because each time all entries are examined.
             self.shrink(
                 max(self._max_refs * 7 // 8, given),
                 f"it was not in the latest snapshots, and at most {self._max_refs} refs are kept",

@@ -1,9 +1,9 @@
-"""Roles: which there are, what each is called in a snapshot, and what a snapshot does with it.
+"""Roles: their names in snapshots, and how a snapshot treats each of them.
 
-Rule: roles are WAI-ARIA's names. Chrome's internal roles (ax_enums.mojom, with capitals) are mapped to the nearest
-ARIA role, or else to their lower-case name; a role that is in no table is shown when it has a name or something to
-act on, and folded otherwise. A role has one name, whatever source a node came from. Every way to find accepts that
-name and Chrome's own, which the modes aria and webarena show; an unknown role is refused.
+Rule: roles have WAI-ARIA's names. Chrome's internal roles (ax_enums.mojom, with capitals) are mapped to the
+nearest ARIA role, or else to their lower-case name. A role that is in no table is shown if it has a name or is
+interactive, and folded otherwise. A role has one name, whatever the source of a node. Every search accepts that
+name and Chrome's own, which the modes aria and webarena show. Unknown roles raise InvalidArgumentError.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ INTERACTIVE_ROLES = frozenset(
         "button", "checkbox", "color", "combobox", "date", "datetime", "link", "listbox", "menuitem",
         "menuitemcheckbox", "menuitemradio", "option", "radio", "scrollbar", "searchbox", "slider",
         "spinbutton", "switch", "tab", "textbox", "time-input", "treeitem",
-        # What is inside of these can be acted on, though the tree does not show it.
+        # Their content is interactive, though the tree does not show it.
         "audio", "canvas", "iframe", "object", "video",
     }
 )  # fmt: skip
-"""What a user can act on. Each gets a ref, named or not."""
+"""Roles of interactive elements. Each gets a ref, named or not."""
 
 CONTENT_ROLES = frozenset(
     {
@@ -35,7 +35,7 @@ CONTENT_ROLES = frozenset(
         "status", "table", "tablist", "tabpanel", "term", "timer", "toolbar", "tooltip", "tree", "treegrid",
     }
 )  # fmt: skip
-"""What a user reads or finds their way by. One with a name gets a ref."""
+"""Roles of content for reading and orientation. A node with a name gets a ref."""
 
 STRUCTURAL_ROLES = frozenset(
     {
@@ -43,10 +43,10 @@ STRUCTURAL_ROLES = frozenset(
         "row", "table",
     }
 )  # fmt: skip
-"""Groups whose line, without a name, says only how things hang together; `compact` may fold it."""
+"""Roles of groups whose unnamed line shows only the structure; `compact` may fold it."""
 
 LAYOUT_ROLES = frozenset({"LayoutTable", "LayoutTableCell", "LayoutTableRow", "none", "presentation"})
-"""What only places things: folded, whatever name it is given, unless it can take the focus."""
+"""Roles of pure layout: folded whatever their name, unless they are focusable."""
 
 INTERNAL_ROLES = {
     "Abbr": "abbreviation",
@@ -81,11 +81,11 @@ INTERNAL_ROLES = {
     "graphics-document": "image",
     "graphics-symbol": "image",
 }
-"""Chrome's own roles, and what they are called here."""
+"""Chrome's internal roles, and their names here."""
 
 TEXT_ROLES = frozenset({"StaticText"})
 DROPPED_ROLES = frozenset({"InlineTextBox", "ListMarker"})
-"""Gone with everything below: pieces of a StaticText, and bullets that Chrome made."""
+"""Roles removed with all their content: pieces of a StaticText, and bullets that Chrome made."""
 
 MARKER_TEXTS = frozenset({"\u2022", "\u25e6", "\u25aa"})
 """Bullets of list items with another role: text that belongs to no node of the page."""
@@ -98,7 +98,7 @@ INLINE_ROLES = frozenset(
         "superscript", "time", "MathMLIdentifier", "MathMLOperator", "MathMLNumber", "MathMLRow", "MathMLText",
     }
 )  # fmt: skip
-"""Folded wherever they are: their text goes on in the sentence around them."""
+"""Roles that are always folded: their text continues the surrounding sentence."""
 
 FOLDED_ROLES = frozenset(
     {
@@ -107,13 +107,13 @@ FOLDED_ROLES = frozenset(
         "presentation", "rowgroup", "Section", "sectionfooter", "sectionheader", "separator", "Unknown",
     }
 )  # fmt: skip
-"""Folded unless they have a name or can take the focus; their text stands for itself."""
+"""Roles that are folded unless they have a name or are focusable; their text is separate."""
 
 ROOT_ROLES = frozenset({"RootWebArea", "WebArea", "PdfRoot"})
-"""Never shown: the snapshot is the document."""
+"""Roles that are never shown: the snapshot is the document."""
 
 CAPTION_ROLES = frozenset({"LabelText", "Legend", "caption", "Caption", "Figcaption", "figcaption"})
-"""Their text is left out where it is the name of what they label."""
+"""Roles whose text is left out if it is the name of the element that they label."""
 
 NAMED_BY_CONTENT = frozenset(
     {
@@ -122,33 +122,33 @@ NAMED_BY_CONTENT = frozenset(
         "treeitem",
     }
 )  # fmt: skip
-"""Roles that take their name from what is inside (WAI-ARIA 1.2, 5.2.8.4): text that repeats it is left out."""
+"""Roles named by their content (WAI-ARIA 1.2, 5.2.8.4): text that repeats the name is left out."""
 
 CELL_ROLES = frozenset(
     {"cell", "columnheader", "gridcell", "generic", "listitem", "row", "rowheader", "term"}
 )
-"""Of these, the name is left out instead where the lines inside already say all of it."""
+"""Roles whose name is left out instead, if the lines inside already contain all of it."""
 
 NAMING_ROLES = frozenset({"columnheader", "rowheader"})
-"""Of these, the name stays where lines inside say it: it names the cells of a column or a row."""
+"""Roles whose name always stays, because it names the cells of a column or a row."""
 
 ALWAYS_SHOWN = frozenset({"meter", "progressbar"}) | INTERACTIVE_ROLES
 
 VALUE_ROLES = frozenset(
     {"combobox", "meter", "progressbar", "scrollbar", "searchbox", "slider", "spinbutton", "textbox"}
 )
-"""Text inside of these is their value, which is shown already."""
+"""Roles whose text is their value, which is already shown."""
 
 RANGE_ROLES = frozenset({"meter", "progressbar", "scrollbar", "slider", "spinbutton"})
-"""Of these, whose value may be one that was not given, text inside is left out only where it is the value."""
+"""Roles whose value may be a default: text inside is left out only if it equals the value."""
 
 CLOSED_ROLES = frozenset({"audio", "color", "date", "datetime", "time-input", "video"})
-"""One control to the user, though Chrome builds it of several: what is inside is left out."""
+"""Roles that are one control for the user, though Chrome builds them from several: their content is left out."""
 
 PLACEHOLDER_ROLES = frozenset({"combobox", "searchbox", "spinbutton", "textbox"})
 
 MASKS = frozenset("\u2022\u25cf\u25e6\u25a0")
-"""What Chrome shows for each character of a password field, or of one with `-webkit-text-security`."""
+"""Chrome's mask characters for password fields, and for fields with `-webkit-text-security`."""
 
 FLAG_STATES = frozenset(
     {
@@ -163,10 +163,10 @@ FLAG_STATES = frozenset(
         "selected",
     }
 )
-"""Shown as `[state]` when true, not at all when false. Keys are the protocol's property names."""
+"""Shown as `[state]` if true, omitted if false. Keys are the protocol's property names."""
 
 TOKEN_STATES = {"checked": "checked", "invalid": "invalid", "pressed": "pressed", "hasPopup": "haspopup"}
-"""Shown as `[state]` when true, `[state=token]` for another token (mixed, spelling), not at all when false."""
+"""Shown as `[state]` if true, `[state=token]` for another token (mixed, spelling), omitted if false."""
 
 NUMBER_STATES = {"level": "level", "valuemin": "min", "valuemax": "max"}
 """Shown as `[state=number]`."""
@@ -192,7 +192,7 @@ STATE_ROLES = {
     "valuemin": frozenset({"slider", "spinbutton"}),
     "valuemax": frozenset({"slider", "spinbutton"}),
 }
-"""States that say something for these roles only; the others are shown for any role."""
+"""States that are shown only for these roles; other states are shown for any role."""
 
 ARIA_ROLES = frozenset(
     {
@@ -215,7 +215,7 @@ ARIA_ROLES = frozenset(
         "doc-prologue", "doc-pullquote", "doc-qna", "doc-subtitle", "doc-tip", "doc-toc",
     }
 )  # fmt: skip
-"""Roles of WAI-ARIA 1.3, Graphics-ARIA and DPUB-ARIA, by the names that Chrome uses."""
+"""Roles of WAI-ARIA 1.3, Graphics-ARIA and DPUB-ARIA, by Chrome's names."""
 
 CHROME_ROLES = frozenset(
     {
@@ -230,7 +230,7 @@ CHROME_ROLES = frozenset(
         "SvgRoot", "Video",
     }
 )  # fmt: skip
-"""Roles of Chrome's own that it reports today; older browsers report the other ones of `INTERNAL_ROLES`."""
+"""Internal roles that current Chrome reports; older browsers report the other ones of `INTERNAL_ROLES`."""
 
 ELEMENTS = {
     "Details": "details",
@@ -244,13 +244,13 @@ ELEMENTS = {
     "graphics-document": "[role*=graphics i]",
     "graphics-symbol": "svg, [role*=graphics i]",
 }
-"""Of roles that share their name here with another one: which elements can have them, as CSS."""
+"""CSS selectors of elements whose role shares its name here with another role."""
 
 UNTOLD = {"canvas": "canvas:not([role], [aria-label], [aria-labelledby], [title])"}
-"""Roles of elements that Chrome's tree leaves out where they have no name, though they can be acted on; as CSS."""
+"""CSS selectors of interactive elements, by role, that Chrome's tree leaves out if they have no name."""
 
 NEVER_FOUND = DROPPED_ROLES | TEXT_ROLES | BREAK_ROLES | ROOT_ROLES
-"""What has no ref in any mode: pieces of text, and the document itself."""
+"""Roles without a ref in any mode: pieces of text, and the document itself."""
 
 
 _WORDS = {
@@ -262,16 +262,16 @@ _WORDS = {
     "summary": "button", "td": "cell", "textarea": "textbox", "th": "columnheader", "title": "heading",
     "toggle": "switch", "tr": "row", "ul": "list",
 }  # fmt: skip
-"""Words that people use, and the role that is meant most often."""
+"""Common words for roles, and the role that is meant most often."""
 
 _MOST_SEEN = 1000
 
 _seen: dict[str, set[str]] = {}
-"""Roles of Chrome that are in no table here and were shown all the same, by what they are called."""
+"""Chrome's roles that are in no table here but were shown, by their names here."""
 
 
 def role_and_kind(chrome_role: str) -> tuple[str, Kind]:
-    """Return what a role of Chrome's is called here, and its kind."""
+    """Return the name here of a role of Chrome's, and its kind."""
     role = role_name(chrome_role)
     if chrome_role not in _table().get(role, ()) and sum(map(len, _seen.values())) < _MOST_SEEN:
         _seen.setdefault(role, set()).add(chrome_role)
@@ -279,13 +279,13 @@ def role_and_kind(chrome_role: str) -> tuple[str, Kind]:
 
 
 def role_name(chrome_role: str) -> str:
-    """Return what a role of Chrome's is called here; `generic` for a text that is not a token."""
+    """Return the name here of a role of Chrome's; `generic` if it is not a token."""
     role = INTERNAL_ROLES.get(chrome_role) or chrome_role.lower()
     return role if is_token(role) else "generic"
 
 
 def kind_of(role: str) -> Kind:
-    """Return the kind of a role, by the name that it has here."""
+    """Return the kind of a role, given by its name here."""
     if role in INTERACTIVE_ROLES:
         return "interactive"
     return "content" if role in CONTENT_ROLES else "structural"
@@ -297,9 +297,9 @@ def known_roles() -> frozenset[str]:
 
 
 def check_role(role: object) -> str:
-    """Return the name here of a role that is asked for by it, or by Chrome's own name.
+    """Return the name here of a role, given by it or by Chrome's own name.
 
-    Raises InvalidArgumentError, which names the nearest ones, for an unknown role.
+    Raises InvalidArgumentError, with the nearest names, for an unknown role.
     """
     if isinstance(role, str):
         if role in _table() or role in _seen:
@@ -315,13 +315,13 @@ def check_role(role: object) -> str:
 
 
 def chrome_roles(role: str) -> frozenset[str]:
-    """Return the roles of Chrome that have this name here."""
+    """Return Chrome's roles that have this name here."""
     return _table().get(role, frozenset()) | _seen.get(role, set())
 
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
-    """Return the roles of Chrome by their names here."""
+    """Return Chrome's roles by their names here."""
     table: dict[str, set[str]] = {}
     for chrome_role in ARIA_ROLES | CHROME_ROLES:
         table.setdefault(role_name(chrome_role), set()).add(chrome_role)
@@ -329,15 +329,15 @@ def _table() -> dict[str, frozenset[str]]:
 
 
 def _nearest(role: object) -> str:
-    """Say what could have been meant."""
+    """Return the description of valid roles for the error, with the nearest names."""
     if not isinstance(role, str):
         return "the name of a role, such as 'button'"
     if role.lower() == "text" or role in TEXT_ROLES:
-        return "a role; runs of text have no ref, text= finds what holds them"
+        return "a role; runs of text have no ref, text= finds their elements"
     if role in ROOT_ROLES:
         return "a role; the document itself has no ref"
     if role in ("none", "presentation"):
-        return "a role; elements that are nothing but presentation have no line"
+        return "a role; presentational elements have no line"
     plain = role.strip().lower().replace("_", "").replace(" ", "")
     names = sorted({*known_roles(), *_seen})
     near = [name for name in names if name.replace("-", "") == plain]

@@ -1,9 +1,9 @@
-"""Snapshot: a page as text with refs, its lines as data, what it is made of, and how refs are found in it.
+"""Snapshot: a page as text with refs, its lines as data, its statistics, and searches for refs.
 
-Rule: it is what was seen at one moment, and asks the page nothing any more. The nodes (SnapshotNode) say what the
-lines say: one for each line except remarks, in the same order, nothing cut and nothing escaped. They are made when
-they are first asked for. A search by role and name is exact, or at most blind to case; what is only alike is named
-in the error and never taken.
+Rule: a snapshot is the state of one moment and never queries the page. The nodes (SnapshotNode) have the content
+of the lines, uncut and unescaped: one for each line except remarks, in the same order. They are made on first use.
+A search by role and name is exact, or at most ignores case. Similar refs are listed in the error and never
+returned.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def _read_only_refs(refs: Mapping[str, Ref]) -> Mapping[str, Ref]:
 
 @attrs.frozen(eq=False)
 class Snapshot:
-    """A page as text. `str()` gives the text; `refs` maps each ref in it, such as "e3", to its `Ref`.
+    """A page as text. `str()` returns the text; `refs` maps each ref in it, such as "e3", to its `Ref`.
 
-    `mode` says how it reads. `diff` is what changed since the snapshot that was given as `since`, None without
-    one; its `apply` makes this text of that one. `unshown` are refs of nodes that the options left out, `gaps`
-    says which parts of the page could not be read.
+    `mode` is its format. `diff` has the changes since the snapshot passed as `since`, None without one; its
+    `apply` computes this text from that one. `unshown` are refs of nodes that the options left out, `gaps`
+    describes the parts of the page that could not be read.
     """
 
     text: str
@@ -59,10 +59,10 @@ class Snapshot:
 
     @property
     def nodes(self) -> tuple[SnapshotNode, ...]:
-        """The lines as data, in order: role, name, value, states, text, ref, parent, frame; remarks left out.
+        """The lines as data, in order: role, name, value, states, text, ref, parent, frame; without remarks.
 
-        What was cut to size is not here either. In the modes aria and webarena, whose lines are Chrome's own
-        nodes, these are the nodes that the mode role would show (see `to_json` for Chrome's).
+        Lines that were cut to size are not included. In the modes aria and webarena, whose lines are Chrome's own
+        nodes, these are the nodes of the mode role (see `to_json` for Chrome's).
         """
         return () if self._shown is None else self._shown.data
 
@@ -75,10 +75,10 @@ class Snapshot:
         text: Words | None = None,
         exact: bool = False,
     ) -> Ref:
-        """Return the ref shown with this role, name and text; the first one by default, `nth` counts from 0.
+        """Return the shown ref with this role, name and text; the first one by default, `nth` counts from 0.
 
-        Matches as `find_all` does. Raises NodeNotFoundError when there are not that many, naming near candidates,
-        refs that match but that the options left out, and parts of the page that could not be looked at; and
+        Matches like `find_all`. Raises NodeNotFoundError if there are not that many; the error names near
+        candidates, matching refs that the options left out, and unread parts of the page. Raises
         InvalidArgumentError for a negative `nth`, and for an unknown role.
         """
         if isinstance(nth, bool) or not isinstance(nth, int) or nth < 0:
@@ -97,15 +97,15 @@ class Snapshot:
         text: Words | None = None,
         exact: bool = False,
     ) -> list[Ref]:
-        """Return the refs shown with this role, name and text, in the order of the page; without any, all.
+        """Return the refs with this role, name and text in the snapshot, in document order; without any, all.
 
-        `name` is the whole name, white space collapsed: in the same case, or, where no name has the same case
-        and `exact` is False, in any case. `text` is part of what is said by the name or inside, in any case; with
-        `exact` all of it, in the same case; without role and name, the innermost refs that say it. A compiled
-        pattern is searched for in either. A role is called as in the modes role, ai and numbered, or as Chrome
-        calls it (modes aria and webarena).
+        `name` is the whole name with collapsed white space: in the same case or, if no name has the same case and
+        `exact` is False, in any case. `text` is part of the name or content, in any case; with `exact` all of it,
+        in the same case; without role and name, only the innermost refs with the text match. A compiled pattern is
+        searched for in either. A role has its name of the modes role, ai and numbered, or Chrome's (modes aria and
+        webarena).
 
-        Raises InvalidArgumentError, which names the nearest ones, for an unknown role.
+        Raises InvalidArgumentError, with the nearest names, for an unknown role.
         """
         return self._want(role, name, text, exact).among(self.refs.values())
 
@@ -119,7 +119,7 @@ class Snapshot:
         return WantedRef(known, name, text, exact, saying)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as values of JSON. In mode aria `nodes` has the accessibility tree, node by node."""
+        """Return the snapshot as values of JSON. In mode aria `nodes` has the accessibility tree, node by node."""
         out: dict[str, Any] = {
             "mode": self.mode,
             "url": self.url,
@@ -157,20 +157,20 @@ State = str | int | float | bool
 class SnapshotNode:
     """One line of a snapshot: an element, or a run of text (role "text").
 
-    role: what the line calls it, see docs/snapshots.md.
-    name: the accessible name on one line, "" where it has none.
-    value: what a field holds; None where it holds nothing or where that is secret (`states["value"]` is "hidden").
-    states: such as {"checked": True, "level": 2}, those that are false left out.
-    text: of a text, its words, with the line breaks that `pre` and the like draw; of an element, those that are
-        all there is inside and stand on its line, else "".
-    ref: what actions take; None for a node without one.
-    parent: the place in `Snapshot.nodes` of the node that it is in; None outermost.
-    frame: the id of the frame (as in `page.frames`) in whose document it is.
-    url: a link's whole address; of a frame's element, that of the document in it.
-    description, placeholder: "" where there is none, or where the name says it; a description also where what is
-        shown inside, or the line after it, says it.
-    clickable: the page made it clickable without saying so by its role.
-    remark: why what is in it could not be looked at, "" otherwise.
+    role: its name in the line, see docs/snapshots.md.
+    name: the accessible name on one line, "" if it has none.
+    value: a field's value; None if it is empty or secret (`states["value"]` is "hidden").
+    states: such as {"checked": True, "level": 2}, without false ones.
+    text: for text, its words, with the line breaks of `pre` and the like; for an element, its text if that is its
+        only content and on its line, else "".
+    ref: the ref for actions; None for a node without one.
+    parent: the index in `Snapshot.nodes` of the node around it; None if it is outermost.
+    frame: the id of the document's frame (as in `page.frames`).
+    url: a link's whole address; for a frame's element, the address of the document in it.
+    description, placeholder: "" if it has none, or if the name repeats it; a description also if the content or
+        the next line repeats it.
+    clickable: whether the page made it clickable without a role that shows it.
+    remark: the reason why its content could not be read, else "".
     """
 
     role: str
@@ -190,10 +190,10 @@ class SnapshotNode:
 
 @attrs.define(eq=False, slots=False)
 class ShownNodes:
-    """The nodes of a snapshot: those of a document that its lines stand for, None for all of them.
+    """The nodes of a snapshot: the nodes of a document that have lines, None for all of them.
 
-    `texts` says whether texts inside stand on the lines of what they are in. `repeated` are the nodes whose
-    description other lines say; None where that is still to be found.
+    `texts` is whether the text inside an element is on its line. `repeated` are the nodes whose description other
+    lines repeat; None if not computed yet.
     """
 
     document: Document
@@ -242,12 +242,12 @@ class ShownNodes:
             )
 
     def find_saying(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
-        """Return the ids of the refs that say the text: by their name, or by all that is said inside of them.
+        """Return the ids of the refs whose name, or whole content, has the text `wanted`.
 
-        With `innermost`, not those of what holds another such ref.
+        With `innermost`, exclude those that contain another such ref.
         """
         words: dict[Node, str] = {}
-        holding: set[Node] = set()  # what has such a ref, or something inside of it has
+        holding: set[Node] = set()  # nodes with such a ref, and their ancestors
         found: set[str] = set()
         for node in reversed(list(walk(self.document.roots))):
             inside = " ".join(word for child in node.children if (word := words.pop(child)))
@@ -293,7 +293,7 @@ def _read_only(values: Mapping[str, object]) -> Mapping[str, object]:
 
 @attrs.frozen
 class FrameSource:
-    """Where one frame's nodes came from, and why from there. `source` is "none" for a frame that gave none.
+    """The source of one frame's nodes, and the reason for it. `source` is "none" for a frame without nodes.
 
     `url` is the frame's address then.
     """
@@ -305,14 +305,14 @@ class FrameSource:
 
 @attrs.frozen(kw_only=True)
 class SnapshotStats:
-    """What a snapshot is made of. `lines` includes remarks; `refs` and `interactive` count what is shown.
+    """Statistics of a snapshot. `lines` includes remarks; `refs` and `interactive` count shown nodes.
 
-    `chars` is the length of the text, `tokens` an estimate of what a language model counts (see
-    `_snapshot/render/render.py`). `frames` counts the documents that are in it, `nodes_seen` what the sources
-    looked at, `parts_reused` the parts that were the same as before, whose nodes were used once more
-    (docs/snapshots.md). `source` is the one source of all, or "mixed"; `sources` says it for each frame id, with
-    the reason. `milliseconds` is the time by step: `read` (all frames), `refs`, `render`, and `total` of them; the
-    steps of the sources (`fetch`, `fold`, ...) are summed over the frames, which are read at the same time.
+    `chars` is the length of the snapshot, `tokens` an estimate of a language model's count (see
+    `_snapshot/render/render.py`). `frames` counts its documents, `nodes_seen` the nodes that the sources read,
+    `parts_reused` the unchanged parts whose nodes were reused (docs/snapshots.md). `source` is the common source,
+    or "mixed"; `sources` has it for each frame id, with the reason. `milliseconds` is the time by step: `read`
+    (all frames), `refs`, `render`, and their sum `total`; the steps of the sources (`fetch`, `fold`, ...) are
+    summed over the frames, which are read concurrently.
     """
 
     lines: int
@@ -337,9 +337,9 @@ def put_together(
     *,
     since: Snapshot | None = None,
 ) -> Snapshot:
-    """Return the snapshot of what `render` made of the document, these refs and these options.
+    """Return the snapshot for a rendering of the document with these refs and options.
 
-    Raises InvalidArgumentError when `since` is a snapshot in another mode.
+    Raises InvalidArgumentError if `since` is a snapshot in another mode.
     """
     if since is not None:
         check_comparable(since, options.mode)
@@ -366,7 +366,7 @@ def put_together(
 
 
 def check_comparable(since: Snapshot, mode: Mode) -> None:
-    """Raise InvalidArgumentError when a snapshot in this mode cannot be compared with that one."""
+    """Raise InvalidArgumentError if a snapshot in this mode cannot be compared with that one."""
     if since.mode != mode:
         raise InvalidArgumentError(
             what="since", given=f"a snapshot in mode {since.mode}", expected=f"one in mode {mode}"
@@ -374,13 +374,13 @@ def check_comparable(since: Snapshot, mode: Mode) -> None:
 
 
 def common_source(sources: Iterable[str]) -> str:
-    """Return the one source of all, "mixed" where there are several, "none" where there is none."""
+    """Return the common source, "mixed" if there are several, "none" if there is none."""
     different = set(sources)
     return different.pop() if len(different) == 1 else "mixed" if different else "none"
 
 
 def sum_milliseconds(documents: Iterable[Document]) -> dict[str, float]:
-    """Add up the time of the documents' sources, step by step."""
+    """Sum the time of the documents' sources, step by step."""
     total: dict[str, float] = {}
     for document in documents:
         for step, milliseconds in document.milliseconds.items():
@@ -393,7 +393,7 @@ def sum_milliseconds(documents: Iterable[Document]) -> dict[str, float]:
 
 @attrs.frozen
 class WantedRef:
-    """What is looked for among refs, see `Snapshot.find_all`. `saying` are the ids of those that say `text`."""
+    """The criteria of a search for refs, see `Snapshot.find_all`. `saying` are the ids of refs with `text`."""
 
     role: str | None
     name: Words | None
@@ -402,7 +402,7 @@ class WantedRef:
     saying: AbstractSet[str] = frozenset()
 
     def among(self, refs: Iterable[Ref]) -> list[Ref]:
-        """Return those that are wanted, in their order."""
+        """Return the matching refs, in their order."""
         found = [
             ref
             for ref in refs
@@ -413,12 +413,12 @@ class WantedRef:
     def __str__(self) -> str:
         parts = [self.role or "any role", _describe_name(self.name)]
         if self.text is not None:
-            parts.append(f"that says {'exactly ' if self.exact else ''}{_describe_name(self.text)}")
+            parts.append(f"with text {'exactly ' if self.exact else ''}{_describe_name(self.text)}")
         return " ".join(part for part in parts if part)
 
 
 def resolve_role(refs: Iterable[Ref], role: str | None) -> str | None:
-    """Return what the refs call the role that is asked for. Raises InvalidArgumentError for an unknown role."""
+    """Return the refs' name of the requested role. Raises InvalidArgumentError for an unknown role."""
     if role is None or any(ref.role == role for ref in refs):
         return role
     return check_role(role)
@@ -433,10 +433,10 @@ def not_found(
     unshown: Iterable[Ref] = (),
     gaps: Sequence[str] = (),
 ) -> NodeNotFoundError:
-    """Return the error for what is not among the refs, of which `found` match but are too few.
+    """Return the error for a failed search among the refs, of which `found` match but are too few.
 
-    `unshown` are refs that were left out of the text; those that match are named. `gaps` are parts of the page
-    that were not read: what is wanted may be there.
+    `unshown` are refs that the options left out; matching ones are named. `gaps` are unread parts of the page,
+    which may contain the wanted node.
     """
     left_out = wanted.among(unshown)
     if found:
@@ -448,12 +448,12 @@ def not_found(
         reason += f"; on the page, but left out of this snapshot by its options: {_list_refs(left_out)}"
     if gaps:
         more = f", and {len(gaps) - _MOST_LISTED} more" if len(gaps) > _MOST_LISTED else ""
-        reason += f"; not looked at: {', '.join(gaps[:_MOST_LISTED])}{more}"
+        reason += f"; not read: {', '.join(gaps[:_MOST_LISTED])}{more}"
     return NodeNotFoundError(target=f"{wanted} nth={nth}" if nth else str(wanted), reason=reason)
 
 
 def _near(refs: Sequence[Ref], wanted: WantedRef) -> list[Ref]:
-    """List the same name or text in another role, then names like it, then others of the role."""
+    """List refs with the same name or text in another role, then similar names, then others of the role."""
     of_role = [ref for ref in refs if ref.role == wanted.role]
     near = [] if wanted.text is None else attrs.evolve(wanted, role=None, name=None).among(refs)
     name = wanted.name

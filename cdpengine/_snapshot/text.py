@@ -1,9 +1,9 @@
-"""Text that a page wrote, made safe to stand in a line of a snapshot.
+"""Escaping of page content for lines of a snapshot.
 
-Rule: what a page wrote is shown only between double quotes, and what is between the quotes is a JSON string:
-a quote, a backslash, a line end or a character that cannot be seen never stands there as itself. So no page
-can end its own quotes, begin a line, or turn the direction of the text around it. `json.loads` reads it back.
-Two modes need quotes of another kind, YAML's and Python's, and the same holds for those.
+Rule: content of a page is shown only between double quotes, as a JSON string: quotes, backslashes, line ends and
+invisible characters in it are escaped. So no page can end its own quotes, begin a line, or reverse the direction
+of the text around it. `json.loads` reads it back. Two modes use the quotes of YAML and Python instead, with the
+same guarantee.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ __all__ = [
     "python_text", "quote", "shorten", "yaml_text",
 ]  # fmt: skip
 
-# Quotes and backslashes; marks of what is not there; private use (icon fonts).
+# Quotes and backslashes; replacement characters; private use (icon fonts).
 _QUOTED = r'"\\\ufffc\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff'
 
 UNSAFE = re.compile(f"[{_QUOTED}{MAYBE_HIDDEN}]")
-"""A text in which this finds nothing needs no escape."""
+"""A string without any match needs no escape."""
 
 _ESCAPED = re.compile(f"[{_QUOTED}{HIDDEN}]|{MISPLACED}")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
-# A letter or a slash, and then what means nothing to YAML; group by group, so that time stays linear.
+# A letter or a slash, then characters without a meaning in YAML; in groups, so that time stays linear.
 _PLAIN_YAML = re.compile(
     r"(?:[^\W\d_]|/)[\w/.,;!?'()%&+=@$*~^-]*(?:(?: |:(?=[^ ]))[\w/.,;!?'()%&+=@$*~^-]+)*"
 )
 YAML_WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null"})
-"""What a YAML parser does not take for a string, in any case of the letters."""
+"""Words that YAML parsers do not read as strings, in any case."""
 
-# Python calls some of it printable.
+# Python counts some of them as printable.
 _UNSEEN = re.compile(rf"[\ufffc\ufffd{HIDDEN}]|{MISPLACED}")
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,39}")
@@ -48,27 +48,27 @@ _BLANKS = re.compile(f"[{NOTHING}]+")
 
 
 class Preformatted(str):
-    """A piece of text whose white space is drawn as it is written, as in `pre`."""
+    """A piece of text with preserved white space, as in `pre`."""
 
     __slots__ = ()
 
 
 class LineBreak(str):
-    """What a `br` is in a run of text: a space, or a line break where the run has others."""
+    """A `br` in a run of text: a space, or a line break if the run has others."""
 
     __slots__ = ()
 
 
 def has_lines(pieces: Iterable[object]) -> bool:
-    """Say whether one of the pieces has a line break that is drawn."""
+    """Return whether any of the pieces has a preserved line break."""
     return any(isinstance(piece, Preformatted) and "\n" in piece for piece in pieces)
 
 
 def join_run(pieces: Sequence[str]) -> str:
-    """Return the pieces as one text: on one line, unless line breaks are drawn as the page wrote them.
+    """Return the pieces as one string: on one line, unless line breaks are preserved.
 
-    They are where a `Preformatted` piece has one. Lines then keep the white space that they begin with; what they
-    end with, and empty lines at both ends, are left out.
+    A `Preformatted` piece can have such breaks. Lines then keep their leading white space; trailing white space,
+    and empty lines at both ends, are removed.
     """
     text = "".join(pieces)
     if "\n" not in text or not has_lines(pieces):
@@ -91,18 +91,18 @@ def join_run(pieces: Sequence[str]) -> str:
 
 
 def quote(text: str) -> str:
-    """Return the text as a JSON string in double quotes, with everything escaped that could mislead."""
+    """Return the string as a JSON string in double quotes, with all misleading characters escaped."""
     if UNSAFE.search(text) is None:
         return f'"{text}"'
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
 def yaml_text(text: str) -> str:
-    """Return the text as a YAML scalar on one line: as it is when it is plain words, else in double quotes.
+    """Return the string as a YAML scalar on one line: unquoted if it is plain words, else in double quotes.
 
-    Plain words hold no bracket, no quote, no colon before a space and nothing that any version of YAML takes
-    for a number, a date, a truth value or nothing. An unpaired surrogate has no place in YAML: the escape
-    itself is then the text.
+    Plain words contain no bracket, no quote, no colon before a space and nothing that any version of YAML reads as
+    a number, a date, a truth value or null. YAML cannot represent an unpaired surrogate; the escape itself then
+    becomes the content.
     """
     safe = UNSAFE.search(text) is None
     if safe and _PLAIN_YAML.fullmatch(text) is not None and (len(text) > 5 or text.lower() not in YAML_WORDS):
@@ -113,20 +113,20 @@ def yaml_text(text: str) -> str:
 
 
 def python_text(text: str) -> str:
-    """Return the text as a Python string literal, as `repr` does, with everything escaped that could mislead."""
+    """Return the string as a Python string literal, like `repr`, with all misleading characters escaped."""
     shown = repr(text)
     return shown if shown.isascii() else _UNSEEN.sub(_escape_python, shown)
 
 
 def is_token(text: str) -> bool:
-    """Say whether the text may stand without quotes: letters, digits and hyphens, 40 at most."""
+    """Return whether the string needs no quotes: letters, digits and hyphens, at most 40."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def shorten(text: str, limit: int) -> str:
-    """Cut the text to `limit` characters; the last one is an ellipsis when something was cut.
+    """Shorten the string to `limit` characters. If it was cut, the last one is an ellipsis.
 
-    No mark that belongs to the character before the cut is torn off.
+    Combining marks stay with the character before the cut.
     """
     if len(text) <= limit:
         return text

@@ -100,7 +100,7 @@ def test_tables_that_share_numbers_give_none_twice() -> None:
         tables.table("B", "T1", numbers).lookup("e4")
     numbers.end_browser()
     table = tables.table("B2", "T1", numbers)
-    with pytest.raises(StaleRefError, match="in a browser, or a session, that has ended") as refused:
+    with pytest.raises(StaleRefError, match="its browser or session has ended") as refused:
         table.lookup("e1")
     assert refused.value.became == "foreign"
     assert give(table, 1) == ["e7"]

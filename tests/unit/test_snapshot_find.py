@@ -90,7 +90,7 @@ def test_a_role_by_any_of_its_names() -> None:
         ("text", "text= finds"),
         ("StaticText", "text= finds"),
         ("RootWebArea", "the document itself"),
-        ("presentation", "nothing but presentation"),
+        ("presentation", "presentational elements have no line"),
         ("", "'button'"),
         (5, "name of a role"),
     ],
@@ -202,7 +202,7 @@ def test_frames_that_nobody_looked_at_are_named() -> None:
         f'e4 iframe "Map 4": read only in part, {deep}',
     ]
     error = not_found([], [], WantedRef("button", "Win"), 0, gaps=gaps[:3])
-    assert str(error).endswith("; not looked at: " + ", ".join(gaps[:3]))
+    assert str(error).endswith("; not read: " + ", ".join(gaps[:3]))
     lines = rendered(document).text.splitlines()
     assert lines == [
         '- iframe "Ad" [ref=e1] [frame not responding]',

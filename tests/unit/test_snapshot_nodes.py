@@ -1,4 +1,5 @@
-"""Snapshot.nodes: the lines as data. Read back by the grammar of docs/snapshot-format.md, the lines say the same."""
+"""Snapshot.nodes: the lines as data. Read back by the grammar of docs/snapshot-format.md, the lines say the
+same."""
 
 from __future__ import annotations
 
@@ -134,7 +135,7 @@ def test_find_by_text() -> None:
     assert ids(role="region", text="in euros", exact=True) == ["Prices"]
     assert ids(role="link", text="euros") == []
     assert shown.find(text="buy").role == "button"
-    with pytest.raises(NodeNotFoundError, match='link that says "now": .*near it: e3 button "Save"'):
+    with pytest.raises(NodeNotFoundError, match='link with text "now": .*near it: e3 button "Save"'):
         shown.find("link", text="now")
     with pytest.raises(InvalidArgumentError, match="text"):
         shown.find(text=" ")
