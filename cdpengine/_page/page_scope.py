@@ -111,7 +111,8 @@ class SessionOverride:
         TargetCrashedError and ConnectionLostError if the page is unreachable.
         """
         page = self._scope.page
-        if page is not None and (error := page.session.error()) is not None:
+        # A discarded tab has no renderer. It gets the commands when Chrome loads it.
+        if page is not None and not page.session.is_discarded and (error := page.session.error()) is not None:
             raise error
         self._scope.tabs.add_set_up(self._set_up, None if self._renew is None else self._renew_on)
         calls = [(session, self._begin_on(session)) for session in self._scope.sessions()]
@@ -181,7 +182,7 @@ class SessionOverride:
         """
         if session in self._crashed:
             return
-        early = not session.lived
+        early = session.is_discarded
 
         def revived(event: Event) -> None:
             if self._crashed.pop(session, None) is None:

@@ -412,7 +412,9 @@ class Targets:
             "Target.targetCrashed": self._note_crashed,
             "Inspector.targetCrashed": self._crash_session,
             "Inspector.targetReloadedAfterCrash": self._revive_session,
-            "Page.frameNavigated": self._revive_session,  # the only event when a discarded tab is loaded
+            "Page.lifecycleEvent": self._revive_discarded,
+            "Page.domContentEventFired": self._revive_discarded,
+            "Page.frameNavigated": self._revive_session,  # also of a discarded tab that is loaded
         }
         # Unbounded on purpose: the reader must not wait, and the number of entries is that of Chrome's targets.
         self._send, self.attachments = trio.open_memory_channel[Attachment](2**31)
@@ -492,6 +494,10 @@ class Targets:
     def _crash_session(self, source: Session, _event: Event) -> None:
         if not source.crashed:
             source._crash()
+
+    def _revive_discarded(self, source: Session, _event: Event) -> None:
+        if source.is_discarded:
+            source._revive(discarded=True)
 
     def _revive_session(self, source: Session, event: Event) -> None:
         source._revive(discarded=event.method == "Page.frameNavigated")

@@ -106,6 +106,11 @@ class Session:
         """Whether the target's renderer is dead. A reload or a navigation brings it back."""
         return self._crashed
 
+    @property
+    def is_discarded(self) -> bool:
+        """Whether the target has had no renderer since the engine found it, as a discarded tab has none."""
+        return self._crashed and not self.lived and self._ended is None
+
     # --- commands -----------------------------------------------------------------------------------------
 
     def post(self, method: str, given: Mapping[str, Any] | None = None, /, **params: Any) -> PendingCall:

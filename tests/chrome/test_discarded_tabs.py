@@ -71,9 +71,17 @@ async def test_a_discarded_tab_is_used_after_a_reload(httpserver: HTTPServer) ->
         assert await page.evaluate("clicked") is True
 
 
-@pytest.mark.parametrize("way", ["reload", pytest.param("bring_to_front", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("way", "of_page"),
+    [
+        ("reload", False),
+        pytest.param("bring_to_front", False, marks=pytest.mark.slow),
+        ("goto", True),
+        pytest.param("reload", True, marks=pytest.mark.slow),
+    ],
+)
 async def test_settings_hold_from_the_first_script_of_a_discarded_tab(
-    httpserver: HTTPServer, way: str
+    httpserver: HTTPServer, way: str, of_page: bool
 ) -> None:
     async def double(number: int) -> int:
         return 2 * number
@@ -82,12 +90,12 @@ async def test_settings_hold_from_the_first_script_of_a_discarded_tab(
         await route.fulfill(body="by the route")
 
     async with discarded(httpserver) as page:
-        context = page.context
-        await context.emulation.set(user_agent="Own/1.0", viewport=(555, 444), timezone="Asia/Tokyo")
+        context = page if of_page else page.context  # they have the same methods
         await context.scripts.add_init_script("window.runs = (window.runs ?? 0) + 1")
+        await context.emulation.set(user_agent="Own/1.0", viewport=(555, 444), timezone="Asia/Tokyo")
         await context.scripts.expose("double", double)
         await context.route("**/routed", answer)
-        await getattr(page, way)()
+        await (page.goto(page.url) if way == "goto" else getattr(page, way)())
         assert await page.evaluate("seen") == "1,function,555,Own/1.0"
         assert await page.evaluate("double(21)") == 42
         assert await page.evaluate("fetch('/routed').then((it) => it.text())") == "by the route"

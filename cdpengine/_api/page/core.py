@@ -65,6 +65,7 @@ from cdpengine.errors import (
     DeadlineExceededError,
     FocusMovedError,
     StaleRefError,
+    TargetCrashedError,
 )
 
 __all__ = [
@@ -182,12 +183,19 @@ class PageCore:
 
     @asynccontextmanager
     async def action(
-        self, action: str, timeout: float, *, also_unready: bool = False, everywhere: bool = False
+        self,
+        action: str,
+        timeout: float,
+        *,
+        also_unready: bool = False,
+        also_discarded: bool = False,
+        everywhere: bool = False,
     ) -> AsyncIterator[Budget]:
         """Run one action under its budget, once the page is ready and its next document has arrived.
 
         With `also_unready`, the page may be crashed, stuck or navigating, because the action brings it back. With
-        `everywhere`, the action also waits for new documents of all frames.
+        `also_discarded`, a tab that Chrome discarded is ready as it is, because Chrome executes the commands when
+        it loads the tab. With `everywhere`, the action also waits for new documents of all frames.
         """
         try:
             with (
@@ -196,7 +204,12 @@ class PageCore:
                 self.target.running.run(action, budget.deadline),
             ):
                 running = self.target.running
-                await (running.started() if also_unready else running.ready())
+                try:
+                    await (running.started() if also_unready else running.ready())
+                except TargetCrashedError:
+                    if not (also_discarded and self.session.is_discarded):
+                        raise
+                    also_unready = True
                 navigation = self.target.navigation
                 if not also_unready and (navigation.pending or navigation.fresh):
                     frames = self.target.frames if everywhere else (self.target.frames.main,)

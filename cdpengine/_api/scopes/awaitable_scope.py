@@ -201,7 +201,8 @@ class SettingScope:
     def of_page(cls, core: PageCore) -> SettingScope:
         """Return the scope of one page and the pages it opens."""
         page_scope = PageScope.of_page(core.state.tabs, core.target)
-        return cls(page_scope, core.action, evaluate_enabled=core.state.evaluate_enabled)
+        entering = partial(core.action, also_discarded=True)
+        return cls(page_scope, entering, evaluate_enabled=core.state.evaluate_enabled)
 
     @classmethod
     def of_context(cls, core: ContextCore) -> SettingScope:

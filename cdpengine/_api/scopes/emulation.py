@@ -59,7 +59,7 @@ class PageEmulation:
 
         async def last() -> tuple[None, Callable[[], Awaitable[None]]]:
             layer = Layer(settings, target.target_id)
-            async with self._core.action("emulate", timeout):
+            async with self._core.action("emulate", timeout, also_discarded=True):
                 await emulations.keep(target.target_id, layer, target)
             return None, partial(emulations.release, target.target_id, layer)
 
@@ -67,7 +67,7 @@ class PageEmulation:
         async def scope() -> AsyncIterator[None]:
             layer = Layer(settings, target.target_id)
             try:
-                async with self._core.action("emulate", timeout):
+                async with self._core.action("emulate", timeout, also_discarded=True):
                     await emulations.begin(layer, target)
                 yield
             finally:

@@ -91,8 +91,9 @@ class Scripts:
             )
             try:
                 async with self._scope.entering("add an init script", timeout):
-                    if page_scope.page is not None:
-                        await _check_syntax(page_scope.page.session, text)
+                    page = page_scope.page
+                    if page is not None and not page.session.is_discarded:  # a discarded tab compiles nothing
+                        await _check_syntax(page.session, text)
                     await override.enter()
                 yield
             finally:

@@ -240,7 +240,7 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
 
     if not page.session.crashed:  # the document to reload is the pending one
         await wait_for_documents(page, (page.frames.main.id,), budget)
-    return await navigate(page, send, wait_until, budget)
+    return await navigate(page, send, wait_until, budget, reloads=True)
 
 
 async def wait_for_document(
@@ -306,11 +306,14 @@ async def navigate(
     budget: Budget,
     *,
     fresh: bool = False,
+    reloads: bool = False,
 ) -> Arrival:
     session = page.session
     if not fresh:  # nothing hangs in a new page, and no collector reads it
         await _free(page, budget)
         await _take_leave(page, budget)
+        if session.is_discarded and not reloads:
+            await _load_discarded(page, budget)
     dead = session.crashed  # the navigation restores it; a later crash is a failure
     watch = DocumentWatch(page.frames.main.id, page.changes.notify)
     # Not awaited: a page that hangs does not answer, and the navigation frees it.
@@ -407,6 +410,19 @@ async def _free(page: PageTarget, budget: Budget) -> None:
         for session in page.recovery_sessions():
             with suppress(SessionGoneError, ConnectionLostError):
                 session.post("Runtime.terminateExecution")
+
+
+async def _load_discarded(page: PageTarget, budget: Budget) -> None:
+    """Have Chrome create the renderer of a discarded tab, which executes the page's set-up.
+
+    A navigation would create another renderer, and Chrome would execute the set-up after its first scripts.
+    A server that does not answer delays this only briefly.
+    """
+    budget.step("loading the discarded tab")
+    with trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)):
+        await page.session.call("Page.bringToFront")
+        if page.navigation.under_way:  # Chrome does not load a crashed tab
+            await page.wait_for(lambda: not page.session.crashed or None, also_crashed=True)
 
 
 async def end_pending(page: PageTarget) -> None:
