@@ -1,6 +1,6 @@
-"""A command line that keeps its browser: a thin client, and the background service that does what it asks.
+"""A command line that keeps its browser: a thin client, and a background service that performs its commands.
 
-Rule: `client` and `places` are all that a command with a running service loads, and they import nothing but what
-the interpreter has loaded by then, and the C module of sockets. Everything else belongs to the service, or to its
-start.
+Rule: a command with a running service loads only `client` and `places`. These import only modules that the
+interpreter has already loaded, and the C module of sockets. Everything else belongs to the service or to
+starting it.
 """

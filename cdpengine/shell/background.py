@@ -1,9 +1,9 @@
-"""The background service: it listens on a socket of its user, and does each command through `Service.perform`.
+"""The background service: it listens on its user's socket, and performs each command through `Service.perform`.
 
-Rule: there is one for each user, because it holds a lock as long as it lives, which the system takes back however
-it ends. Its socket appears under its name only when it listens, and is gone before it ends, so a socket that
-refuses is one of a service that was killed. A command whose client leaves is cancelled. It ends by itself when it
-was not used for a while, with its last session, and on SIGTERM; its browser ends with it, also when it is killed.
+Rule: each user has at most one service, because it holds a lock, which the system releases however the service
+ends. The socket has its name only while the service listens, so a socket that refuses connections belongs to a
+killed service. If a client disconnects, its command is cancelled. The service ends after its idle time, with
+its last session, and on SIGTERM. Its browser ends with it, even if the service is killed.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ from cdpengine.shell.printing import DONE, Printed, print_error, print_response
 from cdpengine.shell.words import WORDS
 
 IDLE = 1800.0
-"""Seconds after which a service that nobody uses ends."""
+"""Idle time after which the service ends, in seconds."""
 
 _SCHEMES = frozenset(
     {"http", "https", "file", "data", "blob", "javascript", "chrome", "chrome-extension", "view-source"}
 )
 _LONGEST_HEAD = 64
 _FIELDS = 3
-"""What stands before the arguments: the folder, the session and the encoding."""
+"""Values before the arguments: the folder, the session and the encoding."""
 
 _ARRIVING = 10.0
-"""Seconds in which a command comes whole, and in which its client reads the answer."""
+"""Timeout for receiving a command and for sending the answer, in seconds."""
 
 _TAKING_OVER = 15.0
-"""Seconds that a service which is ending may take, until another one begins."""
+"""Maximum time to wait for a service that is ending, in seconds."""
 
 
 _NO_BROWSER = frozenset({"browserNotFound", "launchFailed"})
-"""Errors after which a service without sessions is of no use."""
+"""Errors after which a service without sessions ends."""
 
 _NO_PAGE = "Open a page first: cdpengine open URL."
 
 
 @attrs.frozen(kw_only=True)
 class BackgroundOptions:
-    """What the first command says of the service: which browser, whether its window is shown, when it ends."""
+    """Options of the service from the first command: the browser, whether its window is visible, the idle time."""
 
     idle: float = IDLE
     executable: str | None = None
@@ -69,9 +69,9 @@ class BackgroundOptions:
     viewport: str = "1280x720"
 
     def settings(self) -> ServiceSettings:
-        """Return the settings of the service: its user may do here what they may do anyway."""
+        """Return the settings of the service. Its user has all permissions here anyway."""
         return ServiceSettings(
-            token=make_token(),  # nothing asks for it: the socket's folder lets nobody else in
+            token=make_token(),  # unused: only this user can open the socket's folder
             url_policy=UrlPolicy(schemes=_SCHEMES, allow_private=True),
             files=Path("/"),
             commands_enabled=True,
@@ -86,7 +86,7 @@ class BackgroundOptions:
 
 @attrs.define(eq=False)
 class Background:
-    """The service's side of the shell: reads commands, does them, and knows when to end."""
+    """The service's side of the shell: reads commands, performs them, and decides when to end."""
 
     service: Service
     options: BackgroundOptions
@@ -98,7 +98,10 @@ class Background:
     _used: trio.Event = attrs.field(factory=trio.Event)
 
     async def answer(self, stream: trio.SocketStream) -> None:
-        """Do the command of one client. What it says is answered, and what it does when it leaves is undone."""
+        """Perform the command of one client, and send the answer.
+
+        If the client disconnects, cancel the command.
+        """
         async with stream:
             with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 await self._answer(stream)
@@ -108,7 +111,7 @@ class Background:
         with trio.move_on_after(_ARRIVING):
             command = await read_command(stream)
         if command is None or self.ending.is_set():
-            return  # the client sees that nothing was begun, and starts another service
+            return  # the client sees that the command did not begin, and starts another service
         typed, encoding = command
         self._under_way += 1
         try:
@@ -124,14 +127,14 @@ class Background:
                 await send_answer(stream, printed, encoding, as_json=wants_json(typed.arguments))
 
     async def _unless_left(self, stream: trio.SocketStream, typed: Typed) -> Printed | None:
-        """Do a command unless its client leaves meanwhile; None where it did."""
+        """Perform a command; return None, and cancel it, if the client disconnects."""
         done: list[Printed] = []
         async with trio.open_nursery() as nursery:
 
             async def watch() -> None:
                 with suppress(trio.BrokenResourceError):
                     while await stream.receive_some(1):
-                        pass  # a client says nothing more
+                        pass  # clients send nothing more
                 nursery.cancel_scope.cancel()
 
             nursery.start_soon(watch)
@@ -140,7 +143,7 @@ class Background:
         return done[0] if done else None
 
     async def perform(self, typed: Typed) -> Printed:
-        """Do a command, and return what is printed."""
+        """Perform a command, and return its output."""
         try:
             command = parse(typed)
             self._check_options(command)
@@ -156,7 +159,7 @@ class Background:
             verb = next((each for each in typed.arguments if not each.startswith("-")), "")
             return print_error(
                 error,
-                f"cdpengine {verb} --help says what it takes.",
+                f"cdpengine {verb} --help shows its arguments and options.",
                 kind="",
                 as_json=wants_json(typed.arguments),
             )
@@ -165,7 +168,7 @@ class Background:
         )
 
     def _check_options(self, command: Command) -> None:
-        """Refuse another browser than the one that the service has."""
+        """Refuse options for a browser that differs from the service's browser."""
         for option, has in (
             ("--headful", not self.options.headless),
             ("--browser", self.options.executable),
@@ -180,7 +183,7 @@ class Background:
                 )
 
     def _end_without_sessions(self) -> None:
-        """End where no browser could be started: the next command may name another one."""
+        """End if no browser could be started: the next command may choose another one."""
         if not self.service.sessions.names:
             self.ending.set()
 
@@ -203,7 +206,7 @@ class Background:
         return print_response(ActResponse(kind="", ok=True), as_json=command.as_json)
 
     async def end_when_idle(self) -> None:
-        """End the service when it was not used for its idle time."""
+        """End the service after its idle time."""
         while not self.ending.is_set():
             used = self._used
             left = self._last_used + self.options.idle - trio.current_time()
@@ -214,11 +217,11 @@ class Background:
                 await used.wait()
 
 
-# --- what goes over the socket -------------------------------------------------------------------------------
+# --- the protocol of the socket ------------------------------------------------------------------------------
 
 
 async def read_command(stream: trio.SocketStream) -> tuple[Typed, str] | None:
-    """Return what a client typed, and the encoding of its output; None for one that is no client of ours."""
+    """Return a client's command and the encoding of its output; None for an unknown client."""
     data = bytearray()
     while b"\n" not in data:
         piece = await stream.receive_some(1 << 16)
@@ -251,20 +254,20 @@ async def read_command(stream: trio.SocketStream) -> tuple[Typed, str] | None:
 
 
 async def send_answer(stream: trio.SocketStream, printed: Printed, encoding: str, *, as_json: bool) -> None:
-    """Send what is printed to a client."""
+    """Send the output to a client."""
     status, err, out = printed.encode(encoding, as_json=as_json)
     await stream.send_all(b"%d %d %d\n%s%s" % (status, len(err), len(out), err, out))
 
 
-# --- one for each user ---------------------------------------------------------------------------------------
+# --- one service for each user -------------------------------------------------------------------------------
 
 
 @asynccontextmanager
 async def running(options: BackgroundOptions) -> AsyncIterator[Background]:
-    """Run the service while the block runs, listening for clients.
+    """Run the service during the block, and listen for clients.
 
-    The lock has to be held. When the block ends, or the service ends by itself, nobody is let in any more, its
-    browser is closed, and the clients that waited for that are answered.
+    The caller must hold the lock. At the end of the block or of the service, it accepts no more clients, closes
+    the browser, and answers the waiting clients.
     """
     async with trio.open_nursery() as clients:
         async with open_service(options.settings()) as service, trio.open_nursery() as nursery:
@@ -295,7 +298,7 @@ async def _accept(listener: trio.SocketListener, background: Background, clients
 
 
 def listen() -> trio.SocketListener:
-    """Return a listener on the user's socket, which is there from now on, with mode 0600."""
+    """Open the user's socket with mode 0600, and return its listener."""
     path = Path(places.socket_path())
     new = path.with_name(f"{path.name}.{os.getpid()}")
     new.unlink(missing_ok=True)
@@ -317,9 +320,9 @@ def listen() -> trio.SocketListener:
 
 
 async def take_lock() -> int | None:
-    """Return the descriptor of the lock, None where a service that works has it.
+    """Return the descriptor of the lock, or None if a running service has it.
 
-    Raises TimeoutError where one that is ending keeps it.
+    Raises TimeoutError if a service that is ending keeps it.
     """
     descriptor = os.open(places.lock_path(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     held = False
@@ -328,7 +331,7 @@ async def take_lock() -> int | None:
             while not (held := _lock(descriptor)):
                 if answers():
                     return None
-                await trio.sleep(0.02)  # it begins or ends, and says so to nobody
+                await trio.sleep(0.02)  # the other service begins or ends, without any event
         if not held:
             raise TimeoutError
         os.ftruncate(descriptor, 0)
@@ -340,7 +343,7 @@ async def take_lock() -> int | None:
 
 
 def _lock(descriptor: int) -> bool:
-    """Take the lock, if nobody has it."""
+    """Take the lock if it is free."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -349,7 +352,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def answers() -> bool:
-    """Whether a service listens on the user's socket."""
+    """Return whether a service listens on the user's socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(places.socket_path())
@@ -359,7 +362,7 @@ def answers() -> bool:
 
 
 async def run(options: BackgroundOptions, ready: int) -> None:
-    """Run the service to its end, unless there is one. When one listens, a byte is written to `ready`."""
+    """Run the service to its end, unless one is running. Write a byte to `ready` when one listens."""
     lock = await take_lock()
     if lock is None:
         _say_ready(ready)
@@ -378,14 +381,14 @@ async def run(options: BackgroundOptions, ready: int) -> None:
 
 
 def _say_ready(pipe: int) -> None:
-    """Tell the client that started this service that one listens now."""
-    with suppress(BrokenPipeError):  # it has left
+    """Notify the client that started this service that a service listens."""
+    with suppress(BrokenPipeError):  # it has ended
         os.write(pipe, b"+")
     os.close(pipe)
 
 
 def main() -> None:
-    """Run the service as a program. `--ready` is the descriptor that is written to when it listens."""
+    """Run the service as a program. `--ready` is the descriptor to write to once it listens."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--ready", type=int, required=True)
     parser.add_argument("--idle", type=float, default=IDLE)

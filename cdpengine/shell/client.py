@@ -1,13 +1,13 @@
-"""The thin client: what was typed goes to the background service, and what it answers is printed.
+"""The thin client: sends the command line to the background service, and prints the answer.
 
-Rule: a command with a running service parses nothing, and loads nothing that is not there anyway: `re`, `json` and
-`socket` alone would cost more than half of the interpreter's own start. Only where there is no service, the rest
-is loaded, which checks what was typed and starts one.
+Rule: with a running service, a command parses nothing and loads no further modules: `re`, `json` and `socket`
+alone would take more than half of the interpreter's start time. Only without a service, it loads the rest,
+which checks the command and starts a service.
 
-What is sent: a line `cdpengine-shell 1 ARGUMENTS STDIN`, with the bytes of both, and then both. The arguments are
-separated by NUL, and begin with the folder, the session and the encoding of the output. What comes back: a line
-`taken` as soon as the service will do it, a line `STATUS ERRORS OUTPUT` at its end, and then the bytes of both. A
-client that leaves earlier takes its command back.
+The request: a line `cdpengine-shell 1 ARGUMENTS STDIN` with the sizes of both in bytes, and then both. The
+arguments are separated by NUL, and begin with the folder, the session and the encoding of the output. The
+answer: a line `taken` when the service accepts the command, a line `STATUS ERRORS OUTPUT` with sizes at its
+end, and then both. A client that disconnects earlier cancels its command.
 """
 
 import _socket
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 PROTOCOL = b"cdpengine-shell 1"
 TAKEN = b"taken\n"
 LONGEST = 32 * 2**20
-"""Bytes of a command, with what it reads from standard input."""
+"""Maximum size of a command with its standard input, in bytes."""
 
 INTERRUPTED = 130
 UNREACHABLE = 4
-"""The exit status where there is no service: it could not be started, or ended in the middle of a command."""
+"""Exit status without a service: it could not be started, or it ended during a command."""
 
 VERBS = frozenset(
     {
@@ -43,22 +43,22 @@ VERBS = frozenset(
         "storage", "tabs", "type", "uncheck", "upload", "wait",
     }
 )  # fmt: skip
-"""The commands that are for the page of a session. Those of `SHARED` are, too, where they name no page to load."""
+"""Commands for the page of a session. Those in `SHARED` belong to it only if they name no page to load."""
 
 SHARED = frozenset({"snapshot", "screenshot", "pdf"})
 
 _READ_STDIN = frozenset({"act", "cache-lookup", "eval", "fill", "type"})
 _READ_VALUES = frozenset({"cache-replay", "start-learning"})
-"""Verbs whose values of variables are in a file, or in standard input: `--values FILE`, `--values -`."""
+"""Verbs that read values of variables from a file or standard input: `--values FILE`, `--values -`."""
 
 _FLAGS = frozenset(
     {"--json", "--interactive", "--compact", "--diff", "--ignored", "--unredacted", "--force", "--keep-arguments"}
 )  # fmt: skip
-"""Options of `snapshot` that take no value."""
+"""Options of `snapshot` without a value."""
 
 
 class LostError(Exception):
-    """The service ended before it answered. `began`: it had begun to do the command."""
+    """The service ended before it answered. `began`: it had begun the command."""
 
     def __init__(self, began: bool) -> None:
         super().__init__(began)
@@ -66,15 +66,15 @@ class LostError(Exception):
 
 
 class NoValuesError(Exception):
-    """The file of `--values` cannot be read."""
+    """The file of `--values` is unreadable."""
 
 
 class TooLongError(Exception):
-    """A command has more bytes than the service takes."""
+    """A command exceeds the maximum size."""
 
 
 def is_for_session(arguments: "Sequence[str]") -> bool:
-    """Say whether a command is for the page of a session, and not one that starts a browser of its own."""
+    """Return whether a command is for the page of a session, not one that starts a separate browser."""
     verb, rest = split_verb(arguments)
     if verb in VERBS:
         return True
@@ -86,7 +86,7 @@ def is_for_session(arguments: "Sequence[str]") -> bool:
 
 
 def split_verb(arguments: "Sequence[str]") -> "tuple[str, list[str]]":
-    """Return the verb, "" for none, and the other arguments. `--session NAME` and `--json` may stand before it."""
+    """Return the verb, or "", and the other arguments. `--session NAME` and `--json` may precede the verb."""
     at = 0
     while at < len(arguments):
         each = arguments[at]
@@ -102,7 +102,7 @@ def split_verb(arguments: "Sequence[str]") -> "tuple[str, list[str]]":
 
 
 def _has_bare(arguments: "Sequence[str]") -> bool:
-    """Whether one of the arguments is neither an option nor the value of one."""
+    """Return whether one of the arguments is neither an option nor the value of one."""
     is_value = False
     for at, each in enumerate(arguments):
         if is_value:
@@ -117,7 +117,7 @@ def _has_bare(arguments: "Sequence[str]") -> bool:
 
 
 def run(arguments: "Sequence[str]") -> int:
-    """Do one command, print what it answers, and return its exit status."""
+    """Perform one command, print its output, and return its exit status."""
     try:
         if wants_help(arguments):
             return _help(arguments)
@@ -141,7 +141,7 @@ def run(arguments: "Sequence[str]") -> int:
 
 
 def wants_help(arguments: "Sequence[str]") -> bool:
-    """Say whether a verb is asked what it takes. "-h" may be a text or a key, beside other arguments."""
+    """Return whether the command asks for help. With other arguments, "-h" may be a text or a key."""
     before = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
     return "--help" in before or (len(arguments) == 2 and arguments[1] == "-h")
 
@@ -149,7 +149,7 @@ def wants_help(arguments: "Sequence[str]") -> bool:
 def ask(arguments: "Sequence[str]", given: bytes) -> "tuple[int, bytes, bytes]":
     """Send a command to the running service; return its exit status, its errors and its output.
 
-    Raises FileNotFoundError or ConnectionRefusedError where none runs, LostError and TooLongError.
+    Raises FileNotFoundError or ConnectionRefusedError without a service, LostError and TooLongError.
     """
     if sys.platform == "win32":
         raise OSError("Windows has no sockets of Unix for Python")
@@ -187,7 +187,7 @@ def _receive(connection: _socket.socket) -> "tuple[int, bytes, bytes]":
         while piece := connection.recv(1 << 18):
             answer += piece
     except ConnectionResetError:
-        pass  # the same as its end: what came says how far it was
+        pass  # treated as the end: the received bytes show the progress
     if not answer.startswith(TAKEN):
         raise LostError(False)
     head, separator, body = bytes(answer[len(TAKEN) :]).partition(b"\n")
@@ -200,7 +200,7 @@ def _receive(connection: _socket.socket) -> "tuple[int, bytes, bytes]":
 
 
 def _read_stdin(arguments: "Sequence[str]") -> bytes:
-    """Return what standard input has, where an argument "-" stands for it."""
+    """Return the content of standard input if an argument is "-"."""
     if "-" not in arguments:
         return b""
     before = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
@@ -208,7 +208,7 @@ def _read_stdin(arguments: "Sequence[str]") -> bytes:
 
 
 def _read_values(arguments: "Sequence[str]") -> bytes:
-    """Return what the file of `--values` has; "-" is standard input."""
+    """Return the content of the file of `--values`; "-" is standard input."""
     if split_verb(arguments)[0] not in _READ_VALUES:
         return b""
     before = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
@@ -228,7 +228,7 @@ def _read_values(arguments: "Sequence[str]") -> bytes:
 
 
 def show(status: int, err: bytes, out: bytes) -> int:
-    """Print what a command said, and return its exit status."""
+    """Print the output of a command, and return its exit status."""
     try:
         for stream, text in ((sys.stderr, err), (sys.stdout, out)):
             if text:
@@ -236,7 +236,8 @@ def show(status: int, err: bytes, out: bytes) -> int:
                 stream.buffer.write(text)
                 stream.buffer.flush()
     except BrokenPipeError:
-        # The reader of our output left, as `| head` does. Python would complain again when it flushes at exit.
+        # The reader of the output has ended, as with `| head`. Python would report that again when it flushes
+        # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return status or 1
     return status

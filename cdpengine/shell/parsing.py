@@ -1,8 +1,7 @@
-"""What was typed becomes a request: bare arguments and options become its fields, as its class declares them.
+"""Parsing of command lines: arguments and options become the fields of a request, as its class declares them.
 
-Rule: nothing is guessed. What is left over or missing is refused with the verb's usage; what the fields mean and
-which values they take, the parser of requests says, as for every way in. Names of files are those of the folder in
-which the command was typed.
+Rule: the parser guesses nothing. It refuses superfluous and missing arguments with the verb's usage. The parser of
+requests checks the values, as for all clients. File names are relative to the folder of the command.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _PICTURES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
 
 @attrs.frozen(kw_only=True)
 class Typed:
-    """What was typed: the arguments, the folder, the session that the environment names, and standard input."""
+    """A command line: the arguments, the folder, the session in the environment, and standard input."""
 
     arguments: Sequence[str]
     folder: str
@@ -43,7 +42,7 @@ class Typed:
 
 @attrs.frozen(kw_only=True)
 class Command:
-    """A command. `request` is its JSON; None for a verb of the shell itself. `options` are the shell's own."""
+    """A command. `request` is its JSON; None for a verb of the shell itself. `options` are the shell's options."""
 
     verb: Verb
     session: str
@@ -78,12 +77,12 @@ def parse(typed: Typed) -> Command:
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether the answer is to be JSON, also where the rest of the arguments cannot be read."""
+    """Return whether to answer in JSON, even if the other arguments are invalid."""
     return "--json" in arguments[: arguments.index("--") if "--" in arguments else None]
 
 
 class _Stdin(str):
-    """The argument "-", where it stands for standard input."""
+    """The argument "-" for standard input."""
 
     __slots__ = ()
 
@@ -93,7 +92,7 @@ _READ_STDIN = frozenset({"act", "cache-lookup", "eval", "fill", "type"})
 
 
 def _split(verb: Verb, arguments: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the bare arguments, and the options with their values. Only what begins with -- is an option."""
+    """Return the positional arguments, and the options with their values. Only options begin with --."""
     flags, valued = _option_names(verb)
     bare: list[str] = []
     options: dict[str, list[str]] = {}
@@ -129,12 +128,12 @@ def _one(values: Sequence[str]) -> str:
 
 
 def option_name(field: str) -> str:
-    """Return the option of a field: "max_depth" is "--max-depth"."""
+    """Return the option of a field: "--max-depth" for "max_depth"."""
     return f"--{field.replace('_', '-')}"
 
 
 def field_name(verb: Verb | None, field: str) -> str:
-    """Return what a field of JSON is called on a verb's line: "--max-depth", or the name of a bare argument."""
+    """Return the command-line name of a JSON field: "--max-depth", or the name of a positional argument."""
     snake = re.sub("([A-Z])", lambda found: f"_{found[1].lower()}", field)
     if snake in ("ref", "selector"):
         snake = "target"
@@ -144,7 +143,7 @@ def field_name(verb: Verb | None, field: str) -> str:
 
 @cache
 def option_fields(verb: Verb) -> Mapping[str, attrs.Attribute[Any]]:
-    """Return the fields of a verb's request that are options, by the names of these."""
+    """Return the fields of a verb's request that are options, by option name."""
     if verb.request is None:
         return {}
     taken = {place.field for place in verb.places} | set(verb.preset)
@@ -154,13 +153,13 @@ def option_fields(verb: Verb) -> Mapping[str, attrs.Attribute[Any]]:
 
 
 def is_flag(field: attrs.Attribute[Any]) -> bool:
-    """Whether the option of a field takes no value."""
+    """Return whether the option of a field has no value."""
     return field.default is False
 
 
 @cache
 def _option_names(verb: Verb) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the options that are flags, and those that take a value."""
+    """Return the options that are flags, and the options with a value."""
     fields = option_fields(verb)
     own = [each.partition(" ") for each in verb.options]
     flags = {"--json", *(name for name, _, value in own if not value)}
@@ -171,23 +170,23 @@ def _option_names(verb: Verb) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _own_options(verb: Verb, options: dict[str, list[str]], folder: str) -> Iterator[tuple[str, str | bool]]:
-    """Take the shell's own options out of those that were given."""
+    """Remove the shell's options from `options`, and yield them."""
     for described in verb.options:
         name, _, takes = described.partition(" ")
         if name in options:
             value = _one(options.pop(name))
             if name == "--viewport":
-                parse_viewport(value)  # refused before a service starts with it
-            # A program's path is that of the folder here; a name is looked for where programs are.
+                parse_viewport(value)  # an invalid one is refused before a service starts
+            # The path of a program is relative to the folder; a name is searched in the usual places.
             yield name, (os.path.join(folder, value) if os.sep in value else value) if takes else True
 
 
 def _values(given: str) -> dict[str, Any]:
-    """Return the values of `--values`: JSON, an object of texts. An empty file has none."""
+    """Return the values of `--values`: a JSON object of strings. An empty file has none."""
     values = _from_json("--values", given) if given.strip() else {}
     if not isinstance(values, dict):
         raise InvalidArgumentError(
-            what="--values", given="JSON of another kind", expected="an object of texts"
+            what="--values", given="JSON of another kind", expected="an object of strings"
         )
     return values
 
@@ -227,7 +226,7 @@ def _bare_fields(verb: Verb, hints: Mapping[str, Any], bare: Sequence[str]) -> d
 
 
 def _count(bare: Sequence[str]) -> str:
-    """Return how many bare arguments there are, in words: what they are may be secret."""
+    """Return the number of positional arguments in words. Their values may be secret."""
     return "1 argument" if len(bare) == 1 else f"{len(bare) or 'no'} arguments"
 
 
@@ -237,7 +236,7 @@ def _misused(verb: Verb, given: str) -> InvalidArgumentError:
 
 
 def _fill_place(verb: Verb, place: Place, hints: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Return the fields that one bare argument stands for."""
+    """Return the fields for one positional argument."""
     special = _SPECIAL.get((verb.name, place.field)) or _SPECIAL.get(("", place.field))
     if special is not None:
         return special(verb, text)
@@ -264,7 +263,7 @@ def _answer(verb: Verb, text: str) -> dict[str, Any]:
 
 
 def _end(name: str) -> Callable[[Verb, str], dict[str, Any]]:
-    """Return what reads one end of a drag: a ref or a selector."""
+    """Return a reader for one end of a drag: a ref or a selector."""
 
     def read(_verb: Verb, text: str) -> dict[str, Any]:
         ref = parse_ref_text(text)
@@ -282,7 +281,7 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Verb, str], dict[str, Any]]] = {
     ("close-tab", "index"): _tab,
     ("dialog", "accept"): _answer,
 }
-"""What bare arguments stand for that are more than one field; a name of "" is every verb."""
+"""Readers for positional arguments of more than one field; the name "" means every verb."""
 
 
 def _pairs(verb: Verb, bare: Sequence[str]) -> dict[str, Any]:
@@ -310,7 +309,7 @@ def _hints(verb: Verb) -> Mapping[str, Any]:
 
 
 def _convert(name: str, hint: Any, values: Sequence[str]) -> Any:
-    """Return the values of an option as JSON has them; the request's own parser looks at them then."""
+    """Return the values of an option as JSON data, which the parser of requests then checks."""
     kind = _without_none(hint)
     if get_origin(kind) is tuple and get_args(kind)[0] is not Any and not attrs.has(get_args(kind)[0]):
         return [_convert(name, get_args(kind)[0], [value]) for value in values]
@@ -349,7 +348,7 @@ def _from_json(name: str, text: str) -> Any:
 def _complete(
     verb: Verb, request: Mapping[str, Any], folder: str, *, force: bool, as_json: bool
 ) -> dict[str, Any]:
-    """Return the request with its files named whole, and with what the shell adds. Raises InvalidArgumentError."""
+    """Return the request with absolute file names and the shell's additions. Raises InvalidArgumentError."""
     done = dict(request)
     for name in ("path", "directory"):
         if isinstance(done.get(name), str):
@@ -377,11 +376,11 @@ _SUFFIXES = {
     "startMeasurement profile": "cpuprofile",
     "heapSnapshot": "heapsnapshot.gz",
 }
-"""What the names of files end in that the shell chooses."""
+"""Suffixes of the file names that the shell chooses."""
 
 
 def _choose_file(verb: Verb, request: dict[str, Any], folder: str, *, force: bool, as_json: bool) -> None:
-    """Give the request the file that its picture goes to, and the format that the file's name says."""
+    """Set the file for the picture, and the format that its name implies."""
     path: str | None = request.get("path")
     if path is None:
         if not as_json:
@@ -398,7 +397,7 @@ def _choose_file(verb: Verb, request: dict[str, Any], folder: str, *, force: boo
 
 
 def _new_name(folder: str, name: str, suffix: str) -> str:
-    """Return a file's name that nothing has yet: with the time, and a number where that is not enough."""
+    """Return an unused file name, with the time and, if needed, a number."""
     stem = os.path.join(folder, f"{name}-{time.strftime('%Y%m%d-%H%M%S')}")
     number = 1
     while os.path.lexists(path := f"{stem}.{suffix}" if number == 1 else f"{stem}-{number}.{suffix}"):

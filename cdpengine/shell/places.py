@@ -1,6 +1,6 @@
-"""Where the background service is found: its socket, its lock and its log, in a folder that is the user's alone.
+"""The files of the background service: socket, lock and log, in a private folder of the user.
 
-Rule: paths are made with `os.path` alone: the thin client reads them, and must not load `pathlib`.
+Rule: this module uses only `os.path`, because the thin client imports it and must not load `pathlib`.
 """
 
 import os
@@ -8,7 +8,7 @@ import sys
 
 
 def state_folder() -> str:
-    """Return where the command line keeps what lasts: in the user's folder for state."""
+    """Return the user's folder for persistent state of the command line."""
     if sys.platform == "win32":
         root = os.environ.get("LOCALAPPDATA") or os.path.join(os.path.expanduser("~"), "AppData", "Local")
     else:
@@ -17,26 +17,26 @@ def state_folder() -> str:
 
 
 def refs_path() -> str:
-    """Return the path of the file that keeps the highest number of a ref."""
+    """Return the path of the file with the highest ref number."""
     return os.path.join(state_folder(), "shell-refs")
 
 
 def runtime_folder() -> str:
-    """Return where the service's files are, which mean nothing once it has ended."""
+    """Return the folder of the service's files, which are useless once it has ended."""
     root = os.environ.get("XDG_RUNTIME_DIR")
     return os.path.join(root, "cdpengine") if root else os.path.join(state_folder(), "run")
 
 
 def socket_path() -> str:
-    """Return the path of the socket that the service listens on."""
+    """Return the path of the service's socket."""
     return os.path.join(runtime_folder(), "shell.sock")
 
 
 def lock_path() -> str:
-    """Return the path of the file that the service holds a lock on as long as it lives."""
+    """Return the path of the file that the service locks while it runs."""
     return os.path.join(runtime_folder(), "shell.lock")
 
 
 def log_path() -> str:
-    """Return the path of what the latest service wrote to its standard error."""
+    """Return the path of the log: the standard error of the latest service."""
     return os.path.join(runtime_folder(), "shell.log")

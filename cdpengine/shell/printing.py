@@ -1,7 +1,7 @@
-"""What a command prints: short text for people and models, or the whole response as JSON, and its exit status.
+"""The output of commands: short text for people and models, or the whole response as JSON, and the exit status.
 
-Rule: what a page wrote cannot command a terminal. The text says what was asked for and what the action set off,
-and nothing else; an error is one line, with what to do in a second one.
+Rule: content of a page cannot control a terminal. The text has only the result and the action's effects; an
+error is one line, with advice in a second one.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ STATUS: Mapping[str, int] = {
     "evaluationTimeout": TIMED_OUT,
     "serviceUnavailable": UNREACHABLE,
 }
-"""By the kind of error; all others are FAILED."""
+"""Exit status by the kind of error; all others are FAILED."""
 
 
 @attrs.frozen
 class Printed:
-    """What is printed where, and the exit status."""
+    """Standard output, standard error, and the exit status."""
 
     status: int
     out: str = ""
     err: str = ""
 
     def encode(self, encoding: str, *, as_json: bool) -> tuple[int, bytes, bytes]:
-        """Return the status, and both texts as bytes; what the encoding lacks is written as an escape."""
+        """Return the status and both texts as bytes. Characters outside of the encoding become escapes."""
         out = self.out
         try:
             data = out.encode(encoding)
         except (UnicodeEncodeError, LookupError):
-            # Python's escapes would be no JSON.
+            # Python's escapes would be invalid JSON.
             data = (
                 f"{_json.encode_ascii(_json.decode_leniently(out))}\n".encode()
                 if as_json
@@ -60,9 +60,9 @@ class Printed:
 
 
 def print_response(response: ActResponse, *, as_json: bool, script: bool = False) -> Printed:
-    """Return what is printed of a response.
+    """Return the output of a response.
 
-    `script`: what it returns is a script's value, which may be nothing.
+    `script`: the result is the value of a script, which may be empty.
     """
     if response.error is not None:
         return print_failure(response.error, response=response, as_json=as_json)
@@ -77,18 +77,18 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
 
 
 def _found_nothing(response: ActResponse) -> bool:
-    """Return whether it was looked for elements, and there are none: `find` exits like grep."""
+    """Return whether a search found no element: `find` exits like grep."""
     return response.kind == "find" and isinstance(response.result, Mapping) and not response.result["count"]
 
 
 def print_error(error: EngineError, hint: str, *, kind: str, as_json: bool) -> Printed:
-    """Return what is printed of an error that no request got as far as."""
+    """Return the output of an error that occurred before the request."""
     failure = attrs.evolve(describe_failure(error), hint=hint)
     return print_failure(failure, response=ActResponse(kind=kind, ok=False, error=failure), as_json=as_json)
 
 
 def print_failure(failure: Failure, *, response: ActResponse, as_json: bool) -> Printed:
-    """Return what is printed of an error: one line, and what to do; the whole response with `as_json`, too."""
+    """Return the output of an error: one line, and a hint; with `as_json`, the whole response, too."""
     message = escape_line(hide_secrets(_in_one_line(failure.message)))
     effects = "".join(f"{line}\n" for line in describe_effects(response.effects))
     err = f"Error: {message}\nHint: {escape_line(failure.hint)}\n{effects}"
@@ -97,7 +97,10 @@ def print_failure(failure: Failure, *, response: ActResponse, as_json: bool) -> 
 
 
 def _in_one_line(message: str) -> str:
-    """Return a message without its log of attempts; JSON has all of it. A list behind a colon is no such log."""
+    """Return a message without its log of attempts, which the JSON has.
+
+    A list behind a colon is not such a log.
+    """
     first, *rest = [line.strip() for line in message.splitlines()] or [""]
     has_list = first.endswith(":") and rest[:1] != [] and rest[0].startswith("- ")
     for line in rest:
@@ -235,4 +238,4 @@ _TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
     "close": _nothing,
     "startLearning": _notice,
 }
-"""How the results of each kind read; those of other kinds are printed as they are."""
+"""How to print results by kind; those of other kinds are printed as JSON."""

@@ -1,7 +1,7 @@
-"""The start of the background service, and what a command says where there is none.
+"""Starting the background service, and the errors of commands without one.
 
-Rule: a command is checked before anything is started. Who starts the service waits until it listens; of several at
-once, one starts it, and all of them use it.
+Rule: a command is checked before the service starts. The client that starts the service waits until it listens. If
+several clients start at the same time, one starts the service, and all use it.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from cdpengine.shell.parsing import Command, Typed, parse, wants_json
 from cdpengine.shell.printing import DONE, Printed, print_error, print_failure, print_response
 
 _STARTING = 30.0
-"""Seconds in which a service has to listen, also where one that is ending is waited for."""
+"""Maximum time for a service to listen, in seconds, including the end of an earlier one."""
 
 _ATTEMPTS = 5
-"""How often a command is sent to a service that ended before it took it."""
+"""Maximum number of attempts to send a command to a service that ends before accepting it."""
 
 _SHOWN_LOG = 300
 
 
 def start_and_ask(arguments: Sequence[str], given: bytes) -> int:
-    """Do a command for which no service runs: check it, start the service, and ask that."""
+    """Perform a command while no service runs: check it, start the service, and send it."""
     typed = Typed(
         arguments=arguments,
         folder=_folder(),
@@ -41,7 +41,7 @@ def start_and_ask(arguments: Sequence[str], given: bytes) -> int:
         command = parse(typed)
     except EngineError as error:
         verb, _ = client.split_verb(arguments)
-        hint = f"cdpengine {verb} --help says what it takes."
+        hint = f"cdpengine {verb} --help shows its arguments and options."
         return _say(print_error(error, hint, kind="", as_json=wants_json(arguments)), arguments)
     if command.verb.name == "close":
         return _say(print_response(ActResponse(kind="", ok=True), as_json=command.as_json), arguments)
@@ -72,7 +72,7 @@ def _folder() -> str:
 def start(command: Command) -> None:
     """Start the service, and return when it listens, or has ended.
 
-    Raises OSError where it cannot be started, PackageMissingError, and TimeoutError.
+    Raises OSError if it cannot be started, PackageMissingError, and TimeoutError.
     """
     with packages_named():
         import hypercorn  # noqa: F401 - what the service needs is missed here, where it can be said
@@ -90,9 +90,9 @@ def start(command: Command) -> None:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                cwd="/",  # it holds no folder that somebody wants to take away
+                cwd="/",  # no folder stays in use because of the service
                 pass_fds=(writing,),
-                start_new_session=True,  # a Ctrl-C in this terminal is not for it
+                start_new_session=True,  # so that a Ctrl-C in this terminal does not reach it
             )
         finally:
             os.close(log)
@@ -110,8 +110,7 @@ def start(command: Command) -> None:
 
 
 def _program() -> list[str]:
-    # The same code as this, wherever it was loaded from, and nothing from the folder in which the command was
-    # typed.
+    # The same code as this process, and nothing from the command's folder.
     root = str(Path(__file__).resolve().parents[2])
     run = f"import sys; sys.path.insert(0, {root!r}); from cdpengine.shell.background import main; main()"
     return [sys.executable, "-P", "-c", run]
@@ -130,34 +129,36 @@ def _options(command: Command) -> list[str]:
     return options
 
 
-# --- what is said --------------------------------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------------------
 
 
 def report(arguments: Sequence[str], error: Exception) -> int:
-    """Say why a command could not be done, or was not done to its end, and return the exit status."""
+    """Report why a command failed or did not finish, and return the exit status."""
     kind = "serviceUnavailable"
     if isinstance(error, client.TooLongError):
-        kind, hint = "invalidArgument", "Give less at once."
+        kind, hint = "invalidArgument", "Split the command, or shorten its input."
         message = f"the command has more than {client.LONGEST} bytes, with its standard input"
     elif isinstance(error, client.NoValuesError):
-        kind, hint = "invalidArgument", 'Name a file with JSON such as {"user": "ada"}; - is standard input.'
+        kind, hint = "invalidArgument", 'Use a file with JSON such as {"user": "ada"}; - is standard input.'
         message = f"the file of --values cannot be read: {error}"
     elif isinstance(error, client.LostError):
-        message = "the background service ended in the middle of the command"
-        hint = "Look at what was done: cdpengine snapshot starts another service, with a new browser."
+        message = "the background service ended during the command"
+        hint = "Check which actions were done. The next command starts another service and browser."
     elif isinstance(error, EngineError):
-        message, hint = str(error), "Install what the message names."
+        message, hint = str(error), "Install the package that the message names."
     elif isinstance(error, PermissionError):
-        message = f"the background service cannot be asked: {_reason(error)}"
+        message = f"cannot connect to the background service: {_reason(error)}"
         hint = (
-            f"{places.runtime_folder()} has to be yours alone: chmod 700, or name another by XDG_RUNTIME_DIR."
+            f"{places.runtime_folder()} must be private: chmod 700, or set XDG_RUNTIME_DIR to another folder."
         )
     elif "path too long" in str(error):
-        message = f"the background service cannot be asked: {places.socket_path()} is too long for a socket"
-        hint = "Name a folder with a shorter name by XDG_RUNTIME_DIR."
+        message = (
+            f"cannot connect to the background service: the socket path {places.socket_path()} is too long"
+        )
+        hint = "Set XDG_RUNTIME_DIR to a folder with a shorter path."
     else:
         message = f"the background service could not be started: {_reason(error)}{_log()}"
-        hint = f"cdpengine doctor says what stands in the way; {places.log_path()} has the service's words."
+        hint = f"Run cdpengine doctor to find the cause. The service's log is {places.log_path()}."
     failure = Failure(kind=kind, message=message, hint=hint, retryable=False)
     response = ActResponse(kind="", ok=False, error=failure)
     return _say(print_failure(failure, response=response, as_json=wants_json(arguments)), arguments)
@@ -168,7 +169,7 @@ def _reason(error: Exception) -> str:
 
 
 def _log() -> str:
-    """Return the last line that the service wrote, where it wrote any."""
+    """Return the last line of the service's log, or "" if it is empty."""
     try:
         lines = Path(places.log_path()).read_text("utf-8", "replace").strip().splitlines()
     except OSError:

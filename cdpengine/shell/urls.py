@@ -1,4 +1,7 @@
-"""URLs as they are typed: what is wrong with one, and what was probably meant. Loads nothing of the engine."""
+"""URLs on the command line: the fault of a URL, and the URL that was probably meant.
+
+Imports nothing of the engine.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from urllib.parse import urlsplit
 
 
 def url_problem(text: str, folder: str = "") -> tuple[str, str]:
-    """Return what is wrong with a URL, "" where it is absolute, and which one was probably meant, "" for none.
+    """Return the fault of a URL, "" if it is absolute, and the URL that was probably meant, or "".
 
-    `folder` is where names of files are looked for.
+    File names are relative to `folder`.
     """
     try:
         parts = urlsplit(text)

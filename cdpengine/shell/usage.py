@@ -1,4 +1,4 @@
-"""What `--help` says of a verb: its usage, what it does, and its options, which are the fields of its request."""
+"""The `--help` text of a verb: its usage, its meaning, and its options, which are the fields of its request."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _WIDTH = 100
 _COLUMN = 30
 
 _ALWAYS = {
-    "--session NAME": 'The session; CDPENGINE_SESSION names it, too, and without both it is "default".',
-    "--json": "Print the whole answer as JSON.",
-    "--help": "Show this, and do nothing.",
+    "--session NAME": 'The session; by default CDPENGINE_SESSION or "default".',
+    "--json": "Print the whole response as JSON.",
+    "--help": "Show this help.",
 }
 
 
@@ -57,7 +57,7 @@ def _options(verb: Verb) -> Iterator[tuple[str, str]]:
 
 
 def _value(field: attrs.Attribute[Any], hint: Any) -> str:
-    """Return what follows an option: what it takes, or nothing for a flag."""
+    """Return the placeholder of an option's value, "" for a flag."""
     if is_flag(field):
         return ""
     members = [each for each in get_args(hint) or (hint,) if each is not type(None)]

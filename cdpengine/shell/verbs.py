@@ -1,8 +1,7 @@
-"""The verbs of the shell, as data: which request each is, and which of its fields stand bare on the line.
+"""The verbs of the shell, as data: the request of each verb, and which of its fields are positional.
 
-Rule: a verb is one row. What is not bare is an option, and these are made of the fields of the request's class
-(`max_depth` is `--max-depth`), so that whatever a request can say, the shell can. `client.VERBS` has the same
-names.
+Rule: a verb is one row. All other fields of the request's class are options (`max_depth` is `--max-depth`), so the
+shell supports whatever a request supports. `client.VERBS` has the same names.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from cdpengine.act import KINDS, ActRequest
 
 @attrs.frozen
 class Place:
-    """A bare argument: its name in capitals in the usage, the field that it fills, and how often it may stand."""
+    """A positional argument: its name in the usage (capitals), its field, and its allowed number."""
 
     name: str
     field: str
@@ -31,9 +30,9 @@ class Place:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Verb:
-    """A verb. `preset` are fields that it means by itself; `options` those of the shell's own, with their meaning.
+    """A verb. `preset` are fields with fixed values; `options` are options of the shell itself.
 
-    A `kind` of "" is a verb of the shell itself, which is no request. `meaning` is one sentence.
+    A `kind` of "" is a verb of the shell itself, without a request. `meaning` is one sentence.
     """
 
     name: str
@@ -46,12 +45,12 @@ class Verb:
 
     @property
     def request(self) -> type[ActRequest] | None:
-        """The class of the request that it is; None for a verb of the shell itself."""
+        """The class of the request; None for a verb of the shell itself."""
         return KINDS[self.kind] if self.kind else None
 
     @property
     def usage(self) -> str:
-        """How it is written, without its options."""
+        """The usage, without options."""
         return " ".join([self.name, *map(str, self.places)])
 
 
@@ -61,16 +60,18 @@ TARGET = Place("TARGET", "target")
 MAYBE_TARGET = Place("TARGET", "target", needed=False)
 _FILE = Place("FILE", "path", needed=False)
 _VALUES = {"--values FILE": "A file with the values of variables, as JSON; - is standard input."}
-_FORCE = {"--force": "Overwrite FILE where it exists."}
-_HEADFUL = "Show the browser's window. It holds for the whole service, so it is for its first command."
-_BROWSER = "The browser to start: a path, or chrome, chromium, edge, brave. The same holds for it."
-_VIEWPORT = "The viewport of new pages, 1280x720 without it; none is the window's. The same holds for it."
+_FORCE = {"--force": "Overwrite FILE if it exists."}
+_HEADFUL = "Show the browser's window. Only for the first command, because it applies to the whole service."
+_BROWSER = "The browser to start: a path, or chrome, chromium, edge, brave. Only for the first command."
+_VIEWPORT = (
+    "The viewport of new pages, by default 1280x720; none is the window's. Only for the first command."
+)
 
 TABLE: Sequence[Verb] = (
     Verb(
         name="open",
         kind="navigate",
-        meaning="Go to a URL; the browser is started where there is none.",
+        meaning="Go to a URL; start the browser if none is running.",
         places=(Place("URL", "url"),),
         options={"--headful": _HEADFUL, "--browser PATH": _BROWSER, "--viewport SIZE": _VIEWPORT},
         example="open https://example.com",
@@ -78,28 +79,28 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="snapshot",
         kind="snapshot",
-        meaning="Print what the page shows, with a ref for each element.",
+        meaning="Print the page's content, with a ref for each element.",
         example="snapshot --interactive",
     ),
     Verb(name="click", kind="click", meaning="Click an element.", places=(TARGET,), example="click e3"),
     Verb(
         name="type",
         kind="type",
-        meaning="Type text into an element, at the end of what is there, by real key events.",
+        meaning="Type text into an element, after its present text, by real key events.",
         places=(TARGET, Place("TEXT", "text")),
         example='type e5 "blue shoes" --submit',
     ),
     Verb(
         name="fill",
         kind="fill",
-        meaning="Replace what stands in one field of a form, or in several.",
+        meaning="Replace the values of one or several fields of a form.",
         places=(TARGET, Place("VALUE", "value"), Place("TARGET VALUE", "more", needed=False, many=True)),
         example='fill e5 ada e6 "ada@example.com"',
     ),
     Verb(
         name="press",
         kind="press",
-        meaning="Press a key or a chord, on an element or where the focus is.",
+        meaning="Press a key or a chord, on an element or on the focused one.",
         places=(Place("KEY", "key"), MAYBE_TARGET),
         example="press Control+A",
     ),
@@ -144,20 +145,20 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="upload",
         kind="upload",
-        meaning="Choose files in an input of files; none empties it.",
+        meaning="Choose files in a file input; without files, clear it.",
         places=(TARGET, Place("FILE", "paths", needed=False, many=True)),
         example="upload e4 photo.jpg",
     ),
     Verb(
         name="highlight",
         kind="highlight",
-        meaning="Mark an element in the browser's window for a while.",
+        meaning="Highlight an element in the browser's window for a while.",
         places=(TARGET,),
     ),
     Verb(
         name="wait",
         kind="wait",
-        meaning="Wait for so many milliseconds, for a CSS selector, or for what the options say.",
+        meaning="Wait for a time in milliseconds, for a CSS selector, or for the conditions of the options.",
         places=(Place("WHAT", "what", needed=False),),
         example='wait --text "Thank you"',
     ),
@@ -171,13 +172,13 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="find",
         kind="find",
-        meaning="Find elements by what is said of them, and print their refs; exit with 1 where none matches.",
+        meaning="Find elements by role, name or text, and print their refs; exit with 1 if none matches.",
         example="find --role button --name Buy",
     ),
     Verb(
         name="extract",
         kind="extract",
-        meaning="Print what a reader sees of the page, as Markdown or text.",
+        meaning="Print the readable content of the page, as Markdown or text.",
         places=(MAYBE_TARGET,),
         example="extract --main-only",
     ),
@@ -200,7 +201,7 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="console",
         kind="console",
-        meaning="Print what the page wrote to its console, and its uncaught errors.",
+        meaning="Print the page's console messages and uncaught errors.",
         example="console --level warning",
     ),
     Verb(name="requests", kind="requests", meaning="Print the page's requests.", example="requests --failed"),
@@ -210,13 +211,13 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="recover",
         kind="recover",
-        meaning="Stop the script of a page that hangs. HOW is terminate, reload or close: how far it may go.",
+        meaning="Stop the script of a page that hangs. HOW is how far it may go: terminate, reload or close.",
         places=(Place("HOW", "allow", needed=False),),
     ),
     Verb(
         name="resize",
         kind="resize",
-        meaning="Give the page's viewport another size, in CSS pixels.",
+        meaning="Change the size of the page's viewport, in CSS pixels.",
         places=(Place("WIDTH", "width"), Place("HEIGHT", "height")),
         example="resize 390 844",
     ),
@@ -236,20 +237,20 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="close-tab",
         kind="close",
-        meaning="Close a page: the current one, or the one of that number in tabs.",
+        meaning="Close a page: the current one, or the one with this number in tabs.",
         places=(Place("TAB", "index", needed=False),),
     ),
     Verb(
         name="dialog",
         kind="dialog",
-        meaning="Say how the page's next dialog is answered, before the action that opens it: accept or dismiss.",
+        meaning="Set the answer to the page's next dialog, before the action that opens it: accept or dismiss.",
         places=(Place("ANSWER", "accept"), Place("TEXT", "prompt_text", needed=False)),
         example="dialog accept",
     ),
     Verb(
         name="file-chooser",
         kind="fileChooser",
-        meaning="Say which files the page's next file chooser gets, before the action that opens it.",
+        meaning="Set the files for the page's next file chooser, before the action that opens it.",
         places=(Place("FILE", "paths", many=True),),
     ),
     Verb(
@@ -298,7 +299,7 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="messages",
         kind="messages",
-        meaning="Print the newest messages of the protocol; they are kept from the first time on.",
+        meaning="Print the newest messages of the protocol; the log begins with the first such command.",
         places=(Place("METHOD", "method", needed=False),),
         example="messages 'Page.*'",
     ),
@@ -327,7 +328,7 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="stop-measurement",
         kind="stopMeasurement",
-        meaning="End a measurement, and print what came of it.",
+        meaning="End a measurement, and print its result.",
         places=(Place("WHAT", "measurement"),),
         example="stop-measurement trace",
     ),
@@ -340,7 +341,7 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="cache-replay",
         kind="executeCached",
-        meaning="Replay what the action cache knows of a scenario; it stops where it is not sure.",
+        meaning="Replay a scenario from the action cache; stops at an element that is not surely the same.",
         places=(Place("SCENARIO", "scenario", needed=False),),
         options=_VALUES,
         example="""cache-replay login --values login.json""",
@@ -348,33 +349,33 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="cache-lookup",
         kind="cacheLookup",
-        meaning="Print which scenario a sentence is about, and what the action cache knows of it here.",
+        meaning="Print the scenario that a sentence is about, and its entries in the action cache for this page.",
         places=(Place("SENTENCE", "goal"),),
         example='cache-lookup "log in as ada"',
     ),
     Verb(
         name="start-learning",
         kind="startLearning",
-        meaning="Learn a scenario from what is done on the page from now on.",
+        meaning="Learn a scenario from the following actions on the page.",
         places=(Place("SCENARIO", "scenario"),),
         options=_VALUES,
         example="""start-learning login --values login.json""",
     ),
-    Verb(name="stop-learning", kind="stopLearning", meaning="Keep what was learned."),
+    Verb(name="stop-learning", kind="stopLearning", meaning="End learning, and store the scenario."),
     Verb(
         name="cache-list",
         kind="cacheList",
-        meaning="List what the action cache has.",
+        meaning="List the entries of the action cache.",
         places=(Place("SCENARIO", "scenario", needed=False),),
     ),
     Verb(
         name="cache-scenarios", kind="scenarioList", meaning="List the scenarios that the action cache knows."
     ),
-    Verb(name="cache-stats", kind="cacheStats", meaning="Print what the action cache is worth."),
+    Verb(name="cache-stats", kind="cacheStats", meaning="Print statistics of the action cache."),
     Verb(
         name="cache-clear",
         kind="cacheClear",
-        meaning="Delete what the action cache has, or what it has of a scenario.",
+        meaning="Delete all entries of the action cache, or those of a scenario.",
         places=(Place("SCENARIO", "scenario", needed=False),),
     ),
     Verb(
@@ -398,29 +399,29 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="cache-restore",
         kind="cacheRestore",
-        meaning="Use an older version of an entry again.",
+        meaning="Restore an older version of an entry.",
         places=(Place("ENTRY", "entry"), Place("VERSION", "version")),
     ),
     Verb(
         name="cache-refresh",
         kind="forceRefresh",
-        meaning="Have an entry of the action cache learned anew.",
+        meaning="Have an entry of the action cache learned again.",
         places=(Place("ENTRY", "entry"),),
     ),
     Verb(
         name="cache-report",
         kind="reportError",
-        meaning="Say that an entry of the action cache did something wrong.",
+        meaning="Report that an entry of the action cache did something wrong.",
         places=(Place("ENTRY", "entry"),),
     ),
     Verb(
         name="act",
         kind="",
-        meaning="Do any request, given as JSON; - reads it from standard input.",
+        meaning="Perform any request, given as JSON; - reads it from standard input.",
         places=(Place("REQUEST", "request"),),
         example="""act '{"kind": "click", "ref": "e3", "doubleClick": true}'""",
     ),
-    Verb(name="sessions", kind="", meaning="List the sessions that are open."),
+    Verb(name="sessions", kind="", meaning="List the open sessions."),
     Verb(
         name="close",
         kind="",
@@ -430,4 +431,4 @@ TABLE: Sequence[Verb] = (
 )
 
 VERBS: Mapping[str, Verb] = {verb.name: verb for verb in TABLE}
-"""Every verb, by its name."""
+"""All verbs, by name."""

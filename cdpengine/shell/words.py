@@ -1,4 +1,4 @@
-"""The words of the shell: what errors and hints call a request is the command that makes it."""
+"""The words of the shell: errors and hints call a request by its command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cdpengine.shell.parsing import field_name
 from cdpengine.shell.verbs import TABLE, Verb
 
 _VERBS: Mapping[str, Verb] = {verb.kind: verb for verb in reversed(TABLE) if verb.kind}
-"""By kinds: the first verb of each."""
+"""The first verb of each kind."""
 
 
 def _name_request(kind: str, field: str, value: str) -> str:
@@ -40,10 +40,10 @@ WORDS = Words(
     hints={
         ADVICE[
             errors.InvalidArgumentError
-        ].hint: "Correct the command as the message says; --help shows what it takes.",
+        ].hint: "Correct the command as the message explains; --help shows its arguments and options.",
         ADVICE[
             errors.ConnectionLostError
-        ].hint: "The browser has ended. cdpengine open URL starts another one.",
+        ].hint: "The browser has ended. cdpengine open URL starts a new one.",
         ADVICE[errors.StaleRefError].hint: "cdpengine snapshot shows the page with its refs.",
     },
 )

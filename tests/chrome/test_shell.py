@@ -372,7 +372,7 @@ async def test_a_service_that_nobody_uses_ends_and_one_that_is_killed_says_so(
         async with asked:
             os.kill(pid, signal.SIGKILL)
     assert done[0].returncode == 4
-    assert b"in the middle of the command" in done[0].stderr
+    assert b"during the command" in done[0].stderr
     assert await say("tabs") == "no page is open\n"
     pid = service_pid(folder)
     assert pid is not None

@@ -144,7 +144,7 @@ async def test_it_ends_when_it_is_not_used_for_a_while_and_with_its_last_session
         assert (status, out) == (2, "")
         assert err == (
             "Error: tabs: got 1 argument, expected no argument\n"
-            "Hint: cdpengine tabs --help says what it takes.\n"
+            "Hint: cdpengine tabs --help shows its arguments and options.\n"
         )
         with trio.fail_after(10):
             await background.ending.wait()
