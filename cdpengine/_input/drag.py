@@ -92,13 +92,13 @@ class _Interception:
         self.data = event.decode(DragIntercepted).data
 
     def post(self, kind: str, at: Point, modifiers: int) -> PendingCall:
-        """Post one event of the drag that has started."""
+        """Post an event of the HTML5 drag under way."""
         return self.session.post(
             "Input.dispatchDragEvent", type=kind, x=at.x, y=at.y, data=self.data, modifiers=modifiers
         )
 
     def post_moves(self, at: Point, modifiers: int) -> list[PendingCall]:
-        """Post a move of the drag."""
+        """Post a move of the HTML5 drag, with `dragEnter` first if it is still to come."""
         enter = [] if self.entered else [self.post("dragEnter", at, modifiers)]
         self.entered = True
         return [*enter, self.post("dragOver", at, modifiers)]

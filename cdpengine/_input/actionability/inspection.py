@@ -99,7 +99,7 @@ _DIALOG_CHECK_TIMEOUT = 0.01
 """Maximum time to check for an open dialog, in seconds. The page's state knows it without asking Chrome."""
 
 
-class Focus(msgspec.Struct):
+class FocusReply(msgspec.Struct):
     """The result of focus.js."""
 
     focused: bool
@@ -169,7 +169,7 @@ class Inspection:
 
     async def wait_for_focus(
         self, *, editable: bool, at_end: bool, guard: KeyGuard | None = None, again: bool = False
-    ) -> Focus:
+    ) -> FocusReply:
         """Wait until the node is enabled, then focus it. With `at_end` the caret moves behind the content.
 
         `guard` is armed in the same call. `again`: the node has the focus, and the caret stays where the page
@@ -201,7 +201,7 @@ class Inspection:
         Raises the errors of `wait_for_focus`.
         """
         wanted, request = Usability(visible=visible), {"atEnd": False, "guard": None}
-        return (await self.run_when_usable(_focus_source(), request, Focus, wanted)).focused
+        return (await self.run_when_usable(_focus_source(), request, FocusReply, wanted)).focused
 
     async def wait_until_usable(self, *, visible: bool = True) -> None:
         """Wait until the node is enabled and, with `visible`, visible.
@@ -335,7 +335,7 @@ class Inspection:
                 return point
         if self._full_probe is None:
             self._full_probe = FullProbe(self.node, self.worlds, self._group, self._resolve, self.dragging)
-        found = await self._full_probe.ask(
+        found = await self._full_probe.probe(
             position, observer, checked=required.receives_events, again=self._probes > 1, labelled=labelled
         )
         reply = found.reply
@@ -396,11 +396,13 @@ class Inspection:
         poor = seen.invisible or seen.labelled or disabled or not all(seen.hits)
         return None if poor else seen.point, seen.labelled and not disabled
 
-    async def _focus(self, *, editable: bool, at_end: bool, guard: KeyGuard | None, again: bool) -> Focus:
+    async def _focus(
+        self, *, editable: bool, at_end: bool, guard: KeyGuard | None, again: bool
+    ) -> FocusReply:
         wanted = Usability(visible=editable, editable=editable)
         request = {"atEnd": at_end, "guard": None if guard is None else guard.arming(), "again": again}
         with self.arming(guard):
-            reply, focus = await self._use(_focus_source(), request, Focus, wanted)
+            reply, focus = await self._use(_focus_source(), request, FocusReply, wanted)
         if not focus.focused and reply.labelled:
             raise self._refusal(
                 NotInteractableError, f"{reply.invisible or 'it takes no focus'}{_BEHIND_LABEL}"

@@ -97,14 +97,14 @@ class FullReply:
     """The result of a full probe: the candidate points, and the replies of the node and the frames around it.
 
     `outside` is the reason if no point exists. `taken`: links, buttons and fields occupy the whole label that
-    the node is. `corner` is the node's top left corner if it is in view. `asked` are the probed nodes with their
-    requests, `replies` their results in the same order. The node itself comes first.
+    the node is. `corner` is the node's top left corner if it is in view. `requests` are the probed nodes and their
+    requests; `replies` are their results, in the same order. The node itself comes first.
     """
 
     points: Sequence[Point]
     outside: str
     corner: Point | None
-    asked: Sequence[tuple[Handle, dict[str, Any]]]
+    requests: Sequence[tuple[Handle, dict[str, Any]]]
     replies: Sequence[ProbeReply]
     taken: bool = False
 
@@ -131,7 +131,7 @@ class FullReply:
         """The covering element if no point is reached, from the last reply with a miss."""
         missed = [index for index, reply in enumerate(self.replies) if not all(reply.hits)]
         number = missed[-1] if missed else 0
-        reply, (handle, request) = self.replies[number], self.asked[number]
+        reply, (handle, request) = self.replies[number], self.requests[number]
         first = next((index for index, hit in enumerate(reply.hits) if not hit), 0)
         return Cover(handle, {**request, "points": [request["points"][first]], "observer": None}, reply)
 
@@ -156,7 +156,7 @@ class FullProbe:
     _placed: bool = False
     _label: FullProbe | None = None
 
-    async def ask(
+    async def probe(
         self,
         position: tuple[float, float] | None,
         observer: InputObserver | None,
@@ -177,14 +177,14 @@ class FullProbe:
         """
         self._label, disabled = None, ""
         if not labelled:
-            found = await self.ask_itself(position, observer, checked=checked, again=again)
+            found = await self.probe_node(position, observer, checked=checked, again=again)
             if position is not None or not found.reply.labelled or (not checked and found.points):
                 return found
             disabled = found.reply.disabled
         self._label = await self._find_label()
         if self._label is None:  # the node has become visible, or its label is gone
-            return await self.ask_itself(position, observer, checked=checked, again=True)
-        found = await self._label.ask_itself(None, observer, checked=checked, again=again)
+            return await self.probe_node(position, observer, checked=checked, again=True)
+        found = await self._label.probe_node(None, observer, checked=checked, again=again)
         found.reply.disabled = found.reply.disabled or disabled
         return found
 
@@ -207,7 +207,7 @@ class FullProbe:
 
         return FullProbe(handle.node, self.worlds, self.group, resolve, self.dragging)
 
-    async def ask_itself(
+    async def probe_node(
         self,
         position: tuple[float, float] | None,
         observer: InputObserver | None,
@@ -215,16 +215,16 @@ class FullProbe:
         checked: bool,
         again: bool,
     ) -> FullReply:
-        """Probe the node itself, even if it has a label. Parameters and errors as in `ask`."""
-        found = await self._ask(position, observer, checked=checked, again=again)
+        """Probe the node itself, even if it has a label. Parameters and errors as in `probe`."""
+        found = await self._probe(position, observer, checked=checked, again=again)
         if position is None and found.reply.divided and not self._by_places:
             if checked and found.reached_point is not None:
                 return found
             self._by_places = True
-            found = await self._ask(position, observer, checked=checked, again=again)
+            found = await self._probe(position, observer, checked=checked, again=again)
         return found
 
-    async def _ask(
+    async def _probe(
         self,
         position: tuple[float, float] | None,
         observer: InputObserver | None,
@@ -235,15 +235,15 @@ class FullProbe:
         click_points = await self._measure(position, again=again)
         handle, around = await self.resolve(), self._around
         assert around is not None
-        asked = self._requests(handle, around, click_points)
-        in_session = [(one, request) for one, request in asked if one.node.session is self.node.session]
+        requests = self._requests(handle, around, click_points)
+        in_session = [(one, request) for one, request in requests if one.node.session is self.node.session]
         if observer is not None:
             for one, request in in_session:
                 request["observer"] = observer.arming(inside=one is not handle, checked=checked)
             observer.note_armed([one for one, _ in in_session])
-        replies = await probe_nodes(self.node, asked, observer)
+        replies = await probe_nodes(self.node, requests, observer)
         return FullReply(
-            click_points.points, click_points.outside, click_points.corner, asked, replies, self._taken
+            click_points.points, click_points.outside, click_points.corner, requests, replies, self._taken
         )
 
     def use_next_alignment(self) -> None:
@@ -350,15 +350,15 @@ class FullProbe:
                 around.outer, click_points.outer, click_points.outer_frames, strict=True
             ):
                 levels.append(([*level.handles], points, frames))
-        asked: list[tuple[Handle, dict[str, Any]]] = []
+        requests: list[tuple[Handle, dict[str, Any]]] = []
         for handles, points, frames in levels:
             windows: list[Quad | None] = [None, *frames]
             for one, frame in zip(handles, windows, strict=False):
-                asked.append(
+                requests.append(
                     (one, probe_request(points, frame, settle=click_points.settle, dragging=self.dragging))
                 )
-        asked.sort(key=lambda each: each[0] is not handle)
-        return asked
+        requests.sort(key=lambda each: each[0] is not handle)
+        return requests
 
 
 def _quads(found: ContentQuadsReply | None, zoom: float) -> list[Quad]:

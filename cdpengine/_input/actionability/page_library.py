@@ -106,7 +106,7 @@ def probe_request(
 
 
 async def probe_nodes(
-    node: Node, asked: Sequence[tuple[AnyHandle, dict[str, Any]]], observer: InputObserver | None = None
+    node: Node, requests: Sequence[tuple[AnyHandle, dict[str, Any]]], observer: InputObserver | None = None
 ) -> list[ProbeReply]:
     """Run actionability.js on several nodes in one round trip. Each request is made by `probe_request`.
 
@@ -118,11 +118,11 @@ async def probe_nodes(
             # Posted before the probe, so that the page has it once the probe is answered. Posted later, it could
             # arrive after the input, and be lost with the document that the input replaces.
             observer.post_completion()
-        for one, request in asked:
+        for one, request in requests:
             request["expected"] = name_expectation(one.node)
-        calls = [post(post_library_call(one, "probe", request)) for one, request in asked]
+        calls = [post(post_library_call(one, "probe", request)) for one, request in requests]
         replies: list[ProbeReply] = []
-        for call, (one, _) in zip(calls, asked, strict=True):
+        for call, (one, _) in zip(calls, requests, strict=True):
             reply = await decode_result(call, one.node, ProbeReply)
             if not reply.connected:
                 raise stale_ref_error(node, reply.element, "it is no longer in the document")
@@ -131,7 +131,7 @@ async def probe_nodes(
     return replies
 
 
-class _Used(msgspec.Struct, Generic[T]):
+class _UseReply(msgspec.Struct, Generic[T]):
     """The result of when_usable.js. `made` is None if the function was not called."""
 
     seen: ProbeReply
@@ -146,7 +146,7 @@ async def use_node(
     Returns the probe's result and the function's result, which is None if it was not called. Raises
     StaleRefError if the node is no longer in its document, EvaluationFailedError if the function threw.
     """
-    used = await decode_result(post_use(handle, source, request), handle.node, _Used[kind])  # type: ignore[valid-type]
+    used = await decode_result(post_use(handle, source, request), handle.node, _UseReply[kind])  # type: ignore[valid-type]
     if not used.seen.connected:
         raise stale_ref_error(handle.node, used.seen.element, "it is no longer in the document")
     check_name(handle.node, used.seen.renamed)

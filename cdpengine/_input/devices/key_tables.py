@@ -391,4 +391,4 @@ _FR = LayoutTable(
 )
 
 TABLES = {"us": _US, "uk": _UK, "de": _DE, "fr": _FR}
-"""By the name of the layout."""
+"""Layouts by name."""

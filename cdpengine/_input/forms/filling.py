@@ -43,7 +43,7 @@ _MOST_TYPED = 200
 """Maximum length, in characters, of a value that is typed key by key after a field changed an insertion."""
 
 
-class Made(msgspec.Struct):
+class FillReply(msgspec.Struct):
     """The result of fill.js."""
 
     kind: str
@@ -93,7 +93,7 @@ class Filling:
     context: ActionContext
     guard: KeyGuard = attrs.field(init=False)
     text: str = attrs.field(default="", init=False)
-    made: Made = attrs.field(factory=lambda: Made("none"), init=False)
+    made: FillReply = attrs.field(factory=lambda: FillReply("none"), init=False)
     own: OwnListeners = attrs.field(factory=OwnListeners, init=False)
 
     @guard.default
@@ -105,7 +105,7 @@ class Filling:
         """The keyboard of the control's session."""
         return self.context.keyboard.on(self.node.session)
 
-    async def run(self) -> Made | ActionOutcome:
+    async def run(self) -> FillReply | ActionOutcome:
         """Fill the control by keys or text if possible. Otherwise return its description.
 
         A control that a script has set is described as well.
@@ -116,7 +116,7 @@ class Filling:
             usability = Usability(writable=True)
             with self.inspection.arming(self.guard):
                 self.made = await self.inspection.run_when_usable(
-                    _source(_FILL), self._request(), Made, usability
+                    _source(_FILL), self._request(), FillReply, usability
                 )
             if self.made.kind not in ("text", "keys"):
                 self.guard.note_ended()
@@ -132,8 +132,10 @@ class Filling:
     def _request(self, *, script: bool = False, select: bool = False) -> dict[str, object]:
         return {"texts": self.texts, "script": script, "select": select, "guard": self.guard.arming()}
 
-    async def _prepare(self, *, script: bool = False, select: bool = False) -> Made:
-        return await self.inspection.run(_source(_FILL), self._request(script=script, select=select), Made)
+    async def _prepare(self, *, script: bool = False, select: bool = False) -> FillReply:
+        return await self.inspection.run(
+            _source(_FILL), self._request(script=script, select=select), FillReply
+        )
 
     # --- text fields
     # ------------------------------------------------------------------------------------------------
@@ -164,7 +166,7 @@ class Filling:
             return outcome
         raise refusal(self.node, "the control or a script of the page changed the value", held.holds)
 
-    async def _look_for_mask(self, made: Made) -> Made:
+    async def _look_for_mask(self, made: FillReply) -> FillReply:
         """Wait for a mask if the field listens to its focus, and store the field's listeners."""
         self.own = await own_listeners(self.inspection, labelled=made.labelled)
         if self.own.focus and not made.masked and not made.focused:

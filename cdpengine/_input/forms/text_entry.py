@@ -129,7 +129,7 @@ async def blur(node: Node, *, context: ActionContext) -> ActionOutcome:
     Raises StaleRefError if the node left its document, NotInteractableError if it keeps the focus.
     """
     async with context.inspect(node, "blur") as inspection:
-        left = await inspection.run(script("_input/forms/blur"), None, _Blurred)
+        left = await inspection.run(script("_input/forms/blur"), None, _BlurReply)
     if not left.connected:
         raise StaleRefError(
             ref=node.description, description=node.description, reason="it is no longer in the document"
@@ -141,7 +141,7 @@ async def blur(node: Node, *, context: ActionContext) -> ActionOutcome:
     return ActionOutcome("blur", node.description)
 
 
-class _Blurred(msgspec.Struct):
+class _BlurReply(msgspec.Struct):
     """The result of blur.js."""
 
     connected: bool
