@@ -101,9 +101,9 @@ from ._page.dialogs import DialogAnswer as DialogAnswer
 from ._page.downloads.download import Download as Download
 from ._page.downloads.download import DownloadProgress as DownloadProgress
 from ._page.file_choosers import FileChooser as FileChooser
-from ._page.finding import FoundNode as FoundNode
-from ._page.finding import Locator as Locator
 from ._page.frames import Frame as Frame
+from ._page.search.locator import FoundNode as FoundNode
+from ._page.search.locator import Locator as Locator
 from ._page.side_effects import DownloadStarted as DownloadStarted
 from ._page.side_effects import NavigationStarted as NavigationStarted
 from ._page.side_effects import PopupOpened as PopupOpened

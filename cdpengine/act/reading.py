@@ -14,9 +14,9 @@ import trio
 
 import cdpengine
 from cdpengine._page.downloads.output_file import checked_path, output_file
-from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import renderer_of
 from cdpengine._page.patterns import url_test
+from cdpengine._page.search.locator import FoundNode
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.roles import kind_of

@@ -14,7 +14,7 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 import cdpengine
-from cdpengine._page import finding
+from cdpengine._page.search import nodes
 from cdpengine._protocol.instruments import Traffic
 
 PAGE = """<!doctype html><title>t</title>
@@ -348,7 +348,7 @@ async def test_roles_in_frames_that_were_never_drawn(
 async def test_frames_that_were_never_drawn_are_waited_for_together(
     used_page: cdpengine.Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "_LONGEST_QUERY", 2.0)  # in sequence, they would exceed the timeout
+    monkeypatch.setattr(nodes, "_LONGEST_QUERY", 2.0)  # in sequence, they would exceed the timeout
     port = urlsplit(httpserver.url_for("/")).port
     frames = [f"<iframe style=display:none src='http://localhost:{port}/unseen'></iframe>"] * 8
     outer = f"<button>First</button><div style=height:3000px></div>{''.join(frames)}"

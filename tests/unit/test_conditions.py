@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import cdpengine
 from cdpengine._api.page.waiting import check_state, check_text
-from cdpengine._page.finding import Wanted
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
+from cdpengine._page.search.criteria import Criteria
 
 URL = "https://shop.example/cart?item=[1]&n=2#top"
 
@@ -68,13 +68,13 @@ def test_words_and_states() -> None:
 )
 def test_what_cannot_be_looked_for(given: dict[str, object]) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError):
-        Wanted(**given)  # type: ignore[arg-type]
+        Criteria(**given)  # type: ignore[arg-type]
 
 
 def test_words_of_what_is_looked_for() -> None:
-    wanted = Wanted(css="a", role="button", name=re.compile("^S"), text="x")
+    wanted = Criteria(css="a", role="button", name=re.compile("^S"), text="x")
     assert str(wanted) == "button \"^S\" css 'a' with the text 'x'"
-    assert str(Wanted(name="S")) == 'a node "S"'
+    assert str(Criteria(name="S")) == 'a node "S"'
 
 
 def test_an_expected_value_is_there_only_at_the_end() -> None:

@@ -29,9 +29,9 @@ from cdpengine._input.forms.upload import UploadFile, check_files, upload
 from cdpengine._input.geometry import Point
 from cdpengine._input.view import scroll_into_view
 from cdpengine._input.wheel import scroll_at, scroll_here
-from cdpengine._page.finding import Locator
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
+from cdpengine._page.search.locator import Locator
 
 __all__ = ["Field", "PageActions", "_check_fields", "_name_key"]
 

@@ -45,7 +45,6 @@ from cdpengine._input.actionability.naming import run_with_renaming
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._page.announcing import announce_node
-from cdpengine._page.finding import Locator
 from cdpengine._page.navigation.arriving import (
     confirm_input,
     describe_navigation,
@@ -56,6 +55,7 @@ from cdpengine._page.navigation.arriving import (
 from cdpengine._page.navigation.liveness import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
+from cdpengine._page.search.locator import Locator
 from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session

@@ -15,7 +15,6 @@ from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore, descr
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.finding import FoundNode, Wanted, find_nodes
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.arriving import read_present
 from cdpengine._page.navigation.documents import FrameWatches
@@ -23,6 +22,9 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.search.criteria import Criteria
+from cdpengine._page.search.locator import FoundNode
+from cdpengine._page.search.nodes import find_nodes
 from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine._snapshot.refs import Ref, parse_ref_text
 from cdpengine._snapshot.roles import ELEMENTS, UNTOLD, check_role, chrome_roles, role_name
@@ -47,47 +49,47 @@ _SHOWN = 5
 """Maximum number of candidates in an error."""
 
 
-def make_wanted(
+def make_criteria(
     css: str | None, role: str | None, name: Words | None, text: Words | None, exact: bool
-) -> Wanted:
+) -> Criteria:
     """Return the search criteria. Raises InvalidArgumentError for an unknown role."""
     if role is None:
-        return Wanted(css, None, name, text, exact, called=role_name, unhidden=unhidden_source)
+        return Criteria(css, None, name, text, exact, called=role_name, unhidden=unhidden_source)
     known = check_role(role)
-    told = {role: ELEMENTS.get(role) for role in sorted(chrome_roles(known))}
-    return Wanted(css, known, name, text, exact, told, UNTOLD.get(known), role_name, unhidden_source)
+    selectors = {role: ELEMENTS.get(role) for role in sorted(chrome_roles(known))}
+    return Criteria(css, known, name, text, exact, selectors, UNTOLD.get(known), role_name, unhidden_source)
 
 
 async def find_one(
-    core: PageCore, wanted: Wanted, frame: Frame | None, nth: int | None, timeout: float
+    core: PageCore, criteria: Criteria, frame: Frame | None, nth: int | None, timeout: float
 ) -> FoundNode:
     """Return the only match, or the match with the number `nth`: `Page.find`."""
     needed = 1 if nth is None else nth + 1
-    found = await look_for(core, wanted, frame, needed, timeout)
+    found = await find_matches(core, criteria, frame, needed, timeout)
     if nth is None and len(found) > 1:
         candidates = tuple(node.description for node in found[:_SHOWN])
-        raise AmbiguousNodeError(target=f"find {wanted}", count=len(found), candidates=candidates)
+        raise AmbiguousNodeError(target=f"find {criteria}", count=len(found), candidates=candidates)
     if len(found) >= needed:
         return found[needed - 1]
     waited = f" within {timeout:g} s" if timeout else ""
     reason = f"only {len(found)} match{waited}" if found else f"no node matches{waited}"
-    raise NodeNotFoundError(target=f"find {wanted}", reason=f"{reason}, in {_where(core, frame)}")
+    raise NodeNotFoundError(target=f"find {criteria}", reason=f"{reason}, in {_where(core, frame)}")
 
 
-async def look_for(
-    core: PageCore, wanted: Wanted, frame: Frame | None, needed: int, timeout: float
+async def find_matches(
+    core: PageCore, criteria: Criteria, frame: Frame | None, needed: int, timeout: float
 ) -> list[FoundNode]:
     """Return all matches. With a timeout above 0, wait for `needed` matches until the timeout."""
     seconds = check_timeout(timeout)
     latest: list[list[FoundNode]] = []
     try:
-        async with core.action(f"find {wanted}", seconds or _LOOK, everywhere=True) as budget:
-            found = await _look(core, wanted, frame, budget)
+        async with core.action(f"find {criteria}", seconds or _LOOK, everywhere=True) as budget:
+            found = await _look(core, criteria, frame, budget)
             if len(found) >= needed or not seconds:
                 return found
             latest.append(found)
             with trio.move_on_at(budget.deadline - min(_MARGIN, seconds / 10)):
-                await _wait_for_nodes(core, wanted, frame, needed, latest, budget)
+                await _wait_for_nodes(core, criteria, frame, needed, latest, budget)
     except PageUnresponsiveError:
         raise
     except DeadlineExceededError:
@@ -97,18 +99,18 @@ async def look_for(
     return latest[0]
 
 
-async def _look(core: PageCore, wanted: Wanted, frame: Frame | None, budget: Budget) -> list[FoundNode]:
+async def _look(core: PageCore, criteria: Criteria, frame: Frame | None, budget: Budget) -> list[FoundNode]:
     return await read_present(
         core.target,
         lambda: (each.id for each in _frames_in(core, frame)),
-        lambda: find_nodes(core.target, core.worlds, wanted, _frames_in(core, frame)),
+        lambda: find_nodes(core.target, core.worlds, criteria, _frames_in(core, frame)),
         budget,
     )
 
 
 async def _wait_for_nodes(
     core: PageCore,
-    wanted: Wanted,
+    criteria: Criteria,
     frame: Frame | None,
     needed: int,
     latest: list[list[FoundNode]],
@@ -123,7 +125,7 @@ async def _wait_for_nodes(
         while len(latest[0]) < needed:
             await core.target.wait_for(lambda: watches.rounds != seen)  # noqa: B023
             seen = watches.rounds
-            latest[0] = await _look(core, wanted, frame, budget)
+            latest[0] = await _look(core, criteria, frame, budget)
 
 
 def _frames_in(core: PageCore, frame: Frame | None) -> list[Frame]:
@@ -206,7 +208,7 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
     await trio.lowlevel.checkpoint_if_cancelled()
     with object_group("root") as group:
         reply = await context.post(
-            own(script("_api/page/query")), selector, how=SERIALIZED, group=group
+            own(script("_api/page/find_root")), selector, how=SERIALIZED, group=group
         ).decoded(NodesReply)
     shown = shorten(quote(selector), 80)
     if reply.exception_details is not None:

@@ -25,8 +25,8 @@ from cdpengine._input.forms.text_entry import blur
 from cdpengine._input.geometry import Point
 from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
-from cdpengine._page.finding import Locator
 from cdpengine._page.running_actions import announced
+from cdpengine._page.search.locator import Locator
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.browser import WindowForTargetReply, WindowState

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
-from cdpengine._api.page.finding import FrameTarget, find_one, look_for, make_wanted
+from cdpengine._api.page.finding import FrameTarget, find_matches, find_one, make_criteria
 from cdpengine._api.page.pictures import PictureRequest, take_picture
 from cdpengine._api.page.snapshots import PageSection, TextOptions, check_source, extract, read_snapshot
 from cdpengine._api.page.waiting import (
@@ -43,12 +43,12 @@ from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
 from cdpengine._page.announcing import announce_block
 from cdpengine._page.downloads.output_file import checked_path
-from cdpengine._page.finding import FoundNode, Locator, check_index
 from cdpengine._page.frames import Frame, LoadState
 from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.settling import watch_requests
 from cdpengine._page.patterns import UrlPattern, Words, check_words
 from cdpengine._page.running_actions import announced
+from cdpengine._page.search.locator import FoundNode, Locator, check_index
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
 from cdpengine._protocol.calls import span as action_span
@@ -185,8 +185,8 @@ class PageReading:
         not answer, InvalidArgumentError for an invalid selector, or for an unknown role with the nearest roles.
         """
         index = None if nth is None else check_index(nth)
-        wanted = make_wanted(css, role, name, text, exact)
-        return await find_one(self._core, wanted, frame, index, timeout)
+        criteria = make_criteria(css, role, name, text, exact)
+        return await find_one(self._core, criteria, frame, index, timeout)
 
     def locate(
         self,
@@ -205,9 +205,9 @@ class PageReading:
         document; a Locator finds the element that matches when it is used. Takes the arguments of `find`.
         Sends nothing to the page. Raises InvalidArgumentError for an unknown role, with the nearest roles.
         """
-        wanted = make_wanted(css, role, name, text, exact)
+        criteria = make_criteria(css, role, name, text, exact)
         index = None if nth is None else check_index(nth)
-        return Locator(str(wanted), partial(find_one, self._core, wanted, frame), index)
+        return Locator(str(criteria), partial(find_one, self._core, criteria, frame), index)
 
     async def find_all(
         self,
@@ -224,7 +224,7 @@ class PageReading:
 
         `timeout` (seconds) above 0 waits for at least one match. Without a match, the list is empty.
         """
-        return await look_for(self._core, make_wanted(css, role, name, text, exact), frame, 1, timeout)
+        return await find_matches(self._core, make_criteria(css, role, name, text, exact), frame, 1, timeout)
 
     async def extract_text(
         self,
@@ -429,7 +429,7 @@ class PageReading:
             ("css", css_gone, False),
         ]
         conditions += make_text_conditions(
-            core, [(kind, words, wanted) for kind, words, wanted in parts if words]
+            core, [(kind, words, expected) for kind, words, expected in parts if words]
         )
         if ref is not None:
             checked = check_state(state)

@@ -14,10 +14,10 @@ import attrs
 import trio
 
 from cdpengine._javascript import own
-from cdpengine._page.finding import FoundNode, Locator
 from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.search.locator import FoundNode, Locator
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
 from cdpengine.errors import (

@@ -14,10 +14,10 @@ import trio
 from cdpengine import Page, Snapshot
 from cdpengine._api.page.core import ElementTarget
 from cdpengine._javascript import own, script, script_with
-from cdpengine._page.finding import Locator
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._page.scripts.page_functions import RemoteHandle, object_group
+from cdpengine._page.search.locator import Locator
 from cdpengine._protocol.domains.page import LayoutMetricsReply
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import RefsFor

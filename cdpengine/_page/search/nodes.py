@@ -1,17 +1,15 @@
 """Search for nodes by CSS, visible text, role and accessible name, in every document of a page.
 
-Rule: a found node belongs to one document of one session, and is refused once that document is gone. Roles and
-names are Chrome's accessibility data. The other criteria are evaluated in the page's isolated world, open shadow
-roots included.
+Rule: roles and names are Chrome's accessibility data. The other criteria are evaluated in the page's isolated
+world, open shadow roots included.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -29,16 +27,14 @@ from cdpengine._page.navigation.documents import (
 )
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import (
-    Words,
-    check_words,
     collapse_space,
-    describe_words,
     holds,
     with_name,
 )
 from cdpengine._page.scripts.node_lists import SERIALIZED, objects_of_nodes, text_and_nodes
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, value_of
-from cdpengine._pickling import not_picklable
+from cdpengine._page.search.criteria import Criteria
+from cdpengine._page.search.locator import FoundNode
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.accessibility import AXNodeHead, AXQueryReply, AXValue
 from cdpengine.errors import (
@@ -48,7 +44,6 @@ from cdpengine.errors import (
     SessionGoneError,
     TargetCrashedError,
 )
-from cdpengine.errors.foreign_names import ELEMENT, LOCATOR, name_ours
 
 MOST = 2000
 """Maximum number of matching nodes that are processed in one document."""
@@ -56,120 +51,8 @@ MOST = 2000
 _TEXT_ROLES = ("StaticText", "InlineTextBox")
 """Roles of text nodes: the search returns the element that contains them."""
 
-_LABELLED = frozenset({"radio", "checkbox", "switch", "button"})
-"""Roles of controls that pages hide behind their labels."""
-
 _TRIES = 3
 """Maximum number of searches in a document that is replaced meanwhile."""
-
-
-@attrs.frozen
-class FoundNode:
-    """A result of `page.find`, as a target of actions. It always refers to the same node of one document.
-
-    `description` is for messages. `backend_node_id` is Chrome's, in the process of `session_id`.
-    """
-
-    if not TYPE_CHECKING:
-        __getattr__ = name_ours(ELEMENT)
-
-    backend_node_id: int
-    frame_id: str
-    session_id: str | None
-    loader_id: str
-    description: str
-
-    def __str__(self) -> str:
-        return self.description
-
-
-@not_picklable("data of the element: a text, a value, a snapshot")
-@attrs.frozen(eq=False)
-class Locator:
-    """A description of an element, as a target of actions that find it again each time. See `page.locate`.
-
-    An action waits for a match within its timeout, and acts on it. If the page replaces the element before that,
-    the action finds it again. `type`, `press` and `drag` raise StaleRefError instead, because a repetition is
-    unsafe. Raises the errors of `page.find`: NodeNotFoundError at the end of the timeout, AmbiguousNodeError
-    immediately. `index` chooses one of several matches (from 0); None requires a single match.
-    """
-
-    if not TYPE_CHECKING:
-        __getattr__ = name_ours(LOCATOR)
-
-    description: str
-    _find: Callable[[int | None, float], Awaitable[FoundNode]] = attrs.field(repr=False)
-    index: int | None = None
-
-    def __str__(self) -> str:
-        return self.description if self.index is None else f"{self.description} (nth={self.index})"
-
-    def nth(self, index: int) -> Locator:
-        """Return the locator of the match number `index`, from 0. Raises InvalidArgumentError."""
-        return attrs.evolve(self, index=check_index(index))
-
-    async def _find_now(self, deadline: float = 0.0) -> FoundNode:
-        """Return the current match, waiting until the deadline (trio's clock). Raises as `page.find`."""
-        return await self._find(self.index, max(0.0, deadline - trio.current_time()))
-
-
-def check_index(index: int) -> int:
-    """Return `index`. Raises InvalidArgumentError unless it is 0 or more."""
-    if isinstance(index, bool) or not isinstance(index, int) or index < 0:
-        raise InvalidArgumentError(what="nth", given=repr(index)[:80], expected="0 or more")
-    return index
-
-
-@attrs.frozen
-class Wanted:
-    """Search criteria, all of which must match. White space in `text` and `name` is collapsed.
-
-    `roles` maps Chrome's roles for `role` to a selector of all candidates, or None. Roles without candidates are
-    not queried, which saves 20 us for each node of the document. `untold` selects visible elements of the role
-    that Chrome omits because they have no name. `called` returns the displayed name of a Chrome role. `unhidden`
-    returns a function's source that finds visible elements under `aria-hidden` by role. `under_hidden` searches
-    there instead of in Chrome's tree. `exact` compares case, and `text` with the element's whole text.
-    """
-
-    css: str | None = None
-    role: str | None = None
-    name: Words | None = None
-    text: Words | None = None
-    exact: bool = False
-    roles: Mapping[str, str | None] = attrs.field(factory=dict)
-    untold: str | None = None
-    called: Callable[[str], str] = attrs.field(default=str, eq=False, repr=False)
-    unhidden: Callable[[], str] | None = attrs.field(default=None, eq=False, repr=False)
-    under_hidden: bool = False
-
-    def __attrs_post_init__(self) -> None:
-        for what in ("css", "role"):
-            given = getattr(self, what)
-            if given is not None and (not isinstance(given, str) or not given.strip()):
-                raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
-        check_words("name", self.name, empty=True)
-        check_words("text", self.text)
-        if (self.css, self.role, self.name, self.text) == (None, None, None, None):
-            raise InvalidArgumentError(what="find", given="nothing", expected="css, role, name or text")
-
-    @property
-    def by_role(self) -> bool:
-        """Whether the search uses Chrome's accessibility tree."""
-        return self.role is not None or self.name is not None
-
-    @property
-    def may_be_labelled(self) -> bool:
-        """Whether the element may be a control hidden behind its label."""
-        return self.role is None or not _LABELLED.isdisjoint(self.roles)
-
-    def __str__(self) -> str:
-        name = self.name.pattern if isinstance(self.name, re.Pattern) else self.name
-        parts = [self.role or ("a node" if self.name is not None else "")]
-        parts += [f'"{name[:80]}"'] if name is not None else []
-        parts += [f"css {self.css[:80]!r}"] if self.css is not None else []
-        with_text = "with exactly the text" if self.exact else "with the text"
-        parts += [f"{with_text} {describe_words(self.text)}"] if self.text is not None else []
-        return " ".join(part for part in parts if part)
 
 
 class _Seen(msgspec.Struct):
@@ -189,32 +72,32 @@ class _Head(msgspec.Struct):
 
 
 async def find_nodes(
-    page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frames: Sequence[Frame] | None = None
+    page: PageTarget, worlds: IsolatedWorlds, criteria: Criteria, frames: Sequence[Frame] | None = None
 ) -> list[FoundNode]:
     """Return the matching nodes without waiting, main frame first, each document in tree order.
 
     If no frame has a match by role or name, elements under a visible `aria-hidden` are searched. Raises
     InvalidArgumentError for an invalid selector, TargetCrashedError, SessionGoneError if the page is gone.
     """
-    found = await _find_in_all(page, worlds, wanted, frames)
-    if not found and wanted.by_role and wanted.unhidden is not None:
-        found = await _find_in_all(page, worlds, attrs.evolve(wanted, under_hidden=True), frames)
+    found = await _find_in_all(page, worlds, criteria, frames)
+    if not found and criteria.by_role and criteria.unhidden is not None:
+        found = await _find_in_all(page, worlds, attrs.evolve(criteria, under_hidden=True), frames)
     return found
 
 
 async def _find_in_all(
-    page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frames: Sequence[Frame] | None
+    page: PageTarget, worlds: IsolatedWorlds, criteria: Criteria, frames: Sequence[Frame] | None
 ) -> list[FoundNode]:
     searched = list(page.frames if frames is None else frames)
     if len(searched) == 1:
-        return await _find_in_frame(page, worlds, wanted, searched[0], raises=True)
+        return await _find_in_frame(page, worlds, criteria, searched[0], raises=True)
     found: dict[int, list[FoundNode]] = {}
     failed: list[Exception] = []
 
     async def search(place: int, frame: Frame) -> None:
         try:
             is_main = frame is page.frames.main
-            found[place] = await _find_in_frame(page, worlds, wanted, frame, raises=is_main)
+            found[place] = await _find_in_frame(page, worlds, criteria, frame, raises=is_main)
         except EngineError as error:
             failed.append(error)
             nursery.cancel_scope.cancel()
@@ -229,12 +112,12 @@ async def _find_in_all(
 
 
 async def _find_in_frame(
-    page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frame: Frame, *, raises: bool
+    page: PageTarget, worlds: IsolatedWorlds, criteria: Criteria, frame: Frame, *, raises: bool
 ) -> list[FoundNode]:
     """Search one frame. A frame whose renderer crashed has no elements, unless `raises`."""
     for _ in range(_TRIES):
         try:
-            return await _find_in(worlds, wanted, frame)
+            return await _find_in(worlds, criteria, frame)
         except DocumentGone:
             if page.frames.get(frame.id) is None:
                 break
@@ -245,21 +128,21 @@ async def _find_in_frame(
     return []
 
 
-async def _find_in(worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list[FoundNode]:
+async def _find_in(worlds: IsolatedWorlds, criteria: Criteria, frame: Frame) -> list[FoundNode]:
     document = await open_document(worlds, frame)
     try:
         described: dict[int, str] | None = None
-        if wanted.css is not None or (wanted.text is not None and not wanted.by_role):
-            described = await _select(document, wanted)
-        if wanted.by_role and described != {}:
-            if wanted.under_hidden:
-                named = await _query_hidden(document, wanted)
+        if criteria.css is not None or (criteria.text is not None and not criteria.by_role):
+            described = await _select(document, criteria)
+        if criteria.by_role and described != {}:
+            if criteria.under_hidden:
+                named = await _query_hidden(document, criteria)
             else:
-                named = await _query(document, wanted, frame)
+                named = await _query(document, criteria, frame)
             if described is not None:
                 named = {number: text for number, text in named.items() if number in described}
-            elif wanted.text is not None:
-                named = await _with_text(document, named, wanted)
+            elif criteria.text is not None:
+                named = await _with_text(document, named, criteria)
             described = named
         return [
             FoundNode(number, frame.id, document.session.id, document.loader_id, text)
@@ -272,39 +155,42 @@ async def _find_in(worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list
 # --- by selector and text, in the page ----------------------------------------------------------------------
 
 
-async def _select(document: Document, wanted: Wanted, *, visible: bool = False) -> dict[int, str]:
+async def _select(document: Document, criteria: Criteria, *, visible: bool = False) -> dict[int, str]:
     request: dict[str, object] = {
         "visible": visible,
-        "css": wanted.css,
-        "text": wanted.text if isinstance(wanted.text, str) else None,
-        "exact": wanted.exact,
+        "css": criteria.css,
+        "text": criteria.text if isinstance(criteria.text, str) else None,
+        "exact": criteria.exact,
         "most": MOST,
     }
     arguments: list[object] = []
-    if isinstance(wanted.text, re.Pattern):
-        texts = await document.make(script_with_search("_page/texts"), {"css": wanted.css})
+    if isinstance(criteria.text, re.Pattern):
+        texts = await document.make(script_with_search("_page/search/text_index"), {"css": criteria.css})
         seen = await document.ask(texts, "function () { return this.seen; }", kind=_Seen)
-        _refuse(seen.invalid, wanted)
-        request = {"chosen": _chosen(seen, wanted.text, smallest=wanted.css is None), "most": MOST}
+        _refuse(seen.invalid, criteria)
+        request = {
+            "chosen": _matching_indexes(seen, criteria.text, smallest=criteria.css is None),
+            "most": MOST,
+        }
         arguments.append(texts)
-    source = own(script_with_search("_page/find"))
+    source = own(script_with_search("_page/search/find"))
     await trio.lowlevel.checkpoint_if_cancelled()
     call = document.context.post(source, request, *arguments, how=SERIALIZED, group=document.group)
     try:
         head, nodes = await text_and_nodes(call, _Head)
     except RemoteError as error:
         raise gone_or(error) from None
-    _refuse(head.invalid, wanted)
+    _refuse(head.invalid, criteria)
     numbers = [node.backend_node_id for node in nodes if node is not None]
     return dict(zip(numbers, head.descriptions, strict=True))
 
 
-def _refuse(invalid: str, wanted: Wanted) -> None:
+def _refuse(invalid: str, criteria: Criteria) -> None:
     if invalid:
-        raise InvalidArgumentError(what="css", given=repr(wanted.css), expected=f"a selector ({invalid})")
+        raise InvalidArgumentError(what="css", given=repr(criteria.css), expected=f"a selector ({invalid})")
 
 
-def _chosen(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:
+def _matching_indexes(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:
     """Return the indexes of elements whose text matches the pattern; with `smallest`, the innermost ones."""
     chosen: list[int] = []
     last = len(seen.elements)  # the last chosen index, from the end
@@ -330,57 +216,57 @@ _undrawn: WeakKeyDictionary[Frame, str] = WeakKeyDictionary()
 """Frames that did not answer in time, with their document's loader. Their whole tree is read instead."""
 
 
-async def _query(document: Document, wanted: Wanted, frame: Frame) -> dict[int, str]:
-    root, asked = await _root_and_roles(document, wanted)
+async def _query(document: Document, criteria: Criteria, frame: Frame) -> dict[int, str]:
+    root, asked = await _root_and_roles(document, criteria)
     nodes: list[_Named] = []
     queries = 0
     try:
         with pending_group() as post:
             calls = _ask_tree(document, frame, root, asked, post)
-            labelled = post(_ask_labelled(document, wanted)) if wanted.may_be_labelled else None
+            labelled = post(_ask_labelled(document, criteria)) if criteria.may_be_labelled else None
             for found in await _answers(document, frame, calls, asked, post):
                 nodes += [
-                    (number, wanted.called(role), collapse_space(name))
+                    (number, criteria.called(role), collapse_space(name))
                     for number, role, name in found
                     if role not in _TEXT_ROLES
                 ]
                 queries += bool(found)
-            if labelled is not None and (hidden := await _labelled(labelled, wanted)):
+            if labelled is not None and (hidden := await _labelled(labelled, criteria)):
                 nodes += hidden
                 queries += 1
     except RemoteError as error:
         raise gone_or(error) from None
-    described = _describe(nodes, wanted)
-    if wanted.untold is not None and with_name([""], str, wanted.name, wanted.exact):
-        untold = await _select(document, Wanted(css=wanted.untold), visible=True)
-        queries += bool(untold)
-        described.update(dict.fromkeys(untold, str(wanted.role)))
+    described = _describe(nodes, criteria)
+    if criteria.unnamed is not None and with_name([""], str, criteria.name, criteria.exact):
+        unnamed = await _select(document, Criteria(css=criteria.unnamed), visible=True)
+        queries += bool(unnamed)
+        described.update(dict.fromkeys(unnamed, str(criteria.role)))
     if queries > 1 and len(described) > 1:
         return await _in_order(document, described)
     return described
 
 
-def _describe(nodes: Iterable[_Named], wanted: Wanted) -> dict[int, str]:
+def _describe(nodes: Iterable[_Named], criteria: Criteria) -> dict[int, str]:
     described: dict[int, str] = {}
-    for number, role, name in with_name(nodes, lambda node: node[2], wanted.name, wanted.exact):
+    for number, role, name in with_name(nodes, lambda node: node[2], criteria.name, criteria.exact):
         described.setdefault(number, f'{role} "{name[:80]}"' if name else role)
     return described
 
 
-_MAY_HIDE = Wanted(css='[aria-hidden="true"]:not(svg, svg *, :empty)')
+_MAY_HIDE = Criteria(css='[aria-hidden="true"]:not(svg, svg *, :empty)')
 """Elements whose content may be visible but missing in Chrome's tree. Others are pictures, or empty."""
 
 
-async def _query_hidden(document: Document, wanted: Wanted) -> dict[int, str]:
+async def _query_hidden(document: Document, criteria: Criteria) -> dict[int, str]:
     """Find visible elements under `aria-hidden`, which Chrome's tree omits."""
-    if wanted.unhidden is None or not await _select(document, _MAY_HIDE):
+    if criteria.unhidden is None or not await _select(document, _MAY_HIDE):
         return {}
-    request = {"roles": None if wanted.role is None else list(wanted.roles), "most": MOST}
+    request = {"roles": None if criteria.role is None else list(criteria.roles), "most": MOST}
     await trio.lowlevel.checkpoint_if_cancelled()
-    source = own(wanted.unhidden())
+    source = own(criteria.unhidden())
     call = document.context.post(source, request, how=SERIALIZED, group=document.group)
     try:
-        return _describe(await _labelled(call, wanted), wanted)
+        return _describe(await _labelled(call, criteria), criteria)
     except RemoteError as error:
         raise gone_or(error) from None
 
@@ -427,40 +313,42 @@ def _named(nodes: Iterable[AXNodeHead]) -> list[_Named]:
     ]
 
 
-def _ask_labelled(document: Document, wanted: Wanted) -> PendingCall:
+def _ask_labelled(document: Document, criteria: Criteria) -> PendingCall:
     """Request the controls hidden behind their labels, which Chrome's tree omits."""
-    request = {"roles": None if wanted.role is None else list(wanted.roles), "most": MOST}
-    source = own(script_with_search("_page/labelled"))
+    request = {"roles": None if criteria.role is None else list(criteria.roles), "most": MOST}
+    source = own(script_with_search("_page/search/hidden_controls"))
     return document.context.post(source, request, how=SERIALIZED, group=document.group)
 
 
-async def _labelled(call: PendingCall, wanted: Wanted) -> list[_Named]:
+async def _labelled(call: PendingCall, criteria: Criteria) -> list[_Named]:
     """Return the nodes with the role and name that the page reported."""
     head, nodes = await text_and_nodes(call, _Head)
     found: list[_Named] = []
     for node, text in zip((each for each in nodes if each is not None), head.descriptions, strict=True):
         role, _, name = text.partition("\n")
-        found.append((node.backend_node_id, wanted.called(role), collapse_space(name)))
+        found.append((node.backend_node_id, criteria.called(role), collapse_space(name)))
     return found
 
 
-async def _root_and_roles(document: Document, wanted: Wanted) -> tuple[RemoteHandle, list[dict[str, object]]]:
+async def _root_and_roles(
+    document: Document, criteria: Criteria
+) -> tuple[RemoteHandle, list[dict[str, object]]]:
     """Return the document object and the roles to query: those with candidates in the document."""
-    selectors = [selector for selector in wanted.roles.values() if selector is not None]
+    selectors = [selector for selector in criteria.roles.values() if selector is not None]
     with pending_group() as post:
         present = None
-        if wanted.role is not None and selectors:
-            source = own(script_with_search("_page/present"))
+        if criteria.role is not None and selectors:
+            source = own(script_with_search("_page/search/matching_selectors"))
             present = post(document.context.post(source, selectors, group=document.group))
         root = await document.make("function () { return document; }")
-        if wanted.role is None:
+        if criteria.role is None:
             return root, [{}]
         try:
             found = [] if present is None else await value_of(present, list[str])
         except RemoteError as error:
             raise gone_or(error) from None
     return root, [
-        {"role": role} for role, selector in wanted.roles.items() if selector is None or selector in found
+        {"role": role} for role, selector in criteria.roles.items() if selector is None or selector in found
     ]
 
 
@@ -471,21 +359,23 @@ def _text_of(value: AXValue | None) -> str:
 async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
     """Return the same nodes in page order."""
     numbers, nodes = await _hold(document, described)
-    order = await document.call(script_with_search("_page/order"), None, nodes, kind=list[int])
+    order = await document.call(script_with_search("_page/search/page_order"), None, nodes, kind=list[int])
     return {numbers[place]: described[numbers[place]] for place in order}
 
 
-async def _with_text(document: Document, described: dict[int, str], wanted: Wanted) -> dict[int, str]:
+async def _with_text(document: Document, described: dict[int, str], criteria: Criteria) -> dict[int, str]:
     """Return the nodes whose visible text equals or contains the searched one."""
-    assert wanted.text is not None
+    assert criteria.text is not None
     if not described:
         return described
     numbers, nodes = await _hold(document, described)
-    texts = await document.call(script_with_search("_page/text_of"), None, nodes, kind=list[str | None])
+    texts = await document.call(
+        script_with_search("_page/search/visible_texts"), None, nodes, kind=list[str | None]
+    )
     return {
         number: described[number]
         for number, text in zip(numbers, texts, strict=True)
-        if text is not None and holds(text, wanted.text, wanted.exact)
+        if text is not None and holds(text, criteria.text, criteria.exact)
     }
 
 

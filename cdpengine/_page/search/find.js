@@ -1,6 +1,6 @@
 // Finds elements of this document. The request is { css, text, exact, visible, most }; css and text may be null.
 // With `visible`, only elements that are drawn and not hidden. Alternatively, the request is { chosen, most }:
-// indexes into the result of texts.js, which is then passed as `texts`. Returns an array: first a JSON string, {
+// indexes into the result of text_index.js, passed as `texts`. Returns an array: first a JSON string, {
 // descriptions } or { invalid: the reason for an invalid selector }, then the elements, at most `most`. Runs in an
 // isolated world; `search` is the result of node_search.js.
 (request, search, texts) => {

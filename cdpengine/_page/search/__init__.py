@@ -1,0 +1,1 @@
+"""Search for nodes in the documents of a page."""

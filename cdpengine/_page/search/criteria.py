@@ -1,0 +1,69 @@
+"""Criteria of a search for nodes: CSS, visible text, role and accessible name.
+
+Rule: invalid criteria are refused before anything is sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from cdpengine._page.patterns import Words, check_words, describe_words
+from cdpengine.errors import InvalidArgumentError
+
+_LABELLED = frozenset({"radio", "checkbox", "switch", "button"})
+"""Roles of controls that pages hide behind their labels."""
+
+
+@attrs.frozen
+class Criteria:
+    """Search criteria, all of which must match. White space in `text` and `name` is collapsed.
+
+    `roles` maps Chrome's roles for `role` to a selector of all candidates, or None. Roles without candidates are
+    not queried, which saves 20 us for each node of the document. `unnamed` selects visible elements of the role
+    that Chrome omits because they have no name. `called` returns the displayed name of a Chrome role. `unhidden`
+    returns a function's source that finds visible elements under `aria-hidden` by role. `under_hidden` searches
+    there instead of in Chrome's tree. `exact` compares case, and `text` with the element's whole text.
+    """
+
+    css: str | None = None
+    role: str | None = None
+    name: Words | None = None
+    text: Words | None = None
+    exact: bool = False
+    roles: Mapping[str, str | None] = attrs.field(factory=dict)
+    unnamed: str | None = None
+    called: Callable[[str], str] = attrs.field(default=str, eq=False, repr=False)
+    unhidden: Callable[[], str] | None = attrs.field(default=None, eq=False, repr=False)
+    under_hidden: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        for what in ("css", "role"):
+            given = getattr(self, what)
+            if given is not None and (not isinstance(given, str) or not given.strip()):
+                raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
+        check_words("name", self.name, empty=True)
+        check_words("text", self.text)
+        if (self.css, self.role, self.name, self.text) == (None, None, None, None):
+            raise InvalidArgumentError(what="find", given="nothing", expected="css, role, name or text")
+
+    @property
+    def by_role(self) -> bool:
+        """Whether the search uses Chrome's accessibility tree."""
+        return self.role is not None or self.name is not None
+
+    @property
+    def may_be_labelled(self) -> bool:
+        """Whether the element may be a control hidden behind its label."""
+        return self.role is None or not _LABELLED.isdisjoint(self.roles)
+
+    def __str__(self) -> str:
+        name = self.name.pattern if isinstance(self.name, re.Pattern) else self.name
+        parts = [self.role or ("a node" if self.name is not None else "")]
+        parts += [f'"{name[:80]}"'] if name is not None else []
+        parts += [f"css {self.css[:80]!r}"] if self.css is not None else []
+        with_text = "with exactly the text" if self.exact else "with the text"
+        parts += [f"{with_text} {describe_words(self.text)}"] if self.text is not None else []
+        return " ".join(part for part in parts if part)
