@@ -90,7 +90,7 @@ def shared_pipe() -> Iterator[SharedPipe]:
     def run() -> None:
         try:
             trio.run(keep)
-        except BaseException as error:  # noqa: BLE001 - handed to the main thread
+        except BaseException as error:  # noqa: BLE001 - raised in the main thread
             ready.put(error)
 
     thread = threading.Thread(target=run, name="shared browser")

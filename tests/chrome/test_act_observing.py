@@ -33,7 +33,7 @@ async def actor(browser: cdpengine.Browser, tmp_path: Path) -> AsyncIterator[Act
 
 async def until_empty(actor: Actor) -> None:
     with trio.fail_after(slack(5)):
-        while actor._scopes:  # noqa: ASYNC110 - nothing tells of it
+        while actor._scopes:  # noqa: ASYNC110 - it has no event
             await trio.sleep(0.01)
 
 

@@ -169,7 +169,7 @@ async def test_sessions_end_with_their_pages(actor: Actor, browser: cdpengine.Br
     for _ in range(5):
         assert (await run_script(actor, "new_tab\ngoto [about:blank]\nclose_tab")).ok
     with trio.fail_after(5):
-        while await sessions() > before:  # noqa: ASYNC110 - Chrome tells a moment later
+        while await sessions() > before:  # noqa: ASYNC110 - Chrome reports it later
             await trio.sleep(0.01)
 
 

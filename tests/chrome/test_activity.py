@@ -52,7 +52,7 @@ def serve(server: HTTPServer, **pages: str) -> str:
 
 async def until(condition: Callable[[], object], seconds: float = 20) -> None:
     with trio.fail_after(seconds):
-        while not condition():  # noqa: ASYNC110 - what it is of tells nobody
+        while not condition():  # noqa: ASYNC110 - it has no event
             await trio.sleep(0.01)
 
 

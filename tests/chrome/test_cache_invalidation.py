@@ -1,4 +1,4 @@
-"""Changes of a page. Each threshold decides between keeping, a new version beside the old, and a stop."""
+"""Changes of a page. Each threshold decides between keeping, a new version next to the old one, and a stop."""
 
 from __future__ import annotations
 

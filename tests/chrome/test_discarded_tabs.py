@@ -40,7 +40,7 @@ DOCUMENT = """<title>t</title><script>window.seen = [window.runs, typeof double,
 
 @asynccontextmanager
 async def discarded(httpserver: HTTPServer) -> AsyncIterator[cdpengine.Page]:
-    """Connect to a browser with a discarded tab, and return that tab's page."""
+    """Connect to a browser with a discarded tab, and yield that tab's page."""
     url = httpserver.url_for("/")
     httpserver.expect_request("/").respond_with_data(DOCUMENT, content_type="text/html")
     options = LaunchOptions(executable=cdpengine.find_browser().path, transport="websocket")

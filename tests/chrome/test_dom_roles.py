@@ -61,20 +61,20 @@ DIFFERENCES = [
         "<div id=it style='display:table-cell'>css</div></div></div>",
         ("", "css"),
         ("generic", ""),
-        "tables made by CSS alone are blocks: their role shows nowhere",
+        "CSS tables are blocks, whose role no line shows",
     ),
     Difference(
         "<table role=list><tr id=it role=listitem><td>x</td></tr></table>",
         ("generic", ""),
         ("listitem", ""),
-        "Chrome keeps no role of its own for the rows of what is no table any more",
+        "Chrome has no role for the rows of a table with another role",
     ),
     Difference(
         "<script>customElements.define('x-b', class extends HTMLElement {"
         "constructor() { super(); this.attachInternals().role = 'button'; } })</script><x-b id=it>x</x-b>",
         ("button", "x"),
         ("generic", ""),
-        "without Chrome's tree, nobody knows what a custom element's internals say",
+        "only Chrome's tree has the internals of custom elements",
     ),
     Difference(
         "<button id=it>x<details><p>inside</p></details></button>",
@@ -86,7 +86,7 @@ DIFFERENCES = [
         "<button id=it>a<label>q<input></label>b</button>",
         ("button", "aqb"),
         ("button", "aq b"),
-        "spaces beside a control that says nothing",
+        "spaces next to a control without text",
     ),
     Difference(
         "<fieldset id=it role=none><legend>l</legend></fieldset>", ("none", "l"), ("none", ""), "never shown"
@@ -101,19 +101,19 @@ DIFFERENCES = [
         "<button id=it><q>a<q>b</q></q></button>",
         ("button", "\u201ca\u2018b\u2019\u201d"),
         ("button", "\u201ca\u201cb\u201d\u201d"),
-        "quotes inside of quotes, and those of other languages",
+        "nested quotes, and quotes of other languages",
     ),
     Difference(
         "<div inert><button id=it>x</button></div>",
         ("button", ""),
         ("button", "x"),
-        "never shown: the walk leaves inert things out",
+        "never shown: the walk omits inert elements",
     ),
     Difference(
         "<h2 id=it><span><template shadowrootmode=closed>shadow</template></span></h2>",
         ("heading", "shadow"),
         ("heading", ""),
-        "closed shadow roots cannot be looked into",
+        "scripts cannot read closed shadow roots",
     ),
 ]
 

@@ -34,7 +34,7 @@ def silent_port() -> Iterator[int]:
 
 @asynccontextmanager
 async def hung(endpoint: str, url: str, script: str) -> AsyncIterator[cdpengine.Page]:
-    """Return a page that hung before this connection. Another client follows its dialogs and answers none."""
+    """Yield a page that hung before this connection. Another client follows its dialogs and answers none."""
     async with bare_connection((await resolve_endpoint(endpoint)).ws_url) as bare:
         target = (await bare.call("Target.createTarget", url=url))["targetId"]
         session = (await bare.call("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]

@@ -135,7 +135,7 @@ async def proxy(run: Run) -> AsyncIterator[trio.Process]:
         )  # fmt: skip
 
         async def talk() -> None:
-            while "(ws://" not in run.output():  # noqa: ASYNC110 - a file tells nobody
+            while "(ws://" not in run.output():  # noqa: ASYNC110 - a file has no event
                 await trio.sleep(0.005)
             endpoint = run.output().partition("(")[2].partition(")")[0]
             with suppress(EngineError):
@@ -189,7 +189,7 @@ async def complaints(run: Run, status: int) -> AsyncIterator[str]:
     if status not in expected:
         yield f"the exit status is {status}"
     with trio.move_on_after(5):
-        while processes_of(run.folder):  # noqa: ASYNC110 - other programs tell nobody
+        while processes_of(run.folder):  # noqa: ASYNC110 - other programs have no event
             await trio.sleep(0.02)
     if found := processes_of(run.folder):
         yield f"processes are left: {found}"
@@ -203,7 +203,7 @@ async def complaints(run: Run, status: int) -> AsyncIterator[str]:
 
 async def pass_time(run: Run, process: trio.Process) -> None:
     """Wait for the run's moment, or for its end."""
-    while (  # noqa: ASYNC110 - a file tells nobody
+    while (  # noqa: ASYNC110 - a file has no event
         run.counted_from == "recording" and not run.recording.exists() and process.poll() is None
     ):
         await trio.sleep(0.002)
@@ -218,7 +218,7 @@ async def measure(way: Way, run: Run) -> tuple[float, float]:
 
     async def note() -> None:
         nonlocal appeared
-        while not run.recording.exists():  # noqa: ASYNC110 - a file tells nobody
+        while not run.recording.exists():  # noqa: ASYNC110 - a file has no event
             await trio.sleep(0.002)
         appeared = time.monotonic()
 

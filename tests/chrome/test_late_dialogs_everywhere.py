@@ -82,7 +82,7 @@ class Site:
     async def logged(self, count: int) -> None:
         """Wait until the pages have logged exactly this many dialogs. A page logs a dialog after its answer."""
         with trio.fail_after(10):
-            while len(self.shown) < count:  # noqa: ASYNC110 - the server logs in a thread of its own
+            while len(self.shown) < count:  # noqa: ASYNC110 - the server logs in another thread
                 await trio.sleep(0.01)
         assert len(self.shown) == count
 

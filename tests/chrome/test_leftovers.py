@@ -108,6 +108,6 @@ async def test_a_launch_is_not_held_up_by_what_is_swept(
         async with cdpengine.launch() as browser:
             assert browser.version.product
             seen = len(asked)
-            while len(asked) < seen + 2:  # noqa: ASYNC110 - a thread tells nobody
+            while len(asked) < seen + 2:  # noqa: ASYNC110 - a thread has no event
                 await trio.sleep(0.01)
     assert list(temporary.iterdir()) == []

@@ -73,11 +73,11 @@ WRAPPERS = {
         "<div onclick=0><button aria-label=Save></button></div>",
         ['- button "Save"'],
     ),
-    "what says more": (
+    "a child with other text": (
         "<div onclick=0 class=p>Row 1 <a role=menuitem>More</a></div>",
         ["- generic [clickable]", '  - text: "Row 1"', '  - menuitem "More"'],
     ),
-    "what shows more": (
+    "a child with more content": (
         "<div onclick=0 class=p><img alt=Cat><a href=data:,>Cat</a></div>",
         ["- generic [clickable]", '  - image "Cat"', '  - link "Cat" [url="data:,"]'],
     ),
@@ -118,12 +118,12 @@ SAID = {
             '    - paragraph: "b"',
         ],
     ),
-    "what is presentation has no line": (
+    "presentation has no line": (
         "<div role=none title=t><p>q</p></div><div role=presentation><b>x</b></div><table role=none><tr><td>1<td>2</table><ul role=none><li>a</ul>",
         ['- paragraph: "q"', '- text: "x"', '- text: "1"', '- text: "2"', '- text: "a"'],
     ),
     "presentation that can take the focus": ("<div role=none tabindex=0>abc</div>", ['- generic: "abc"']),
-    "spaces beside what is empty": (
+    "spaces next to empty elements": (
         "<p><b>x</b> <i id=e></i> <b>y</b> <mark></mark> <time>z</time></p>",
         ['- paragraph: "x y z"'],
     ),
@@ -132,11 +132,11 @@ SAID = {
         "<button>a<br>b</button><button style='white-space:pre'>a\nb</button><button aria-label='a\nb'></button><input type=submit value='a\nb'>",
         ['- button "a b"'] * 4,
     ),
-    "what aria-hidden hides in a label": (
+    "aria-hidden in a label": (
         "<h1 id=h>x <sub aria-hidden=true><button>b</button></sub></h1><i tabindex=0 aria-labelledby=h>i</i>",
         ['- heading "x" [level=1]', "  - subscript [aria-hidden]", '    - button "b"', '- generic "x": "i"'],
     ),
-    "what Chrome keeps of what aria-hidden hides": (
+    "names that Chrome keeps under aria-hidden": (
         "<h1>x <sub aria-hidden=true>t <label>lone</label> <button>b</button> <i id=d>d</i></sub></h1><p aria-describedby=d>p</p>",
         [
             '- heading "x lone b d" [level=1]',
@@ -231,7 +231,7 @@ LINES = {
         "<textarea aria-label=T>one\n\n two</textarea>",
         ['- textbox "T" [value="one\\n\\n two"]'],
     ),
-    "what can take the focus": ("<pre tabindex=0>a\n b</pre>", ['- generic: "a\\n b"']),
+    "focusable pre": ("<pre tabindex=0>a\n b</pre>", ['- generic: "a\\n b"']),
     "a name has one line": ("<button><pre>A\nB</pre></button>", ['- button "A B"']),
     "cells": (
         "<table><tr><th>h<tr><td><pre>1\n 2</pre></table>",
@@ -273,7 +273,7 @@ DESCRIBED = {
         "<div onclick=0 class=p><i title=Close></i></div>",
         ['- generic [clickable] [description="Close"]'],
     ),
-    "what has a description": (
+    "a described button": (
         "<button title=''aria-description=Own><i title=Inner></i></button>",
         ['- button [description="Own"]'],
     ),
@@ -300,7 +300,7 @@ OPTIONS = {
         "<input role=combobox aria-label=C aria-owns=l><ul role=listbox id=l><li role=option>A</ul>",
         ['- combobox "C"', "- listbox", '  - option "A"'],
     ),
-    "an input that owns what is no list box": (
+    "an input that owns another element": (
         "<input role=combobox aria-label=C aria-owns=l><div id=l><div role=option>A</div></div>",
         ['- combobox "C"', '- generic "A" [clickable]'],
     ),

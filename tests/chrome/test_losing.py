@@ -106,7 +106,7 @@ async def browser_pid(browser: cdpengine.Browser) -> int:
 
 
 KILLED = ("awaited promise", "click", "wait for a page", "new page")
-"""The action during which a usual run kills the browser. The other actions only lose their page in it."""
+"""The actions during which a usual run kills the browser. The other actions only lose their page in it."""
 
 
 @pytest.mark.sample(4, start=1)

@@ -25,7 +25,7 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 # Parts that the browser draws itself: bullets, and labels of buttons without one.
 BROWSERS_OWN = {"\u2022", "\u25e6", "\u25aa", "\u25a0", "Submit", "Details"}
 CLOSED = {"Date", "DateTime", "InputTime", "ColorWell", "Audio", "Video"}
-# Elements whose contents give their name. Without contents their line has no name.
+# Roles whose lines show the name as contents, and then omit it.
 SAID_INSIDE = {"cell", "gridcell", "generic", "listitem", "row", "term"}
 
 

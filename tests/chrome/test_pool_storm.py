@@ -56,7 +56,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_records(caplog: pytest.LogCaptureFixture) -> None:
-    """Pytest keeps every log record until the test ends."""
+    """Drop log records, because pytest keeps each one until the test ends."""
     for name in ("cdpengine", "werkzeug"):
         caplog.set_level(logging.CRITICAL + 1, logger=name)
 
@@ -151,7 +151,7 @@ async def test_each_job_has_one_outcome(seed: int, temporary: Path, httpserver: 
     assert counts.jobs == JOBS
     assert memory[-1] - memory[0] < 32 << 20
     with trio.fail_after(20):
-        while descriptors() > before or any(temporary.iterdir()):  # noqa: ASYNC110 - no event tells it
+        while descriptors() > before or any(temporary.iterdir()):  # noqa: ASYNC110 - it has no event
             await trio.sleep(0.05)
 
 

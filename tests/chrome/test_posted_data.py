@@ -132,7 +132,7 @@ async def test_activity_and_archives_have_whole_bodies_or_say_why_not(
         for request in requests.values():
             await request.finished()
         with trio.fail_after(20):
-            while any(requests[name].post_data_missing for name in WITHOUT):  # noqa: ASYNC110 - the length comes late
+            while any(requests[name].post_data_missing for name in WITHOUT):  # noqa: ASYNC110 - the length arrives late
                 await trio.sleep(0.01)
         for name, request in requests.items():
             check_body(name, request, uploads.received)

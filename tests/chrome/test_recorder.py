@@ -230,7 +230,7 @@ async def test_what_a_kill_leaves_can_be_read(tmp_path: Path, name: str) -> None
     with program(path) as process:
         size = path.stat().st_size
         with trio.fail_after(20):
-            while path.stat().st_size < size + 5_000:  # noqa: ASYNC110 - a file's size tells nobody
+            while path.stat().st_size < size + 5_000:  # noqa: ASYNC110 - a file's size has no event
                 await trio.sleep(0.05)
         process.send_signal(signal.SIGKILL)
         process.wait(10)

@@ -146,7 +146,7 @@ CHANGES = {
     ),
     "a description elsewhere": ("t.firstChild.data = 'Otherwise'", '[description="Otherwise"]'),
     "a sibling's state": ("c.checked = true", None),
-    "what another element has": ("host.classList.add('flag')", None),
+    "another element's class": ("host.classList.add('flag')", None),
     "a rule of a sheet": ("document.styleSheets[0].insertRule('button { display: none }')", None),
     "a rule of a sheet, changed": ("document.styleSheets[0].cssRules[5].style.display = 'none'", None),
     "an adopted sheet": (
@@ -166,15 +166,15 @@ CHANGES = {
     "a validity": ("f.setCustomValidity('no')", "[invalid]"),
     "a base": ("document.head.innerHTML += '<base href=\"http://elsewhere/\">'", "http://elsewhere/3"),
     "a moved row": ("document.querySelector('ul').prepend(document.querySelector('li:last-child'))", None),
-    "what an old reference leads to now": (
+    "a new target of an old reference": (
         "document.querySelector('.made').id = 'late'",
         '[description="text"]',
     ),
-    "what is shown instead of elements": (
+    "an image instead of elements": (
         "document.styleSheets[0].insertRule('li { content: url(data:image/gif;base64,R0lGODlhAQABAAAAACw=) }')",
         None,
     ),
-    "what closed details hold": (
+    "contents of closed details": (
         "document.styleSheets[0].insertRule('details::details-content { content-visibility: hidden }')",
         None,
     ),

@@ -38,7 +38,7 @@ def page(new_tab: cdpengine.Page) -> cdpengine.Page:
 
 @pytest.fixture(autouse=True)
 def no_records(caplog: pytest.LogCaptureFixture) -> None:
-    """Pytest keeps every log record, with what is in it, until the test ends."""
+    """Drop log records, because pytest keeps each one until the test ends."""
     caplog.set_level(logging.CRITICAL + 1, logger="cdpengine")
 
 

@@ -15,7 +15,7 @@ from cdpengine.errors import (
 
 pytestmark = pytest.mark.chrome
 
-# --- what the page sees ---------------------------------------------------------------------------------------
+# --- the page's events ---------------------------------------------------------------------------------------
 
 
 async def test_events_of_a_click_in_order_and_at_the_centre(stage: Stage) -> None:

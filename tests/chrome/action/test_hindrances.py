@@ -1,5 +1,4 @@
-"""What only another action could change: it is logged in the first second, tried to the end, and told in the
-error."""
+"""Hindrances that only another action could remove: logged within a second, retried, and named in the error."""
 
 from __future__ import annotations
 
