@@ -128,9 +128,7 @@ async def test_files_may_be_named_in_their_folder_alone(
 HANGING = "for (const end = Date.now() + 60000; Date.now() < end; );"
 
 
-async def test_what_changes_a_page_waits_its_turn_and_the_rest_does_not(
-    actor: Actor, stage: cdpengine.Page
-) -> None:
+async def test_only_requests_that_change_a_page_wait_their_turn(actor: Actor, stage: cdpengine.Page) -> None:
     order: list[str] = []
 
     async def ask(name: str, **request: object) -> None:
@@ -148,7 +146,7 @@ async def test_what_changes_a_page_waits_its_turn_and_the_rest_does_not(
     assert await stage.evaluate("document.getElementById('name').value") == "abcdeffs"
 
 
-async def test_who_waits_for_its_turn_ends_at_its_own_deadline(actor: Actor, stage: cdpengine.Page) -> None:
+async def test_waiting_request_ends_at_its_deadline(actor: Actor, stage: cdpengine.Page) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(dispatch, actor, {"kind": "download", "timeoutMs": 60_000})
         await trio.testing.wait_all_tasks_blocked()
@@ -207,14 +205,14 @@ async def test_an_actor_sees_the_pages_of_its_context_alone(
         assert "newTab" in nowhere.error.message
 
 
-async def test_an_answer_that_is_armed_counts_for_its_time(actor: Actor, stage: cdpengine.Page) -> None:
+async def test_armed_answer_expires(actor: Actor, stage: cdpengine.Page) -> None:
     assert (await dispatch(actor, {"kind": "dialog", "accept": True, "timeoutMs": 50})).ok
     await trio.sleep(slack(0.1))
     answer = await dispatch(actor, {"kind": "click", "selector": "#ask"})
     assert [dialog.accepted for dialog in answer.effects.dialogs] == [False]
 
 
-async def test_two_answers_that_are_armed_are_taken_in_turn(actor: Actor, stage: cdpengine.Page) -> None:
+async def test_two_armed_answers_are_used_in_order(actor: Actor, stage: cdpengine.Page) -> None:
     """The first armed answer handles the first dialog, like the outer of two `expect_dialog` blocks."""
     for accept in (True, False):
         assert (await dispatch(actor, {"kind": "dialog", "accept": accept})).ok
@@ -226,9 +224,7 @@ async def test_two_answers_that_are_armed_are_taken_in_turn(actor: Actor, stage:
     ]
 
 
-async def test_a_new_tab_that_comes_to_nothing_is_closed(
-    actor: Actor, stage: cdpengine.Page, site: str
-) -> None:
+async def test_failed_new_tab_is_closed(actor: Actor, stage: cdpengine.Page, site: str) -> None:
     answer = await dispatch(actor, {"kind": "newTab", "url": "http://127.0.0.1:1/"})
     assert answer.error is not None
     assert answer.error.kind == "navigationFailed"

@@ -30,7 +30,7 @@ async def actor(browser: cdpengine.Browser, page: cdpengine.Page) -> Actor:
     ("Mail from Bob", "bob"), ("mail from cy today", "split"), ("Mail from Di", "item"), ("Mail from Ed", "cell"),
     ("Mail from Flo", "named"), ("Mail from Gus", "inner"), ("Archive all", "archive"),
 ])  # fmt: skip
-async def test_the_element_that_holds_the_text_is_hit(
+async def test_element_that_contains_the_text_is_hit(
     actor: Actor, page: cdpengine.Page, text: str, hit: str
 ) -> None:
     found = await dispatch(actor, {"kind": "find", "text": text})

@@ -55,7 +55,9 @@ async def test_a_late_dialog_is_reported_once(browser: cdpengine.Browser, serve:
     await page.close()
 
 
-async def test_a_failed_request_reports_it_too(browser: cdpengine.Browser, serve: Callable[..., str]) -> None:
+async def test_failed_request_reports_late_dialog(
+    browser: cdpengine.Browser, serve: Callable[..., str]
+) -> None:
     actor, page = await begin(browser, serve)
     await click(actor, page, "Go")
     await until_answered(page)
@@ -89,7 +91,7 @@ async def test_dialogs_before_the_first_request_are_not_reported(
     assert messages(await dispatch(actor, {"kind": "snapshot"})) == [("after", True)]
 
 
-async def test_requests_that_are_refused_report_it_and_equal_ones_are_both_there(
+async def test_refused_requests_report_late_dialogs_and_equal_ones_separately(
     browser: cdpengine.Browser, serve: Callable[..., str]
 ) -> None:
     actor, page = await begin(browser, serve)

@@ -85,7 +85,7 @@ async def test_one_that_is_cancelled_while_it_begins_leaves_nothing(actor: Actor
 
 
 @pytest.mark.slow
-async def test_a_stop_that_is_cancelled_ends_it_all_the_same(actor: Actor, tmp_path: Path) -> None:
+async def test_cancelled_stop_still_ends_the_operation(actor: Actor, tmp_path: Path) -> None:
     assert (await dispatch(actor, STARTS[2])).ok
     with trio.CancelScope() as scope:
         scope.cancel()
@@ -96,7 +96,7 @@ async def test_a_stop_that_is_cancelled_ends_it_all_the_same(actor: Actor, tmp_p
     assert json.loads(gzip.decompress((tmp_path / "trace-1.json.gz").read_bytes()))["traceEvents"]
 
 
-async def test_files_get_names_that_nothing_has(actor: Actor, tmp_path: Path) -> None:
+async def test_files_get_unused_names(actor: Actor, tmp_path: Path) -> None:
     for number in (1, 2):
         answer = await dispatch(actor, {"kind": "startMeasurement", "measurement": "profile"})
         assert answer.result == {"path": str(tmp_path / f"profile-{number}.cpuprofile")}
@@ -119,7 +119,7 @@ async def test_files_get_names_that_nothing_has(actor: Actor, tmp_path: Path) ->
         assert refused.error.kind == "invalidArgument"
 
 
-async def test_where_they_are_not_enabled_nothing_of_the_protocol_is_sent_or_seen(actor: Actor) -> None:
+async def test_disabled_protocol_commands_are_neither_sent_nor_visible(actor: Actor) -> None:
     actor.commands_enabled = False
     seeing = {kind for kind, each in KINDS.items() if issubclass(each, ProtocolRequest)}
     assert seeing == {"command", "messages", "startRecording", "stopRecording"}
@@ -132,7 +132,7 @@ async def test_where_they_are_not_enabled_nothing_of_the_protocol_is_sent_or_see
     assert not actor._scopes
 
 
-async def test_reading_ahead_is_not_seeing_and_leaves_nothing_when_cancelled(actor: Actor) -> None:
+async def test_prefetched_snapshot_does_not_count_as_seen_and_can_be_cancelled(actor: Actor) -> None:
     page = actor.current
     assert page is not None
     actor.reads_ahead = True

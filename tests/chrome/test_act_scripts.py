@@ -100,7 +100,7 @@ async def test_parsing_is_not_brittle(actor: Actor) -> None:
         await run_action(actor, "click 12")
 
 
-async def test_the_state_is_returned_and_not_kept_aside(actor: Actor) -> None:
+async def test_each_step_returns_the_current_page(actor: Actor) -> None:
     """A step returns the current page, so the caller never acts on another page than it expects."""
     before = current(actor).target_id
     opened = await run_action(actor, "new_tab")
@@ -117,7 +117,7 @@ async def test_the_state_is_returned_and_not_kept_aside(actor: Actor) -> None:
     assert "newTab" in none.response.error.message
 
 
-async def test_each_failure_has_its_own_name(actor: Actor) -> None:
+async def test_each_failure_has_a_distinct_kind(actor: Actor) -> None:
     go = (await read(actor, "numbered"))['button "Go"']
     await current(actor).evaluate("document.getElementById('go').remove()")
     for action, kind in (
@@ -133,7 +133,7 @@ async def test_each_failure_has_its_own_name(actor: Actor) -> None:
         assert step.response.error.kind == kind, action
 
 
-async def test_what_moves_before_the_click_is_hit_all_the_same(actor: Actor) -> None:
+async def test_element_that_moves_before_the_click_is_hit(actor: Actor) -> None:
     """Scrolling changes the page: a header grows as soon as it scrolls, so earlier measurements are wrong."""
     page = current(actor)
     below = next(number for words, number in (await read(actor, "numbered")).items() if '"Below"' in words)
@@ -146,7 +146,7 @@ async def test_what_moves_before_the_click_is_hit_all_the_same(actor: Actor) -> 
     assert (await page.evaluate("record"))[-1] == "click below"
 
 
-async def test_no_rule_of_roles_hides_what_can_be_clicked(actor: Actor) -> None:
+async def test_clickable_generic_has_a_number_in_both_modes(actor: Actor) -> None:
     """In both modes, an unnamed generic that listens for clicks has a number."""
     page = current(actor)
     await page.evaluate(
@@ -191,7 +191,7 @@ async def test_replies_of_models_are_read_generously(actor: Actor) -> None:
         await run_reply(actor, "I do not know.")
 
 
-async def test_a_script_ends_at_its_first_failure_and_says_where(actor: Actor) -> None:
+async def test_script_stops_at_first_failure_and_names_the_step(actor: Actor) -> None:
     run = await run_script(actor, "scroll down\n\nclick [9999]\nscroll up")
     assert run.error is not None
     assert run.error.kind == "nodeNotFound"
@@ -211,7 +211,7 @@ async def test_a_cancelled_script_leaves_nothing(actor: Actor) -> None:
 # --- the command ---------------------------------------------------------------------------------------------
 
 
-def test_the_command_does_a_script(tmp_path: Path, shared_endpoint: str, site: str) -> None:
+def test_command_runs_a_script(tmp_path: Path, shared_endpoint: str, site: str) -> None:
     script = tmp_path / "steps.txt"
     script.write_text("# type a name\ntype [7] [hunter2] [0]\nclick [1]\nstop [all [done]]\n")
     url = f"{site}/stage"
@@ -252,7 +252,7 @@ def test_the_command_reports_all_dialogs(
     assert sorted(shown) == ["click", "first", "late"]
 
 
-def test_the_command_says_where_a_script_fails(tmp_path: Path, shared_endpoint: str, site: str) -> None:
+def test_command_names_the_failing_step(tmp_path: Path, shared_endpoint: str, site: str) -> None:
     script = tmp_path / "steps.txt"
     script.write_text("scroll down\nclick [999]\nscroll up\n")
     arguments = ("run", "--endpoint", shared_endpoint, "--url", f"{site}/stage", str(script))
@@ -268,7 +268,7 @@ def test_the_command_says_where_a_script_fails(tmp_path: Path, shared_endpoint: 
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_the_command_refuses_what_is_no_script(tmp_path: Path, as_json: bool) -> None:
+def test_command_refuses_invalid_script(tmp_path: Path, as_json: bool) -> None:
     script = tmp_path / "steps.txt"
     script.write_text("scroll down\nclik [1]\n")
     done = run_here("run", str(script), *(["--json"] if as_json else []))

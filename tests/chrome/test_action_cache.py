@@ -37,7 +37,7 @@ pytestmark = pytest.mark.chrome
 # --- in code -------------------------------------------------------------------------------------------------
 
 
-async def test_what_was_recorded_once_is_replayed_with_other_values(
+async def test_recorded_scenario_is_replayed_with_other_values(
     page: Page, site: CacheSite, cache: ActionCache
 ) -> None:
     await begin(page, site)
@@ -65,7 +65,7 @@ async def test_what_was_recorded_once_is_replayed_with_other_values(
     assert 0 <= found.seconds_saved < entry.cost.milliseconds / 1_000
 
 
-async def test_what_is_thrown_away_or_did_nothing_is_not_kept(
+async def test_discarded_or_empty_recording_is_not_kept(
     page: Page, site: CacheSite, cache: ActionCache
 ) -> None:
     await begin(page, site)
@@ -87,7 +87,7 @@ async def test_what_is_thrown_away_or_did_nothing_is_not_kept(
 
 
 @pytest.mark.parametrize("way", ["scenario", "key", "id"])
-async def test_an_entry_is_meant_by_its_scenario_its_key_or_its_id(
+async def test_entry_is_selected_by_scenario_key_or_id(
     page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry, way: str
 ) -> None:
     meant: dict[str, str | CacheKey] = {"scenario": "login", "key": known.key, "id": known.key.id}
@@ -99,7 +99,7 @@ async def test_an_entry_is_meant_by_its_scenario_its_key_or_its_id(
     assert (entry.statistics.successes, entry.statistics.failures) == (1, 0)
 
 
-async def test_what_cannot_be_replayed_is_named_and_does_nothing(
+async def test_unreplayable_request_is_named_and_does_nothing(
     page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
 ) -> None:
     for wanted in ("logout", "0" * 32, attrs.evolve(known.key, variant="b")):
@@ -123,7 +123,7 @@ async def test_what_cannot_be_replayed_is_named_and_does_nothing(
     assert not await cache.refresh(known.key.id)
 
 
-async def test_values_come_from_the_environment_and_from_who_is_asked(
+async def test_values_come_from_environment_and_callback(
     page: Page, site: CacheSite, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -147,7 +147,7 @@ async def test_values_come_from_the_environment_and_from_who_is_asked(
     assert is_logged_in(site)
 
 
-async def test_a_value_of_the_environment_is_for_where_it_was_recorded(
+async def test_environment_value_is_only_for_its_recorded_origin(
     page: Page, site: CacheSite, cache: ActionCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CDPENGINE_VAR_PASSWORD", PASSWORD)
@@ -173,7 +173,7 @@ async def test_a_value_of_the_environment_is_for_where_it_was_recorded(
     assert learning.entry.environment == ()
 
 
-async def test_after_failures_in_a_row_an_entry_is_not_used_any_more(
+async def test_entry_is_disabled_after_consecutive_failures(
     page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
 ) -> None:
     assert await cache.report_error(known.key.id)
@@ -207,7 +207,7 @@ async def ask(actor: Actor, kind: str, **fields: Any) -> Any:
     return response.result
 
 
-async def test_what_is_known_stands_in_responses_that_show_the_page(
+async def test_responses_with_a_page_list_known_scenarios(
     page: Page, site: CacheSite, known: CacheEntry, actor: Actor
 ) -> None:
     for request in ({"kind": "snapshot"}, {"kind": "reload"}, {"kind": "navigate", "url": page.url}):
@@ -256,7 +256,7 @@ async def test_a_scenario_is_learned_and_replayed_by_requests(
     assert await ask(actor, "cacheClear") == {"deleted": 1}
 
 
-async def test_what_is_not_to_be_kept_is_thrown_away_by_a_request(
+async def test_request_discards_a_recording(
     page: Page, site: CacheSite, cache: ActionCache, actor: Actor
 ) -> None:
     await begin(page, site)
@@ -309,7 +309,7 @@ async def test_every_coroutine_can_be_cancelled_and_leaves_the_cache_as_it_was(
     assert [entry.key for entry in await cache.list()] == [known.key]
 
 
-async def test_the_time_of_a_run_is_kept_to(
+async def test_run_respects_its_timeout(
     page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
 ) -> None:
     never = attrs.evolve(single(known, 0), after=PostCondition(text="never there"))

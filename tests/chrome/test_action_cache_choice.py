@@ -106,7 +106,7 @@ async def test_a_planner_does_what_no_entry_can(page: Page, site: CacheSite, key
     assert is_logged_in(site)
 
 
-async def test_of_several_entries_the_one_with_the_fewest_missing_values_is_replayed(
+async def test_entry_with_fewest_missing_values_is_replayed(
     page: Page, site: CacheSite, keyed: ActionCache
 ) -> None:
     wide = await learn(page, site, keyed, VALUES)

@@ -59,7 +59,7 @@ async def test_a_goal_is_planned_once_and_replayed_after(
     assert (found.hits, found.misses, found.planned) == ({"L3": 1}, 1, 1)
 
 
-async def test_a_plan_that_is_not_done_is_gone_on_with_and_what_failed_is_no_step(
+async def test_unfinished_plan_continues_and_failed_action_is_no_step(
     page: Page, site: CacheSite, cache: ActionCache
 ) -> None:
     await begin(page, site)
@@ -74,9 +74,7 @@ async def test_a_plan_that_is_not_done_is_gone_on_with_and_what_failed_is_no_ste
     assert is_logged_in(site)
 
 
-async def test_a_planner_that_comes_to_nothing_keeps_nothing(
-    page: Page, site: CacheSite, cache: ActionCache
-) -> None:
+async def test_failed_plan_is_not_kept(page: Page, site: CacheSite, cache: ActionCache) -> None:
     await begin(page, site)
     done = await cache.perform(page, GOAL, variables=VALUES, planner=Scripted([[99]] * 9))
     assert (done.outcome, done.ok, len(done.responses)) == ("failed", False, 3)
@@ -93,7 +91,7 @@ async def test_a_planner_that_comes_to_nothing_keeps_nothing(
     assert site.touched == []
 
 
-async def test_what_a_replay_leaves_the_planner_ends_and_both_are_the_next_version(
+async def test_planner_completes_partial_replay_and_both_become_next_version(
     page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
 ) -> None:
     button = single(known, 3)
@@ -112,7 +110,7 @@ async def test_what_a_replay_leaves_the_planner_ends_and_both_are_the_next_versi
     assert is_logged_in(site)
 
 
-async def test_a_goal_that_is_no_known_scenario_is_remembered_by_its_words(
+async def test_unknown_goal_is_remembered_by_its_words(
     page: Page, site: CacheSite, cache: ActionCache
 ) -> None:
     await begin(page, site)
@@ -130,7 +128,7 @@ async def test_a_goal_that_is_no_known_scenario_is_remembered_by_its_words(
 @pytest.mark.parametrize(
     ("change", "asked"), [({"auto_use": False}, 1), ({"enabled": False}, 1), ({"learn": False}, 0)]
 )
-async def test_options_say_what_is_used_and_kept(
+async def test_options_control_use_and_storage(
     page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry, change: dict[str, Any], asked: int
 ) -> None:
     async with ActionCache.open(cache.store.path, config=attrs.evolve(CONFIG, **change)) as other:
@@ -140,7 +138,7 @@ async def test_options_say_what_is_used_and_kept(
         assert is_logged_in(site)
 
 
-async def test_the_guide_names_what_is_known(cache: ActionCache, known: CacheEntry) -> None:
+async def test_guide_lists_known_scenarios(cache: ActionCache, known: CacheEntry) -> None:
     text = await cache.guide()
     assert "executeCached" in text
     assert "- login: variables password, username" in text

@@ -58,7 +58,7 @@ FORBIDDEN: dict[str, tuple[ActRequest, dict[str, Target], str, str]] = {
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
-async def test_a_replay_may_do_no_more_than_who_asks_for_it(
+async def test_replay_has_the_limits_of_its_caller(
     page: Page, site: CacheSite, tmp_path: Path, what: str
 ) -> None:
     request, targets, value, word = FORBIDDEN[what]
@@ -146,7 +146,7 @@ async def test_a_goal_is_reached_without_the_classifier(
     assert site.touched == ["login.remember"]
 
 
-async def test_what_asks_for_nothing_does_nothing(page: Page, site: CacheSite, tmp_path: Path) -> None:
+async def test_empty_goal_does_nothing(page: Page, site: CacheSite, tmp_path: Path) -> None:
     asked: list[str] = []
 
     async def plan(goal: str, _snapshot: Snapshot) -> list[ActRequest]:
@@ -171,7 +171,7 @@ async def test_what_asks_for_nothing_does_nothing(page: Page, site: CacheSite, t
 
 
 @pytest.mark.parametrize("call", ["perform", "execute"])
-async def test_values_that_do_not_come_are_not_waited_for(
+async def test_missing_values_are_not_awaited_past_the_timeout(
     page: Page, site: CacheSite, tmp_path: Path, call: str
 ) -> None:
     await page.goto(site.url + LOGIN.start)
@@ -206,9 +206,7 @@ async def test_asking_that_raises_is_an_error_of_the_request(
     assert "hunter2" not in str(response)
 
 
-async def test_a_classifier_that_does_not_answer_is_not_waited_for(
-    page: Page, site: CacheSite, tmp_path: Path
-) -> None:
+async def test_unresponsive_classifier_is_abandoned(page: Page, site: CacheSite, tmp_path: Path) -> None:
     async def classify(*_: Any) -> ScenarioMatch | None:
         result: ScenarioMatch | None = await never()
         return result
@@ -219,7 +217,7 @@ async def test_a_classifier_that_does_not_answer_is_not_waited_for(
             await cache.perform(page, "something else", timeout=2)
 
 
-async def test_what_was_learned_with_other_variables_replaces_what_failed(
+async def test_entry_learned_with_other_variables_replaces_failed_one(
     page: Page, site: CacheSite, tmp_path: Path
 ) -> None:
     LOGIN.reset(site, "a")

@@ -126,7 +126,7 @@ async def test_messages_and_errors_of_a_page_its_frames_and_its_workers(
     assert activity.console.dropped == activity.errors.dropped == activity.requests.dropped == 0
 
 
-async def test_requests_with_all_that_is_known_of_them(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_requests_with_all_known_details(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     main = """<!doctype html><title>t</title><link rel=stylesheet href=/style.css><iframe src="OTHER/frame"></iframe>
         <script>worker = new Worker("/worker.js")
         go = async () => { await fetch("/data", {method: "POST", headers: {"X-Mine": "1"}, body: "p=1"}).then(r => r.text())
@@ -198,7 +198,7 @@ async def test_requests_with_all_that_is_known_of_them(page: cdpengine.Page, htt
     assert set(page.session._domains) == {"Page"}
 
 
-async def test_streams_while_it_happens(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_events_stream_live(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     here = serve(httpserver, main="<title>t</title><link rel=icon href=data:,>")
     await page.goto(f"{here}/main")
     with pytest.raises(cdpengine.InvalidArgumentError, match="'console', 'errors'"):
@@ -272,7 +272,7 @@ async def test_buffers_are_exact_and_follow_navigations_as_asked(
     assert len(activity.console) == len(activity.requests) == 0
 
 
-async def test_what_was_written_before_comes_first(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_earlier_messages_come_first(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     here = serve(
         httpserver, main="<script>console.log('before', {a: [1]}); setTimeout(() => { throw 1 }, 0)</script>"
     )
@@ -375,7 +375,9 @@ async def test_objects_of_dropped_messages_do_not_stay_in_the_page(page: cdpengi
     await page.activity.stop()
 
 
-async def test_a_crash_is_told_and_a_reload_goes_on(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_crash_is_reported_and_stream_continues_after_reload(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
     here = serve(httpserver, main="<script>console.log('here')</script>")
     await page.activity.start()
     await page.goto(f"{here}/main")

@@ -144,7 +144,7 @@ async def check(page: cdpengine.Page, site: SlowSite, way: str, reads: list[int]
 
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("way", [*LEADS, *STAYS])
-async def test_what_follows_belongs_to_the_next_document(
+async def test_next_call_belongs_to_the_next_document(
     used_page: cdpengine.Page, site: SlowSite, way: str
 ) -> None:
     first = [*LEADS, *STAYS].index(way) * 3
@@ -153,7 +153,7 @@ async def test_what_follows_belongs_to_the_next_document(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [*LEADS, *STAYS])
-async def test_everything_that_follows_belongs_to_the_next_document(
+async def test_all_later_calls_belong_to_the_next_document(
     used_page: cdpengine.Page, site: SlowSite, way: str
 ) -> None:
     site.delay = 0.7
@@ -189,7 +189,7 @@ async def test_a_navigation_after_the_action_breaks_no_read(
 
 
 @pytest.mark.parametrize("way", ["reload", "go_back"])
-async def test_an_answer_without_a_document_ends_a_reload_and_a_way_back(
+async def test_response_without_document_ends_reload_and_back(
     used_page: cdpengine.Page, site: SlowSite, way: str
 ) -> None:
     """In every second round the old document is still being parsed, and Chrome reports less."""
@@ -252,7 +252,7 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("script", [*SCRIPTS])
-async def test_what_follows_a_script_that_leads_elsewhere_is_of_the_next_document(
+async def test_call_after_script_that_navigates_belongs_to_next_document(
     used_page: cdpengine.Page, site: SlowSite, script: str
 ) -> None:
     site.delay = 0.05
@@ -307,7 +307,7 @@ async def test_a_link_in_a_frame(used_page: cdpengine.Page, site: SlowSite, star
     assert await used_page.title() == "old"
 
 
-async def test_a_frame_whose_server_never_answers_holds_reads_up_once(
+async def test_frame_without_response_delays_only_one_read(
     used_page: cdpengine.Page, site: SlowSite, silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cdpengine._page.navigation.arriving.PATIENCE", 0.4)

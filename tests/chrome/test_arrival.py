@@ -122,7 +122,9 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("options", LOOKS.values(), ids=LOOKS.keys())
-async def test_every_way_of_looking_waits(page: cdpengine.Page, site: Site, options: dict[str, Any]) -> None:
+async def test_every_kind_of_snapshot_waits(
+    page: cdpengine.Page, site: Site, options: dict[str, Any]
+) -> None:
     site.parts = RESPONSES["slow in the middle"]
     snapshot = await looked(page, site, "Next", lambda: page.snapshot(**options))
     assert "Go on" in snapshot.text, snapshot.text
@@ -141,7 +143,7 @@ async def test_other_readers_wait_too(page: cdpengine.Page, site: Site, way: str
     assert "Go on" in (seen.snapshot.text if way == "pictures.labelled_screenshot" else seen)
 
 
-async def test_a_frame_that_an_action_sent_elsewhere_is_waited_for(page: cdpengine.Page, site: Site) -> None:
+async def test_snapshot_waits_for_frame_that_an_action_navigated(page: cdpengine.Page, site: Site) -> None:
     for parts in (["...", HEAD + NEWS], RESPONSES["slow in the middle"], [CSR]):
         site.go.clear()
         site.parts = parts
@@ -151,7 +153,7 @@ async def test_a_frame_that_an_action_sent_elsewhere_is_waited_for(page: cdpengi
         assert "old" not in text
 
 
-async def test_what_streams_is_taken_as_it_is_and_said(page: cdpengine.Page, site: Site) -> None:
+async def test_partially_streamed_page_is_returned_and_marked(page: cdpengine.Page, site: Site) -> None:
     site.parts = [HEAD + "<p>First</p>" + FILL, "...", NEWS]
     await page.click((await page.snapshot()).find(name="Next"))
     snapshot = await page.snapshot()
@@ -166,7 +168,7 @@ async def test_what_streams_is_taken_as_it_is_and_said(page: cdpengine.Page, sit
     assert not after.gaps
 
 
-async def test_an_empty_page_that_goes_on_loading_says_so(page: cdpengine.Page, site: Site) -> None:
+async def test_empty_loading_page_is_marked(page: cdpengine.Page, site: Site) -> None:
     site.parts = [HEAD + FILL, "...", NEWS]
     ref = (await page.snapshot()).find(name="Next")
     started = trio.current_time()
@@ -182,7 +184,7 @@ async def test_an_empty_page_that_goes_on_loading_says_so(page: cdpengine.Page, 
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("html", [HEAD, HEAD + "<body>", HEAD + "<div></div>"])
-async def test_an_empty_page_is_empty_at_once(page: cdpengine.Page, site: Site, html: str) -> None:
+async def test_empty_page_is_returned_immediately(page: cdpengine.Page, site: Site, html: str) -> None:
     site.parts = [html]
     await page.click((await page.snapshot()).find(name="Next"))
     started = trio.current_time()
@@ -191,7 +193,7 @@ async def test_an_empty_page_is_empty_at_once(page: cdpengine.Page, site: Site, 
     assert trio.current_time() - started < BOUND / 2
 
 
-async def test_a_navigation_that_comes_to_nothing_holds_up_nothing(
+async def test_failed_navigation_delays_nothing(
     page: cdpengine.Page, site: Site, httpserver: HTTPServer
 ) -> None:
     httpserver.expect_request("/none").respond_with_data("", status=204)

@@ -39,7 +39,7 @@ async def test_the_command_measures_a_running_browser_and_leaves_nothing(
     assert await open_pages(browser) <= before, "its tabs are closed"
 
 
-async def test_what_cannot_be_measured_says_why(browser: cdpengine.Browser) -> None:
+async def test_failed_measurement_names_the_reason(browser: cdpengine.Browser) -> None:
     async def refused() -> list[Figure]:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(partial(browser.session.call, "Browser.nonsense"))
@@ -56,7 +56,7 @@ async def test_what_cannot_be_measured_says_why(browser: cdpengine.Browser) -> N
     assert (first.cannot, second.cannot) == ("it did not end within 0.01 s",) * 2
 
 
-async def test_cancelled_it_closes_its_tabs(browser: cdpengine.Browser) -> None:
+async def test_cancelled_measurement_closes_its_tabs(browser: cdpengine.Browser) -> None:
     before = {page.target_id for page in browser.pages}
     async with trio.open_nursery() as nursery:
         nursery.start_soon(partial(measure_browser, browser, effort=QUICK))

@@ -111,7 +111,7 @@ async def test_hidden_controls_are_found_by_role_and_name(page: cdpengine.Page) 
     assert await page.evaluate("document.querySelectorAll('input')[1].checked")
 
 
-async def test_a_change_of_a_hidden_control_is_in_the_next_look(page: cdpengine.Page) -> None:
+async def test_change_of_hidden_control_is_in_next_snapshot(page: cdpengine.Page) -> None:
     rows = "".join(f"<p><label for=c{n}>Row {n}</label> <a href=#{n}>x</a></p>" for n in range(40))
     hidden = "".join(f"<input type=checkbox hidden id=c{n}>" for n in range(40))
     await page.set_content(f"<main>{rows}</main><div>{hidden}</div>")
@@ -165,7 +165,7 @@ LEFT_OUT = {
 }
 
 
-async def test_what_says_nothing_under_aria_hidden_is_left_out(page: cdpengine.Page) -> None:
+async def test_empty_elements_under_aria_hidden_are_omitted(page: cdpengine.Page) -> None:
     for what, markup in LEFT_OUT.items():
         await page.set_content(f"<!doctype html>{markup}<p>Some text</p>")
         for source in SOURCES[:2]:
@@ -217,9 +217,7 @@ trailer<</Root 1 0 R>>
 %%EOF"""
 
 
-async def test_documents_that_are_no_pages_say_what_they_are(
-    page: cdpengine.Page, httpserver: HTTPServer
-) -> None:
+async def test_non_html_documents_name_their_type(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     for path, content, kind in (
         ("/a.gif", GIF, "image/gif"),
         ("/a.txt", b"one\ntwo", "text/plain"),

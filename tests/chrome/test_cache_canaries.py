@@ -44,7 +44,7 @@ async def do(page: Page, site: CacheSite, flow: Flow, values: dict[str, str]) ->
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_it_is_nowhere(
+async def test_password_appears_nowhere(
     page: Page, site: CacheSite, tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     caplog.set_level(logging.DEBUG)

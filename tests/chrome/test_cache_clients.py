@@ -186,7 +186,7 @@ async def test_a_cache_that_cannot_be_opened_is_in_the_way_of_its_own_requests_o
         assert (await ask({"kind": "cacheList"})).ok
 
 
-def test_what_is_known_in_words() -> None:
+def test_known_scenarios_in_words() -> None:
     known = CachedActions(entry="a1", scenario="login", level="L3", steps=2, variables=("password",))
     assert describe_cached([known, attrs.evolve(known, variables=())]) == [
         "known: login in 2 steps, entry a1, needs password",

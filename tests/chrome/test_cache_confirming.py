@@ -57,9 +57,7 @@ class Person:
         return self.answer  # type: ignore[no-any-return]
 
 
-async def test_a_yes_goes_on_and_a_no_ends_the_run(
-    page: Page, cache: ActionCache, paying: CacheEntry
-) -> None:
+async def test_yes_continues_and_no_ends_the_run(page: Page, cache: ActionCache, paying: CacheEntry) -> None:
     yes = Person()
     report = await cache.execute(page, "checkout", variables=CARD, confirm=yes)
     assert report.ok, report.reason

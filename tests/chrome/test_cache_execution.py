@@ -184,7 +184,7 @@ async def test_all_variables_without_a_value_are_named_before_anything_is_done(
         {"from_index": 1, "to_index": 1},
     ],
 )
-async def test_a_range_that_is_not_there(
+async def test_missing_range_is_refused(
     bounds: dict[str, Any], page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
     entry = entry_of(serve(LOGIN), step(Press(key="Tab")), step(Press(key="Tab")))
@@ -314,9 +314,7 @@ PROBED = """<!doctype html><title>Probed</title><style>.x::before { content: "St
 this.attachShadow({ mode: "open" }).innerHTML = "<button>In a shadow</button>" } })</script>"""
 
 
-async def test_what_the_probe_gives_is_what_a_snapshot_gives(
-    page: cdpengine.Page, serve: Callable[..., str]
-) -> None:
+async def test_probe_agrees_with_snapshot(page: cdpengine.Page, serve: Callable[..., str]) -> None:
     await page.goto(serve(PROBED))
     snapshot = await page.snapshot()
     targets = {ref.id: describe_target(snapshot, ref.id) for ref in snapshot.refs.values() if ref.name}
@@ -339,7 +337,7 @@ async def test_what_the_probe_gives_is_what_a_snapshot_gives(
     assert (await probe_page(page, hidden) or probed).refs == {}
 
 
-async def test_the_probe_leaves_to_a_snapshot_what_is_not_sure(
+async def test_probe_leaves_unsure_elements_to_snapshot(
     page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
     await page.goto(serve(LOGIN))

@@ -123,7 +123,7 @@ ROME = {"city": "Rome", "size": "Large"}
 
 
 @pytest.mark.parametrize("what", SAYS)
-async def test_what_the_page_says_to_the_values_tells_a_refusal_from_a_change(
+async def test_page_messages_distinguish_refused_values_from_page_change(
     what: str,
     page: Page,
     serve: Callable[..., str],

@@ -97,7 +97,7 @@ async def test_a_value_is_entered_only_where_it_was_recorded(
     assert await page.evaluate("document.querySelector('[name=x]').value") == "other-value-9"
 
 
-async def test_what_was_asked_for_is_not_sent_to_another_origin(
+async def test_requested_values_are_not_sent_to_another_origin(
     page: Page, file: Any, origins: TwoOrigins
 ) -> None:
     async def ask(_name: str) -> str:

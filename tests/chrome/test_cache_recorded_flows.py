@@ -57,7 +57,7 @@ async def check_replayed(page: Page, site: CacheSite, flow: Flow, recording: Rec
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("flow", FLOWS.values(), ids=FLOWS)
-async def test_what_a_person_did_can_be_done_again(
+async def test_recording_of_a_person_is_replayed(
     page: Page, site: CacheSite, flow: Flow, shared_endpoint: str
 ) -> None:
     flow.reset(site, "a")

@@ -218,9 +218,7 @@ async def test_a_drag_has_two_targets(page: Page, httpserver: HTTPServer, at_onc
     assert (step.targets["t1"].name, step.targets["t2"].name) == ("First", "Second")
 
 
-async def test_what_is_done_to_the_page_itself_is_a_step(
-    page: Page, httpserver: HTTPServer, at_once: None
-) -> None:
+async def test_page_level_actions_are_steps(page: Page, httpserver: HTTPServer, at_once: None) -> None:
     first, second = site(httpserver, FORM), site(httpserver, "<h1>Next</h1>", "/next/ada")
     await page.goto(first)
     async with record_steps(page, variables=VALUES) as recording:
@@ -250,7 +248,7 @@ async def test_what_is_done_to_the_page_itself_is_a_step(
     assert recording.viewport is not None
 
 
-async def test_a_part_of_something_is_only_taken_for_it_where_it_can_be_acted_on(
+async def test_child_stands_for_its_parent_only_if_parent_is_actionable(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     html = """<form aria-label=All><button><b>Go</b></button><p id=text>Words</p>
@@ -279,7 +277,7 @@ async def test_files_for_a_chooser_are_named_before_it_opens(
     assert recording.notes == ()
 
 
-async def test_what_is_no_step_is_noted_with_the_reason(
+async def test_skipped_action_is_noted_with_its_reason(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     await page.goto(site(httpserver, FORM))

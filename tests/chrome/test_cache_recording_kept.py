@@ -128,7 +128,7 @@ async def test_a_new_variable_is_called_like_its_field(
     assert CANARY not in kept(recording)
 
 
-async def test_a_text_in_parts_is_one_step(page: Page, httpserver: HTTPServer, at_once: None) -> None:
+async def test_string_typed_in_parts_is_one_step(page: Page, httpserver: HTTPServer, at_once: None) -> None:
     await page.goto(
         site(httpserver, "<!doctype html><label>A <input></label><label>B <input type=password></label>")
     )
@@ -165,7 +165,7 @@ OUTCOMES = """<!doctype html><title>outcomes</title><link rel=icon href="data:,"
 <a href="/other">Other</a><div id=out></div>"""
 
 
-async def test_a_step_has_what_it_led_to(page: Page, httpserver: HTTPServer) -> None:
+async def test_step_has_its_effects(page: Page, httpserver: HTTPServer) -> None:
     site(httpserver, "<h1>Other</h1>", "/other")
     await page.goto(site(httpserver, OUTCOMES))
     buttons = ["Accept", "Greet", "Fail", "Count", "Nothing", "Later", "Push", "Delete", "Popup"]
@@ -264,7 +264,7 @@ async def test_a_cancelled_recording_leaves_nothing(page: Page, httpserver: HTTP
         await page.click(page.locate("#go"))
 
 
-async def test_an_error_of_the_block_leaves_as_itself(
+async def test_error_of_the_block_propagates_unchanged(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     await page.goto(site(httpserver, FORM))

@@ -110,7 +110,7 @@ async def test_a_flow_is_replayed_right_or_stops(
             assert values[name] not in f"{report!r}{report.to_json()}{report.to_table()}"
 
 
-async def test_what_is_covered_is_not_clicked(page: Page, site: CacheSite) -> None:
+async def test_covered_element_is_not_clicked(page: Page, site: CacheSite) -> None:
     flow = FLOWS["logout"]
     entry = await learn(page, site, flow, "b", {})
     assert len(entry.steps) == 1 or [step.request.kind for step in entry.all_steps()] == ["click", "wait"]
@@ -125,7 +125,7 @@ async def test_what_is_covered_is_not_clicked(page: Page, site: CacheSite) -> No
     assert site.record == []
 
 
-async def test_what_was_healed_is_exact_the_next_time(page: Page, site: CacheSite) -> None:
+async def test_healed_entry_matches_exactly_next_time(page: Page, site: CacheSite) -> None:
     flow = FLOWS["settings"]
     entry = await learn(page, site, flow, "a", flow.examples[0])
     flow.reset(site, "b")

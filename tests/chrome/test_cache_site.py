@@ -50,7 +50,7 @@ async def test_design_c_lacks_one_control_of_each_flow(page: Page, site: CacheSi
     assert [key for key in keys if key.endswith((".form", ".everywhere"))]
 
 
-async def test_a_wrong_password_is_said_and_hashed(page: Page, site: CacheSite) -> None:
+async def test_wrong_password_is_reported_and_hashed(page: Page, site: CacheSite) -> None:
     await page.goto(f"{site.url}/login")
     await page.fill(page.locate(role="textbox", name="User name"), "ada")
     await page.fill(page.locate(role="textbox", name="Password"), "not-hers-9")
@@ -60,7 +60,7 @@ async def test_a_wrong_password_is_said_and_hashed(page: Page, site: CacheSite) 
     assert site.visitor.user == ""
 
 
-async def test_what_is_wrong_in_the_form_is_said_and_kept(page: Page, site: CacheSite) -> None:
+async def test_form_errors_are_shown_and_recorded(page: Page, site: CacheSite) -> None:
     await page.goto(f"{site.url}/form")
     await page.fill(page.locate(role="textbox", name="Name"), "Ada")
     await page.fill(page.locate(role="spinbutton", name="Age"), "12")
@@ -70,7 +70,7 @@ async def test_what_is_wrong_in_the_form_is_said_and_kept(page: Page, site: Cach
     assert await page.evaluate("document.querySelector('#name').value") == "Ada"
 
 
-async def test_what_is_done_beside_the_controls_is_recorded(page: Page, site: CacheSite) -> None:
+async def test_clicks_outside_the_controls_are_recorded(page: Page, site: CacheSite) -> None:
     await page.goto(f"{site.url}/login")
     await page.click(page.locate(role="heading", name="Sign in"))
     await page.type(page.locate(role="textbox", name="User name"), "ada", submit=True)

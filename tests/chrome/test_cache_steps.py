@@ -34,7 +34,7 @@ function change() {{ out.textContent = "Ready now"; old.remove(); history.pushSt
     ],
     ids="+".join,
 )  # fmt: skip
-async def test_what_a_step_leads_to_is_waited_for(
+async def test_replay_waits_for_effects_of_a_step(
     after: dict[str, Any], page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
     url = serve(LATER)
@@ -56,7 +56,7 @@ async def test_what_a_step_leads_to_is_waited_for(
     ],
     ids="+".join,
 )
-async def test_what_does_not_come_fails_the_step(
+async def test_missing_effect_fails_the_step(
     after: dict[str, Any], page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
     url = serve(LATER)
@@ -71,9 +71,7 @@ async def test_what_does_not_come_fails_the_step(
     assert await log_of(page) == ["click go"]
 
 
-async def test_an_element_that_comes_later_is_waited_for(
-    page: cdpengine.Page, serve: Callable[..., str]
-) -> None:
+async def test_waits_for_element_that_appears_later(page: cdpengine.Page, serve: Callable[..., str]) -> None:
     url = serve(LATER)
     await page.goto(url)
     targets = await targets_of(page, t1="button Go on")
@@ -83,7 +81,7 @@ async def test_an_element_that_comes_later_is_waited_for(
     assert await log_of(page) == ["click go", "click fresh"]
 
 
-async def test_the_next_document_is_waited_for(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_replay_waits_for_the_next_document(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     for number in (1, 2, 3):
         html = f"<!doctype html><title>{number}</title>{LOG}<h1>Page {number}</h1><a href='/wizard{number + 1}'>Next</a>"
         httpserver.expect_request(f"/wizard{number}").respond_with_data(html, content_type="text/html")
@@ -147,9 +145,7 @@ async def test_a_rollback_that_fails_is_named_in_the_reason(
     assert await log_of(page) == ["click one"]
 
 
-async def test_a_group_of_which_nothing_was_begun_is_not_rolled_back(
-    page: cdpengine.Page, serve: Callable[..., str]
-) -> None:
+async def test_unstarted_group_is_not_rolled_back(page: cdpengine.Page, serve: Callable[..., str]) -> None:
     entry = await grouped(page, serve(GROUPED))
     await page.evaluate("one.remove()")
     report = await execute(page, entry)

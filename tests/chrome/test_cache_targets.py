@@ -73,7 +73,7 @@ def test_each_page_has_the_control_that_is_right(seen: dict[Design, list[Seen]])
 
 
 @pytest.mark.parametrize(("known", "now"), PAIRS)
-def test_a_control_is_never_taken_for_another_one(
+def test_control_never_matches_another_control(
     seen: dict[Design, list[Seen]], known: Design, now: Design
 ) -> None:
     wrong = [
@@ -105,9 +105,7 @@ def test_a_control_is_found_where_its_design_has_not_changed(
 
 
 @pytest.mark.parametrize("known", ["a", "b"])
-def test_what_is_gone_is_not_found_and_the_reason_says_so(
-    seen: dict[Design, list[Seen]], known: Design
-) -> None:
+def test_missing_control_is_not_found_with_reason(seen: dict[Design, list[Seen]], known: Design) -> None:
     gone = {each.key: each for each in seen["c"] if each.ref is None}
     stopped = {
         one.key: match
@@ -120,7 +118,7 @@ def test_what_is_gone_is_not_found_and_the_reason_says_so(
         assert "there" in match.reason
 
 
-def test_a_variable_in_a_name_finds_what_its_value_says(seen: dict[Design, list[Seen]]) -> None:
+def test_variable_in_name_matches_its_value(seen: dict[Design, list[Seen]]) -> None:
     for known, now in PAIRS:
         one = next(each for each in seen[known] if each.step.key.startswith("shop.product"))
         assert one.ref is not None

@@ -159,7 +159,7 @@ def test_two_usual_runs_have_every_way_and_one_has_every_style_with_all_outputs(
 
 @pytest.mark.timeout(BOUND + 60)
 @pytest.mark.parametrize("client", RUNS)
-def test_every_way_does_what_it_says(runs: Runs, client: str) -> None:
+def test_every_way_in_is_effective(runs: Runs, client: str) -> None:
     outcome, finder = runs.get(client)
     assert outcome.failures == []
     quiet = {each.name for each in WAYS if not each.crosses or each not in outcome.ways}
@@ -172,7 +172,7 @@ def test_every_way_does_what_it_says(runs: Runs, client: str) -> None:
     ("client", "output"),
     [(client, output) for client, outputs in OUTPUTS.items() for output in outputs],
 )
-def test_no_canary_is_in(runs: Runs, client: str, output: str) -> None:
+def test_output_contains_no_canary(runs: Runs, client: str, output: str) -> None:
     outcome, finder = runs.get(client)
     leaks = finder.find(outcome.outputs[output])
     names = sorted({leak.name for leak in leaks})

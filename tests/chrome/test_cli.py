@@ -91,7 +91,7 @@ def test_the_doctor_answers_in_json() -> None:
     assert all(finding["advice"] for finding in answer["findings"] if finding["status"] == "warn")
 
 
-def test_the_doctor_says_what_to_do_about_a_file_that_is_not_a_browser(tmp_path: Path) -> None:
+def test_doctor_gives_advice_for_file_that_is_not_a_browser(tmp_path: Path) -> None:
     fake = tmp_path / "chrome"
     fake.write_text("#!/bin/sh\nexit 3\n")
     fake.chmod(0o755)
@@ -182,7 +182,7 @@ def cups(httpserver: HTTPServer) -> str:
     ],
     ids=["text", "markdown", "cut"],
 )
-def test_what_a_page_says_is_printed(
+def test_page_text_is_printed(
     shared_endpoint: str, cups: str, arguments: list[str], printed: str | dict[str, str]
 ) -> None:
     done = run_here(arguments[0], cups, "--endpoint", shared_endpoint, *arguments[1:])
@@ -230,15 +230,13 @@ def test_a_value_is_printed(shared_endpoint: str, expression: str, printed: str)
     ("expression", "value"),
     [("document.title", "Kettle & Crane, a small shop"), ("NaN", "NaN"), ("1 / -0", "-Infinity")],
 )
-def test_a_value_in_json_is_json_whatever_it_is(
-    shared_endpoint: str, shop: str, expression: str, value: str
-) -> None:
+def test_any_value_is_valid_json(shared_endpoint: str, shop: str, expression: str, value: str) -> None:
     done = run_here("evaluate", shop, expression, "--json", "--endpoint", shared_endpoint)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout, parse_constant=pytest.fail) == {"value": value}
 
 
-def test_a_hung_script_is_told_from_one_that_threw(shared_endpoint: str) -> None:
+def test_hung_script_is_distinguished_from_thrown_error(shared_endpoint: str) -> None:
     evaluate = ("evaluate", "about:blank", "--endpoint", shared_endpoint, "--json", "--timeout-ms")
     hung = run_here(*evaluate, "300", "while (true) {}")
     threw = run_here(*evaluate, "20000", "null.x")
@@ -325,7 +323,7 @@ def test_a_page_that_does_not_load_is_reported_with_chromes_reason(
     assert "net::ERR_CONNECTION_REFUSED" in done.stderr
 
 
-def test_an_endpoint_where_nobody_listens_is_reported(closed_port: int) -> None:
+def test_endpoint_without_listener_is_reported(closed_port: int) -> None:
     endpoint = f"http://127.0.0.1:{closed_port}"
     done = run_here("evaluate", "about:blank", "1", "--endpoint", endpoint, "--json")
     assert done.returncode == 1

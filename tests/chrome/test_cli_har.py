@@ -54,7 +54,7 @@ def test_a_pages_requests_become_an_archive(shop: str, shared_endpoint: str, tmp
     assert list(breaches(json.loads(bare.stdout), SCHEMA)) == []
 
 
-def test_what_cannot_be_is_refused_before_a_browser_starts(tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused_before_browser_starts(tmp_path: Path) -> None:
     for arguments, words in (
         (["https://example.com"], "-o"),
         (["https://example.com", "-o", str(tmp_path / "no" / "a.har")], "no such folder"),

@@ -43,7 +43,7 @@ def test_a_picture(shared_endpoint: str, tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_is_refused(shared_endpoint: str, arguments: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_refused(shared_endpoint: str, arguments: tuple[str, ...]) -> None:
     done = run_here(*arguments, "--endpoint", shared_endpoint)
     assert done.returncode == 2
     assert "Error" in done.stderr

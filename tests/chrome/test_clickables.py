@@ -104,9 +104,7 @@ async def id_of(page: cdpengine.Page, node: Node) -> str:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("reader", READERS)
-async def test_what_was_made_clickable_is_found_and_nothing_else(
-    page: cdpengine.Page, reader: Reader
-) -> None:
+async def test_only_clickable_elements_are_found(page: cdpengine.Page, reader: Reader) -> None:
     await page.set_content(PAGE)
     document = await reader(await frame_request(page))
     found = {await id_of(page, node): node for node in clickables(document) if node.role != "link"}
@@ -117,7 +115,7 @@ async def test_what_was_made_clickable_is_found_and_nothing_else(
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("reader", READERS)
-async def test_nodes_stand_where_their_elements_are(page: cdpengine.Page, reader: Reader) -> None:
+async def test_nodes_are_at_the_positions_of_their_elements(page: cdpengine.Page, reader: Reader) -> None:
     await page.set_content(PAGE)
     document = await reader(await frame_request(page))
     sentence = next(node for node in walk(document.roots) if node.role == "paragraph")
@@ -146,7 +144,7 @@ async def test_a_click_on_each_lands_on_it(page: cdpengine.Page) -> None:
         assert await page.evaluate("clicked.splice(0)[0]", timeout=20) == name
 
 
-async def test_listening_at_the_root_marks_neither_the_root_nor_what_is_in_it(page: cdpengine.Page) -> None:
+async def test_listener_at_root_marks_neither_root_nor_descendants(page: cdpengine.Page) -> None:
     await page.set_content(ROOT)
     for reader in READERS:
         document = await reader(await frame_request(page))
@@ -226,7 +224,7 @@ async def test_boxes_are_the_pages_own(page: cdpengine.Page, scale: int) -> None
     assert document.viewport[1] == 600
 
 
-async def test_cancelled_anywhere_it_leaves_the_next_snapshot_right(page: cdpengine.Page) -> None:
+async def test_cancelled_reading_leaves_next_snapshot_correct(page: cdpengine.Page) -> None:
     await page.set_content("<div onclick=1>Click me</div><p>and <span role=none onclick=1>me</span></p>")
     request = await frame_request(page, boxes=True)
 

@@ -87,7 +87,7 @@ async def test_each_item_has_one_result(cluster: BrowserCluster, ordered: bool) 
     assert await leases_of(cluster) == 0
 
 
-async def test_both_workers_do_jobs_and_what_pages_answer_travels(cluster: BrowserCluster) -> None:
+async def test_both_workers_run_jobs_and_return_page_values(cluster: BrowserCluster) -> None:
     workers = {result.unwrap() async for result in cluster.map(worker_of, range(12))}
     assert len(workers) == 2
     assert os.getpid() not in workers

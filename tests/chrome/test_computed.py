@@ -106,7 +106,7 @@ async def test_ids_are_those_that_chrome_gives(page: cdpengine.Page, clickables:
     assert named(second, "N").backend_node_id == await backend_id(page, "n")
 
 
-async def test_a_new_document_is_never_taken_for_the_old_one(
+async def test_new_document_is_never_mistaken_for_the_old_one(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     for path in ("/one", "/two"):
@@ -195,7 +195,7 @@ async def test_boxes_and_pointers_on_request(page: cdpengine.Page) -> None:
     assert document.viewport == tuple(await page.evaluate("[innerWidth, innerHeight]"))
 
 
-async def test_the_walk_stops_by_itself(page: cdpengine.Page) -> None:
+async def test_walk_stops_at_its_time_limit(page: cdpengine.Page) -> None:
     await page.set_content("<p>first</p>" + "<div><button>x</button></div>" * 2000)
     worlds = IsolatedWorlds()
     whole = await read_computed(request_of(page, worlds))
@@ -374,7 +374,7 @@ async def test_closed_shadow_roots_are_found_where_others_are_marked(page: cdpen
 
 
 @pytest.mark.parametrize("clickables", [False, True])
-async def test_cancelled_anywhere_it_leaves_the_mapping_right(page: cdpengine.Page, clickables: bool) -> None:
+async def test_cancelled_walk_leaves_mapping_correct(page: cdpengine.Page, clickables: bool) -> None:
     await page.set_content("<button>0</button>")
     worlds = IsolatedWorlds()
     made = 0
@@ -415,7 +415,7 @@ async def test_elements_nested_thousands_deep(page: cdpengine.Page) -> None:
     assert document.cut
 
 
-async def test_a_document_that_is_too_deep_says_so(page: cdpengine.Page) -> None:
+async def test_too_deep_document_is_marked(page: cdpengine.Page) -> None:
     await page.set_content("<p>top</p><div id=a></div>")
     await page.evaluate(
         "{ let at = a; for (let i = 0; i < 1100; i++) { const inner = document.createElement('div');"

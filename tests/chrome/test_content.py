@@ -257,7 +257,7 @@ def framed(image: Image.Image, x: int, y: int, width: int, height: int) -> bool:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("scrolls", "pictures"), [(0, 1), (1, 2), (9, 2)])
-async def test_a_picture_is_taken_again_where_the_page_scrolled_meanwhile(
+async def test_picture_is_retaken_if_page_scrolled_meanwhile(
     site: cdpengine.Page, browser: cdpengine.Browser, scrolls: int, pictures: int
 ) -> None:
     square = "position:absolute;left:40px;top:330px;width:50px;height:40px;border:0;background:white"

@@ -64,13 +64,13 @@ async def test_all_of_it_is_shown(page: cdpengine.Page, source: Source | None) -
     assert str(await page.snapshot(source=source)) == str(snapshot)
 
 
-async def test_what_is_far_away_says_the_same_when_it_is_near(page: cdpengine.Page) -> None:
+async def test_far_content_reads_the_same_when_near(page: cdpengine.Page) -> None:
     far = await page.snapshot()
     await page.evaluate(NEAR)
     assert str(await page.snapshot()) == str(far)
 
 
-async def test_a_click_on_what_is_far_away_arrives(page: cdpengine.Page) -> None:
+async def test_click_on_far_content_arrives(page: cdpengine.Page) -> None:
     snapshot = await page.snapshot()
     last = COUNT - 1
     await page.click(snapshot.find("generic", f"Open {last}"), timeout=20)
@@ -81,7 +81,7 @@ async def test_a_click_on_what_is_far_away_arrives(page: cdpengine.Page) -> None
 @pytest.mark.parametrize(
     ("mode", "source"), [("role", "ax"), ("ai", "ax"), ("aria", None), ("webarena", None)]
 )
-async def test_the_accessibility_tree_counts_what_it_does_not_have(
+async def test_accessibility_tree_counts_skipped_content(
     page: cdpengine.Page, mode: Mode, source: Source | None
 ) -> None:
     snapshot = await page.snapshot(mode=mode, source=source)
@@ -162,7 +162,7 @@ ODD = {
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("source", [None, "dom"])
 @pytest.mark.parametrize("name", ODD)
-async def test_odd_things_say_the_same_far_away_and_near(
+async def test_unusual_content_reads_the_same_far_and_near(
     page: cdpengine.Page, name: str, source: Source | None
 ) -> None:
     await arrived(page, f"<p>Top<div style='height:9000px'></div>{ODD[name]}")

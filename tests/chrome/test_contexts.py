@@ -86,7 +86,7 @@ async def test_each_context_has_its_own_proxy(browser: cdpengine.Browser, site: 
 
 
 @pytest.mark.slow
-async def test_a_proxy_that_asks_who_it_is(browser: cdpengine.Browser) -> None:
+async def test_context_proxy_with_authentication(browser: cdpengine.Browser) -> None:
     with small_proxy("guarded", "ada:hush") as proxy:
         async with browser.new_context(proxy=Proxy(proxy.url, username="ada", password="hush")) as context:
             page = await context.new_page("http://nowhere.invalid/")
@@ -142,7 +142,7 @@ async def test_permissions_of_a_context(browser: cdpengine.Browser, site: str) -
             pass
 
 
-async def test_every_permission_that_is_listed_is_one(browser: cdpengine.Browser) -> None:
+async def test_every_listed_permission_exists(browser: cdpengine.Browser) -> None:
     from cdpengine._emulation.permissions import NAMES
 
     async with browser.new_context() as context:
@@ -300,7 +300,7 @@ async def test_a_client_that_is_killed_leaves_nothing(
             await browser.session.call("Browser.getVersion")
 
 
-async def test_options_that_will_not_do_make_no_context(browser: cdpengine.Browser) -> None:
+async def test_invalid_options_create_no_context(browser: cdpengine.Browser) -> None:
     before = await contexts(browser)
     wrong: list[dict[str, Any]] = [
         {"proxy": "nonsense://"},

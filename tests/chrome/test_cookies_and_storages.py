@@ -122,7 +122,7 @@ async def test_cookies_are_set_got_and_deleted(browser: cdpengine.Browser, site:
         assert await page.evaluate("document.cookie") == ""
 
 
-async def test_cookies_that_are_not_taken_change_nothing(browser: cdpengine.Browser) -> None:
+async def test_rejected_cookies_change_nothing(browser: cdpengine.Browser) -> None:
     async with browser.new_context() as context:
         there = [
             Cookie("kept", "old", domain="example.com", expires=LATER),
@@ -323,7 +323,7 @@ async def test_the_http_cache_is_cleared(
         assert len(asked) == 2
 
 
-async def test_a_state_goes_from_one_context_into_another(
+async def test_state_is_copied_between_contexts(
     browser: cdpengine.Browser, site: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "state.json"
@@ -366,9 +366,7 @@ async def test_a_state_goes_from_one_context_into_another(
 
 
 @pytest.mark.slow
-async def test_a_state_that_will_not_do_leaves_all_as_it_was(
-    browser: cdpengine.Browser, site: str, tmp_path: Path
-) -> None:
+async def test_invalid_state_changes_nothing(browser: cdpengine.Browser, site: str, tmp_path: Path) -> None:
     async def contexts() -> list[str]:
         told = await browser.session.call("Target.getBrowserContexts")
         return sorted(told["browserContextIds"])

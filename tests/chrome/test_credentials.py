@@ -46,7 +46,7 @@ async def test_credentials(fresh_page: cdpengine.Page, site: Site, caplog: pytes
     assert "s3cret" not in caplog.text
 
 
-async def test_a_proxy_that_asks_who_one_is(browser: cdpengine.Browser, site: Site) -> None:
+async def test_proxy_with_authentication(browser: cdpengine.Browser, site: Site) -> None:
     """The challenge comes from the proxy, and only credentials for proxies answer it."""
     expected = base64.b64encode(b"ada:s3cret").decode()
 

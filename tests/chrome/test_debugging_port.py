@@ -92,7 +92,7 @@ async def cancel_calls(page: cdpengine.Page, calls: int) -> None:
         assert now.shapeless == then.shapeless
 
 
-async def test_a_taken_port_is_told_and_a_free_one_is_that_one() -> None:
+async def test_taken_port_is_reported_and_free_port_is_used() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         held.listen()
@@ -134,7 +134,7 @@ async def test_a_hung_script_is_ended_while_a_large_reply_comes_in() -> None:
     [(None, None, "pipe"), (None, "websocket", "ws:"), ("pipe", "websocket", "pipe")],
 )
 @pytest.mark.slow
-async def test_who_says_nothing_has_the_pipe_and_no_port(
+async def test_default_is_pipe_without_port(
     given: Any, named: str | None, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if named is not None:
@@ -145,13 +145,13 @@ async def test_who_says_nothing_has_the_pipe_and_no_port(
 
 
 @pytest.mark.parametrize("port", [-1, 65_536, True, "9222", 1.5])
-async def test_what_is_no_port_is_refused(port: Any) -> None:
+async def test_invalid_port_is_refused(port: Any) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="debugging_port"):
         async with cdpengine.launch(debugging_port=port):
             pass
 
 
-async def test_a_transport_that_is_none_is_refused_wherever_it_is_named(
+async def test_unknown_transport_is_refused_everywhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="transport"):

@@ -122,7 +122,7 @@ async def test_a_connected_engine_leaves_the_pages_of_others_as_they_are(url: st
             assert await sizes(await other.new_page(url)) == [[700, 600], [700, 600]]
 
 
-async def test_what_lasts_for_a_closed_page_is_forgotten(browser: cdpengine.Browser) -> None:
+async def test_lasting_settings_of_closed_page_are_dropped(browser: cdpengine.Browser) -> None:
     emulations = browser._state.emulations
     before = len(emulations._layers)
     page = await browser.new_page(viewport=(500, 400))

@@ -157,7 +157,7 @@ def test_both_say_the_same_of_every_element(told: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(DIFFERENCES)), ids=lambda number: DIFFERENCES[number].html[:40])
-def test_where_both_differ_is_known(told: list[Any], number: int) -> None:
+def test_known_differences_are_exact(told: list[Any], number: int) -> None:
     difference = DIFFERENCES[number]
     (found,) = [each for each in told[len(CASES) + number] if 'id="it"' in each[0].split(">")[0]]
     assert (tuple(found[1]), tuple(found[2])) == (difference.chrome, difference.dom)

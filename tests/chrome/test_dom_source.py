@@ -62,7 +62,7 @@ def unlike(one: list[str], other: list[str]) -> set[str]:
     return {" ".join(text.split()[:2]) for text in found}
 
 
-async def test_it_says_what_computed_and_ax_say() -> None:
+async def test_dom_agrees_with_computed_and_ax() -> None:
     args = ["--enable-blink-features=ComputedAccessibilityInfo"]
     differences: dict[str, tuple[set[str], set[str]]] = {}
     assert len(CORPUS) >= 40
@@ -188,9 +188,7 @@ async def test_labels_of_the_dom_are_those_of_the_tree(page: cdpengine.Page) -> 
         ('<a href="#%C3%A4">a</a><p id=\u00e4></p>', Probe(elements=5, links=1)),
     ],
 )
-async def test_what_the_probe_counts(
-    page: cdpengine.Page, httpserver: HTTPServer, html: str, expected: Probe
-) -> None:
+async def test_probe_counts(page: cdpengine.Page, httpserver: HTTPServer, html: str, expected: Probe) -> None:
     document = f"<!doctype html><meta charset=utf-8><title>t</title>{html}"
     httpserver.expect_request("/").respond_with_data(document, content_type="text/html")
     await page.goto(httpserver.url_for("/?page"), timeout=10)

@@ -93,7 +93,7 @@ ALL: dict[str, Any] = {
 ALL["geolocation"] = cdpengine.Geolocation(12.5, -7, 50)
 
 
-async def test_all_of_it_for_a_block_and_nothing_after_it(
+async def test_all_settings_apply_in_the_block_and_end_with_it(
     browser: cdpengine.Browser, shown: cdpengine.Page, site: str, asked: list[dict[str, str]]
 ) -> None:
     await shown.context.emulation.grant_permissions("geolocation")
@@ -126,7 +126,7 @@ async def test_all_of_it_for_a_block_and_nothing_after_it(
     assert asked[-1]["user-agent"] == before["agent"]
 
 
-async def test_popups_and_what_they_open_are_told_before_their_first_script(
+async def test_popups_and_their_popups_have_settings_before_first_script(
     browser: cdpengine.Browser, shown: cdpengine.Page
 ) -> None:
     before = await told(shown)
@@ -151,7 +151,7 @@ async def test_popups_and_what_they_open_are_told_before_their_first_script(
 
 
 @pytest.mark.slow
-async def test_frames_of_other_sites_are_told_before_their_first_script(
+async def test_cross_site_frames_have_settings_before_first_script(
     shared_endpoint: str, site: str, httpserver: HTTPServer
 ) -> None:
     other = f"http://localhost:{httpserver.port}/"
@@ -220,7 +220,7 @@ async def test_scopes_may_end_in_any_order(shown: cdpengine.Page) -> None:
     await back(shown, before)
 
 
-async def test_a_context_tells_all_its_pages(browser: cdpengine.Browser, site: str) -> None:
+async def test_context_settings_apply_to_all_its_pages(browser: cdpengine.Browser, site: str) -> None:
     async with browser.new_context(
         timezone="Asia/Tokyo",
         locale="fr-FR",
@@ -250,7 +250,7 @@ async def test_a_context_tells_all_its_pages(browser: cdpengine.Browser, site: s
 
 
 @pytest.mark.slow
-async def test_what_a_process_has_only_one_of_outlives_the_page_that_had_it(
+async def test_process_wide_setting_survives_its_page(
     browser: cdpengine.Browser, site: str, httpserver: HTTPServer
 ) -> None:
     elsewhere = f"http://localhost:{httpserver.port}/"
@@ -279,7 +279,7 @@ async def test_what_a_process_has_only_one_of_outlives_the_page_that_had_it(
 
 
 @pytest.mark.slow
-async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page, site: str) -> None:
+async def test_crashed_page_has_settings_after_reload(shown: cdpengine.Page, site: str) -> None:
     before = await told(shown)
     async with shown.emulation.set(timezone="Asia/Tokyo", viewport=(500, 400)):
         with pytest.raises(cdpengine.EngineError):
@@ -310,7 +310,7 @@ async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page
         ({"viewport": (0, 0)}, "viewport"),
     ],
 )
-async def test_what_will_not_do_changes_nothing(
+async def test_invalid_settings_change_nothing(
     shown: cdpengine.Page, options: dict[str, Any], what: str
 ) -> None:
     before = await told(shown)
@@ -324,9 +324,7 @@ async def test_what_will_not_do_changes_nothing(
     await back(shown, before)
 
 
-async def test_it_ends_with_the_page_and_however_the_block_ends(
-    browser: cdpengine.Browser, site: str
-) -> None:
+async def test_settings_end_with_page_or_block(browser: cdpengine.Browser, site: str) -> None:
     async with browser.new_context() as context:
         page = await context.new_page(site)
         before = await told(page)
@@ -364,7 +362,7 @@ def _dropped(page: cdpengine.Page) -> None:
     gc.collect()
 
 
-async def test_a_page_that_hangs_holds_up_no_context(browser: cdpengine.Browser, site: str) -> None:
+async def test_hung_page_delays_no_context(browser: cdpengine.Browser, site: str) -> None:
     async with browser.new_context() as context:
         page, stuck = await context.new_page(site), await context.new_page(site)
         async with trio.open_nursery() as nursery:

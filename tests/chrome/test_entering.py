@@ -56,7 +56,7 @@ async def stage(browser: cdpengine.Browser, httpserver: HTTPServer) -> AsyncIter
         yield Stage(browser, context, page, site)
 
 
-async def test_all_that_is_entered_is_known_before_it_is_sent(stage: Stage) -> None:
+async def test_entered_values_are_registered_before_sending(stage: Stage) -> None:
     ways = [
         (name, each, way) for name, of in WAYS.items() if isinstance(of, dict) for each, way in of.items()
     ]
@@ -75,7 +75,7 @@ async def test_all_that_is_entered_is_known_before_it_is_sent(stage: Stage) -> N
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("css", DATES)
-async def test_a_value_is_known_in_the_form_in_which_it_is_sent(stage: Stage, css: str) -> None:
+async def test_value_is_registered_in_its_sent_form(stage: Stage, css: str) -> None:
     value, form = DATES[css]
     await stage.page.set_content(FORM)
     ear = Ear(form)
@@ -86,7 +86,7 @@ async def test_a_value_is_known_in_the_form_in_which_it_is_sent(stage: Stage, cs
     assert await stage.page.evaluate(f"document.querySelector('{css}').value") == form
 
 
-async def test_what_the_page_has_is_no_secret_of_ours(stage: Stage) -> None:
+async def test_page_values_are_not_registered_as_secrets(stage: Stage) -> None:
     """A page must not be able to have its own strings redacted, so passed-on or restored values are not
     registered.
     """
@@ -129,7 +129,7 @@ async def _with_the_headers_of_the_server(route: cdpengine.Route) -> None:
     await route.fulfill(headers=[*response.header_list, ("X-Made", "1")], body="other")
 
 
-async def test_headers_of_the_connection_are_known_from_the_start(shared_endpoint: str) -> None:
+async def test_connection_headers_are_registered_from_the_start(shared_endpoint: str) -> None:
     headers = {"Authorization": "Bearer c4nary-bearer", "User-Agent": "harmless-agent"}
     async with cdpengine.connect(f"{shared_endpoint}/?token=c4nary-token", headers=headers) as browser:
         assert {"c4nary-bearer", "c4nary-token"} <= set(browser.instruments.secrets)

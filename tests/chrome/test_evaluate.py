@@ -157,7 +157,7 @@ async def test_an_evaluate_that_another_termination_hits_says_so(page: cdpengine
         assert (await page.recover()).terminated
 
 
-async def test_a_navigation_ends_it_by_name(page: cdpengine.Page) -> None:
+async def test_navigation_ends_evaluation_with_named_error(page: cdpengine.Page) -> None:
     async def wait() -> None:
         with pytest.raises(cdpengine.EvaluationTerminatedError, match="navigated"):
             await page.evaluate("window.waiting = true; new Promise(() => {})", timeout=20)
@@ -171,7 +171,7 @@ async def test_a_navigation_ends_it_by_name(page: cdpengine.Page) -> None:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["alert", "confirm", "prompt"])
-async def test_dialogs_wait_for_nobody(page: cdpengine.Page, kind: str) -> None:
+async def test_dialogs_do_not_block_evaluation(page: cdpengine.Page, kind: str) -> None:
     value = await page.evaluate(f"{kind}('hello')", timeout=20)
     assert value is (False if kind == "confirm" else None)
     (dialog,) = page.dialogs.records
@@ -215,7 +215,7 @@ async def test_over_a_pipe_it_survives_as_well() -> None:
         assert await page.evaluate("1 + 1") == 2
 
 
-async def test_what_the_engine_reads_is_out_of_reach_of_isolated_scripts(
+async def test_isolated_scripts_cannot_affect_engine_results(
     used_page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     """A user's script in the isolated world changes only its own world, not the engine's results."""

@@ -134,7 +134,7 @@ async def test_a_cut_while_the_page_hangs_by_itself(page: cdpengine.Page) -> Non
     await rebuilt(page, 1)
 
 
-async def test_a_evaluation_session_that_somebody_detaches_is_attached_again(page: cdpengine.Page) -> None:
+async def test_detached_evaluation_session_is_attached_again(page: cdpengine.Page) -> None:
     for number in range(1, 4):
         evaluation_session = target(page).evaluation_session
         assert evaluation_session is not None
@@ -146,7 +146,7 @@ async def test_a_evaluation_session_that_somebody_detaches_is_attached_again(pag
         assert target(page).evaluation_session_rebuilds == {"detached": number}
 
 
-async def test_a_frame_of_another_process_has_a_evaluation_session_before_its_script_runs(
+async def test_cross_process_frame_has_evaluation_session_before_its_script_runs(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     inner_url = f"http://localhost:{httpserver.port}/inner"

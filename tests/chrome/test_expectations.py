@@ -380,7 +380,7 @@ async def test_ends_without_a_file(browser: cdpengine.Browser, shown: cdpengine.
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_what_nobody_expects_is_refused(
+async def test_unexpected_download_is_refused(
     browser: cdpengine.Browser, shown: cdpengine.Page, tmp_path: Path, site: str
 ) -> None:
     async def refused(page: cdpengine.Page, number: int) -> None:
@@ -419,7 +419,7 @@ async def test_what_nobody_expects_is_refused(
     assert names == ["one/file.txt", "three/file.txt", "two/file.txt"]
 
 
-async def test_two_expected_at_once(apart: cdpengine.Page, tmp_path: Path) -> None:
+async def test_two_downloads_expected_concurrently(apart: cdpengine.Page, tmp_path: Path) -> None:
     one, two = (apart.expect_download(tmp_path / name, timeout=10) for name in ("one", "two"))
     async with one as first, two as second:
         await load_two(apart)
@@ -447,7 +447,7 @@ async def test_the_browser_ends_in_the_middle(site: str, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-async def test_a_browser_of_somebody_else(shared_endpoint: str, site: str, tmp_path: Path) -> None:
+async def test_connected_browser(shared_endpoint: str, site: str, tmp_path: Path) -> None:
     async with cdpengine.connect(shared_endpoint) as browser:
         page = await browser.new_page(site)
         async with page.expect_download(tmp_path, timeout=10) as expected:

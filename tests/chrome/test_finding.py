@@ -116,7 +116,7 @@ async def shown(used_page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.
     return used_page
 
 
-async def test_what_is_found(shown: cdpengine.Page) -> None:
+async def test_finds_the_expected_nodes(shown: cdpengine.Page) -> None:
     for name, (wanted, expected) in FOUND.items():
         found = await shown.find_all(**wanted)
         assert [node.description for node in found] == expected, name
@@ -155,7 +155,7 @@ async def test_what_is_no_role_names_the_nearest(shown: cdpengine.Page) -> None:
             await find(text=re.compile(b"x"))  # type: ignore[arg-type]
 
 
-async def test_what_was_found_can_be_acted_on(shown: cdpengine.Page) -> None:
+async def test_found_node_can_be_acted_on(shown: cdpengine.Page) -> None:
     await shown.click(await shown.find(role="button", name="Shadow"))
     await shown.click(await shown.find(text="hello big world"))
     name = await shown.find(role="textbox", name="Name")
@@ -167,7 +167,7 @@ async def test_what_was_found_can_be_acted_on(shown: cdpengine.Page) -> None:
     assert (await shown.click(inner)).target == 'button "Inner"'
 
 
-async def test_what_was_found_goes_with_its_document(shown: cdpengine.Page) -> None:
+async def test_found_node_is_stale_after_navigation(shown: cdpengine.Page) -> None:
     main, inner = await shown.find("h1"), await shown.find(".deep")
     await shown.evaluate("document.querySelector('h1').remove()")
     with pytest.raises(cdpengine.StaleRefError):
@@ -231,7 +231,7 @@ async def test_waiting_for_a_node(shown: cdpengine.Page, way: str, httpserver: H
     assert found
 
 
-async def test_it_never_comes(shown: cdpengine.Page) -> None:
+async def test_missing_node_raises_at_the_deadline(shown: cdpengine.Page) -> None:
     assert await shown.find("h1")  # the first look takes longer than the others
     await refused(
         cdpengine.NodeNotFoundError,
@@ -241,7 +241,7 @@ async def test_it_never_comes(shown: cdpengine.Page) -> None:
     assert await shown.find_all("video", timeout=0.5) == []
 
 
-async def test_it_never_comes_and_the_deadline_cuts_in(
+async def test_missing_node_raises_when_outer_deadline_passes_first(
     shown: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a busy machine, where the deadline passes before the error is ready."""
@@ -294,7 +294,7 @@ async def test_many_are_found_in_one_round_trip(
         assert asked == ["Page.createIsolatedWorld", "Runtime.callFunctionOn"], wanted
 
 
-async def test_found_elements_are_let_go(used_page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_found_elements_are_released(used_page: cdpengine.Page, httpserver: HTTPServer) -> None:
     """The engine does not keep found elements alive in the page."""
     httpserver.expect_request("/rows").respond_with_data("<p>one</p><p>two</p>", content_type="text/html")
     await used_page.goto(httpserver.url_for("/rows"))

@@ -88,7 +88,7 @@ def marked(snapshot: cdpengine.Snapshot) -> list[str]:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("way", WAYS)
-async def test_what_presses_are_handed_to_has_a_ref(page: cdpengine.Page, way: str) -> None:
+async def test_delegation_target_has_a_ref(page: cdpengine.Page, way: str) -> None:
     await page.set_content(page_of(WAYS[way]))
     for source in SOURCES:
         snapshot = await page.snapshot(source=source)
@@ -100,7 +100,7 @@ async def test_what_presses_are_handed_to_has_a_ref(page: cdpengine.Page, way: s
         )
 
 
-async def test_what_comes_and_goes_is_seen(page: cdpengine.Page) -> None:
+async def test_added_and_removed_handlers_are_seen(page: cdpengine.Page) -> None:
     await page.set_content(page_of(REACT))
     assert marked(await page.snapshot()) == ["Down", "Double", "Caught", "Own"]
     await page.evaluate(
@@ -153,7 +153,7 @@ async def test_no_getter_of_the_page_is_called(page: cdpengine.Page) -> None:
     assert await page.evaluate("self.called === undefined")
 
 
-async def test_a_page_that_replaced_what_is_needed_is_shown_all_the_same(page: cdpengine.Page) -> None:
+async def test_page_that_replaced_builtins_is_still_shown(page: cdpengine.Page) -> None:
     await page.set_content(
         page_of(
             "document.getElementById('own').onclick = () => 0; Object.keys = () => { throw Error('mine') };"

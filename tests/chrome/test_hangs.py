@@ -100,7 +100,7 @@ async def still_works(page: cdpengine.Page) -> None:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("name", HANGS)
-async def test_a_hang_is_told_in_time_and_the_page_goes_on(
+async def test_hang_is_reported_in_time_and_page_recovers(
     page: cdpengine.Page, site: HTTPServer, name: str
 ) -> None:
     hang = HANGS[name]

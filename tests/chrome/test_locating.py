@@ -27,7 +27,7 @@ async def show(page: Page, html: str) -> None:
     lambda page: page.locate("#go"), lambda page: page.locate(role="button"), lambda page: page.locate(name="Go"),
     lambda page: page.locate(text="Go"), lambda page: page.locate("button", nth=0), lambda page: page.locate("button").nth(0),
 ])  # fmt: skip
-async def test_an_element_that_comes_later_is_waited_for(page: Page, ask: Callable[[Page], Locator]) -> None:
+async def test_waits_for_element_that_appears_later(page: Page, ask: Callable[[Page], Locator]) -> None:
     await show(page, "")
     go = ask(page)
     await page.evaluate(f"""void setTimeout(() => document.querySelector('main').innerHTML = "{GO}", 200)""")

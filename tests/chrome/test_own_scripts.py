@@ -133,7 +133,7 @@ async def test_all_scripts_but_the_users_are_noted(
 
 
 async def test_what_is_given_and_returned_is_not_noted(page: cdpengine.Page, ear: Ear) -> None:
-    """The user's and the page's values are passed as arguments after the last such line."""
+    """Values of the user and of the page are literals after a script's last line `)(`."""
 
     async def answer(given: dict[str, str]) -> str:
         return given["text"] + " and c4nary-answer"

@@ -34,7 +34,7 @@ def url(request: pytest.FixtureRequest, httpserver: HTTPServer) -> str:
     return outer.replace("localhost", "127.0.0.1")
 
 
-async def test_the_document_in_the_frame_receives_it(page: cdpengine.Page, url: str) -> None:
+async def test_document_in_frame_receives_the_action(page: cdpengine.Page, url: str) -> None:
     await page.goto(url)
     await page.settled()
     frame = await page.find(css="iframe")
@@ -56,7 +56,7 @@ async def test_the_document_in_the_frame_receives_it(page: cdpengine.Page, url: 
     assert log.count("click") == 4, log
 
 
-async def test_what_covers_the_frame_is_named(page: cdpengine.Page, url: str) -> None:
+async def test_cover_of_frame_is_named(page: cdpengine.Page, url: str) -> None:
     await page.goto(url)
     await page.settled()
     frame = await page.find(css="iframe")

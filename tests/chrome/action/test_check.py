@@ -51,7 +51,9 @@ async def form(page: cdpengine.Page) -> FormPage:
         (f"<div role=radio id=box aria-checked=false {LATER}>x</div>", True, ["box"]),
     ],
 )
-async def test_brought_into_the_state(form: FormPage, markup: str, wanted: bool, clicked: list[str]) -> None:
+async def test_check_and_uncheck_reach_the_state(
+    form: FormPage, markup: str, wanted: bool, clicked: list[str]
+) -> None:
     await form.show(markup)
     act = form.page.check if wanted else form.page.uncheck
     outcome = await act(await form.node("#box"), timeout=20)
@@ -78,7 +80,7 @@ async def test_indeterminate(form: FormPage, checked: bool, wanted: bool, clicks
     assert len(await form.told("click")) == clicks
 
 
-async def test_a_label_is_its_control(form: FormPage) -> None:
+async def test_label_checks_its_control(form: FormPage) -> None:
     await form.show("<input type=checkbox id=box><label id=label for=box>Yes</label>")
     await form.page.check(await form.node("#label"))
     assert await form.js("box.checked") is True
@@ -102,7 +104,7 @@ async def test_a_label_is_its_control(form: FormPage) -> None:
         ),
     ],
 )
-async def test_not_to_be_checked(
+async def test_check_refuses_unsuitable_elements(
     form: FormPage, markup: str, wanted: bool, error: type[Exception], reason: str
 ) -> None:
     await form.show(markup)
@@ -112,7 +114,7 @@ async def test_not_to_be_checked(
     assert await form.told("change") == []
 
 
-async def test_a_box_that_leaves_with_its_click(form: FormPage) -> None:
+async def test_check_of_box_removed_by_its_click(form: FormPage) -> None:
     await form.show("<input type=checkbox id=box onchange='this.remove()'>")
     await form.page.check(await form.node("#box"))
     assert await form.told("click") == [("click", "box", True)]
@@ -140,7 +142,7 @@ customElements.define("my-radio", class extends HTMLElement {
 </script>"""
 
 
-async def test_a_page_that_keeps_the_state_in_the_attribute_alone(form: FormPage) -> None:
+async def test_check_of_switch_with_state_in_attribute_only(form: FormPage) -> None:
     await form.show(CANCELLING)
     for act, on in ((form.page.check, True), (form.page.check, True), (form.page.uncheck, False)):
         await act(await form.node("#box"), timeout=20)
@@ -152,7 +154,7 @@ async def test_a_page_that_keeps_the_state_in_the_attribute_alone(form: FormPage
         assert await form.js("box.checked") is on
 
 
-async def test_a_box_that_lets_presses_through_is_pressed_at_its_place(form: FormPage) -> None:
+async def test_box_without_pointer_events_is_pressed_at_its_place(form: FormPage) -> None:
     await form.show(PRESSED_THROUGH)
     node = await form.node("box")
     await form.page.check(node, timeout=20)
@@ -169,7 +171,7 @@ async def test_a_box_that_lets_presses_through_is_pressed_at_its_place(form: For
     assert await form.js("box.checked") is True
 
 
-async def test_a_box_in_a_label_that_lets_presses_through_is_pressed_by_its_label(form: FormPage) -> None:
+async def test_box_in_label_without_pointer_events_is_pressed_by_its_label(form: FormPage) -> None:
     await form.show(
         "<label style='position:relative;display:inline-block;padding:20px'><span style='position:absolute;inset:0'>"
         "<input type=radio id=box style='opacity:0;width:0;height:0;margin:0;pointer-events:none'></span>"

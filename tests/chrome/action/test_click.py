@@ -75,7 +75,7 @@ async def test_middle_button(stage: Stage) -> None:
     ]
 
 
-async def test_modifiers_go_with_every_event(stage: Stage) -> None:
+async def test_every_event_has_the_modifiers(stage: Stage) -> None:
     await stage.show(BUTTON)
     await stage.click("#go", modifiers=("Shift", "Alt"))
     record = await stage.record()
@@ -83,7 +83,7 @@ async def test_modifiers_go_with_every_event(stage: Stage) -> None:
     assert all(e["shift"] and e["alt"] and not e["ctrl"] and not e["meta"] for e in record)
 
 
-async def test_modifier_keys_that_are_down_go_with_a_click(stage: Stage) -> None:
+async def test_click_has_held_modifier_keys(stage: Stage) -> None:
     await stage.show(BUTTON)
     await stage.keyboard.down("Control")
     await stage.click("#go")
@@ -143,7 +143,7 @@ async def test_open_dialog_is_named_at_the_deadline(stage: Stage) -> None:
     assert await stage.record() == []
 
 
-async def test_stuck_page_ends_in_the_deadline(stage: Stage) -> None:
+async def test_click_on_stuck_page_raises_at_the_deadline(stage: Stage) -> None:
     await stage.show(BUTTON)
     node = await stage.node("#go")
     await stage.js("void setTimeout(() => { const end = Date.now() + 1500; while (Date.now() < end); }, 0)")
@@ -166,7 +166,7 @@ async def test_cancelled_click_is_whole_or_nothing(stage: Stage) -> None:
         assert stage.mouse.buttons == 0
 
 
-async def test_cancelled_long_press_lets_go(stage: Stage) -> None:
+async def test_cancelled_long_press_releases_the_button(stage: Stage) -> None:
     await stage.show(BUTTON)
     with trio.move_on_after(0.1) as scope:
         await stage.mouse.click(140, 60, delay=30)

@@ -28,14 +28,14 @@ async def test_page_scrolled_800_px_down(stage: Stage) -> None:
     assert await stage.js("scrollY") == 800
 
 
-async def test_far_below_is_scrolled_to(stage: Stage) -> None:
+async def test_click_scrolls_to_element_far_below(stage: Stage) -> None:
     await stage.show("<div style='height:5000px'></div><button id=go>Go</button>")
     await stage.click("#go")
     assert await clicked(stage) == ["go"]
     assert await stage.js("scrollY") > 4000
 
 
-async def test_smooth_scrolling_is_waited_for(stage: Stage) -> None:
+async def test_click_waits_for_smooth_scrolling(stage: Stage) -> None:
     await stage.show(
         "<style>html{scroll-behavior:smooth}</style><div style='height:3000px'></div><button id=go>Go</button>"
     )
@@ -174,7 +174,7 @@ async def test_shadow_host(stage: Stage) -> None:
     assert await clicked(stage) == ["inner"]
 
 
-async def test_slot_and_what_is_in_it(stage: Stage) -> None:
+async def test_slot_and_slotted_element(stage: Stage) -> None:
     await stage.show("<div id=host><button id=light>Go</button></div>")
     await stage.js("void (host.attachShadow({mode: 'open'}).innerHTML = '<p><slot></slot></p>')")
     await stage.click("#light")

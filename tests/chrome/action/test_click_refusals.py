@@ -43,7 +43,7 @@ async def test_waits_until_the_cover_is_gone(stage: Stage) -> None:
     assert await clicked(stage) == ["go"]
 
 
-async def test_partly_covered_is_clicked_where_it_shows(stage: Stage) -> None:
+async def test_partly_covered_element_is_clicked_at_visible_part(stage: Stage) -> None:
     await stage.show(
         BUTTON + "<div style='position:absolute;left:95px;top:45px;width:70px;height:30px'></div>"
     )
@@ -53,7 +53,7 @@ async def test_partly_covered_is_clicked_where_it_shows(stage: Stage) -> None:
     assert record[0]["x"] >= 165
 
 
-async def test_force_clicks_what_is_there(stage: Stage) -> None:
+async def test_force_clicks_the_cover(stage: Stage) -> None:
     await stage.show(BUTTON + "<div id=x style='position:fixed;inset:0'></div>")
     await stage.click("#go", force=True)
     assert await clicked(stage) == ["x"]
@@ -127,7 +127,7 @@ async def test_waits_until_shown(stage: Stage) -> None:
     assert await clicked(stage) == ["go"]
 
 
-async def test_detached_is_stale_at_once(stage: Stage) -> None:
+async def test_detached_element_is_stale_immediately(stage: Stage) -> None:
     await stage.show(BUTTON)
     node = await stage.node("#go")
     await stage.js("window.kept = go; go.remove()")

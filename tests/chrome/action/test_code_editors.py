@@ -69,7 +69,7 @@ async def show(page: cdpengine.Page, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_the_whole_text_is_replaced(page: cdpengine.Page, kind: str) -> None:
+async def test_fill_replaces_all_lines(page: cdpengine.Page, kind: str) -> None:
     await show(page, kind)
     text = "\n".join(f"  if (x{number}) {{ call({number}) }}" for number in range(2000))
     for target in (page.locate(css=".input"), page.locate(css=".root")):
@@ -81,7 +81,7 @@ async def test_the_whole_text_is_replaced(page: cdpengine.Page, kind: str) -> No
     assert await page.evaluate("model()") == "one\n  two\nXY"
 
 
-async def test_an_editor_that_takes_nothing_is_not_reported_as_filled(page: cdpengine.Page) -> None:
+async def test_editor_that_ignores_input_raises(page: cdpengine.Page) -> None:
     await show(page, "Ace")
     await page.evaluate("freeze()")
     with pytest.raises(ValueRefusedError, match="code editor"):

@@ -52,7 +52,7 @@ async def form(page: cdpengine.Page) -> FormPage:
     return FormPage(page)
 
 
-async def test_a_date_goes_to_its_sections(form: FormPage) -> None:
+async def test_fill_date_fills_each_section(form: FormPage) -> None:
     await form.show(FIELD.replace("WANTED", DATE))
     for where in ("#group", "#list", "#label", "#hidden"):
         node = await form.node(where)
@@ -75,7 +75,7 @@ async def test_a_date_goes_to_its_sections(form: FormPage) -> None:
     assert await form.js("[date.month, date.day, date.year]") == [11, 26, 2026], "nothing changed"
 
 
-async def test_a_time_goes_to_its_sections(form: FormPage) -> None:
+async def test_fill_time_fills_each_section(form: FormPage) -> None:
     await form.show(FIELD.replace("WANTED", TIMES))
     label = await form.node("#label")
     for value, written in (("23:15", [11, 15, 1]), ("9:05 AM", [9, 5, 0]), (dt.time(0, 30), [12, 30, 0])):
@@ -87,7 +87,7 @@ async def test_a_time_goes_to_its_sections(form: FormPage) -> None:
     assert await form.js("Object.values(date)") == [3, 14, 2026, 2, 30, 1]
 
 
-async def test_a_dialog_that_takes_the_focus_of_a_section_is_reported(form: FormPage) -> None:
+async def test_dialog_that_steals_focus_from_section_is_reported(form: FormPage) -> None:
     await form.show(
         FIELD.replace("WANTED", DATE) + "<dialog id=ask><button id=delete>Delete</button></dialog>"
     )

@@ -201,7 +201,7 @@ async def test_outcomes_agree_with_the_page(page: cdpengine.Page, tag: str) -> N
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("gesture", ["click", "double click", "right click"])
-async def test_a_press_that_nobody_received_is_tried_again(page: cdpengine.Page, gesture: str) -> None:
+async def test_press_that_reached_no_element_is_retried(page: cdpengine.Page, gesture: str) -> None:
     """The engine waits when the page disturbs the target for a moment as the pointer arrives."""
     await page.set_content(STAGE)
     lies: list[str] = []

@@ -92,7 +92,7 @@ async def test_pointer_drag_and_slider(page: cdpengine.Page) -> None:
     await still_usable(page)
 
 
-async def test_drag_from_what_is_covered(page: cdpengine.Page) -> None:
+async def test_drag_from_covered_element_is_refused(page: cdpengine.Page) -> None:
     await show(page, DRAGS + f"<div id=veil style='{at(0, 0, 150, 150)}'></div>")
     with pytest.raises(CoveredError):
         await page.drag(await node(page, "src"), await node(page, "dst"), timeout=2)
@@ -100,7 +100,7 @@ async def test_drag_from_what_is_covered(page: cdpengine.Page) -> None:
     await still_usable(page)
 
 
-async def test_drag_to_what_is_covered_lets_go(page: cdpengine.Page) -> None:
+async def test_drag_to_covered_element_releases_the_button(page: cdpengine.Page) -> None:
     await show(page, DRAGS + f"<div id=veil style='{at(200, 100, 150, 150)}'></div>")
     with pytest.raises(CoveredError):
         await page.drag(await node(page, "src"), await node(page, "dst"), timeout=2)
@@ -114,7 +114,7 @@ async def test_drag_to_what_is_covered_lets_go(page: cdpengine.Page) -> None:
     "arguments",
     [{"steps": 0}, {"position": (1,)}, {"source_position": ("a", 1)}, {"hold": -1}, {"modifiers": ["Hyper"]}],
 )
-async def test_drags_that_cannot_be(page: cdpengine.Page, arguments: dict[str, Any]) -> None:
+async def test_invalid_drags_are_refused(page: cdpengine.Page, arguments: dict[str, Any]) -> None:
     await show(page, DRAGS)
     src, dst = await node(page, "src"), await node(page, "dst")
     with pytest.raises(InvalidArgumentError):

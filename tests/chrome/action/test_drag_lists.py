@@ -154,7 +154,7 @@ async def test_lists_that_reorder(
     assert page.mouse.buttons == 0
 
 
-async def test_what_is_dragged_does_not_cover_its_destination(page: cdpengine.Page) -> None:
+async def test_dragged_element_does_not_cover_its_destination(page: cdpengine.Page) -> None:
     """The destination is a few pixels behind the card, and the card is held at its centre."""
     await show(
         page,
@@ -170,7 +170,7 @@ async def test_what_is_dragged_does_not_cover_its_destination(page: cdpengine.Pa
     assert await page.evaluate("[card.offsetLeft, card.offsetTop]") == [15, 15]
 
 
-async def test_a_place_that_opens_up_for_the_drop(page: cdpengine.Page) -> None:
+async def test_drop_into_gap_that_opens_up(page: cdpengine.Page) -> None:
     await show(
         page,
         f"<div id=src draggable=true style='{at(20, 20)}'>S</div><div id=dst style='{at(200, 100, 90, 90)}'>D</div>"
@@ -185,7 +185,7 @@ async def test_a_place_that_opens_up_for_the_drop(page: cdpengine.Page) -> None:
     assert ("drop", "div#open 'Drop here'") in outcome.elsewhere
 
 
-async def test_what_came_in_the_place_of_the_destination_is_named(page: cdpengine.Page) -> None:
+async def test_replacement_of_destination_is_named(page: cdpengine.Page) -> None:
     await show(
         page,
         f"<div id=src draggable=true style='{at(20, 20)}'>S</div><div id=dst style='{at(200, 100, 90, 90)}'>D</div>"
@@ -198,7 +198,7 @@ async def test_what_came_in_the_place_of_the_destination_is_named(page: cdpengin
     assert caught.value.received_by == "div#veil"
 
 
-async def test_a_point_says_what_received_the_drop(page: cdpengine.Page) -> None:
+async def test_drop_at_point_reports_the_receiving_element(page: cdpengine.Page) -> None:
     await show(
         page,
         f"<div id=src draggable=true style='{at(20, 20)}'>S</div><div id=dst style='{at(200, 100, 90, 90)}'>D</div>"
@@ -212,7 +212,7 @@ async def test_a_point_says_what_received_the_drop(page: cdpengine.Page) -> None
     assert [entry["target"] for entry in await record(page, "drop")] == ["dst"]
 
 
-async def test_a_press_of_a_drag_that_is_held_back_clicks_nothing(page: cdpengine.Page) -> None:
+async def test_blocked_press_of_drag_clicks_nothing(page: cdpengine.Page) -> None:
     await show(
         page,
         f"<div id=src style='{at(20, 20)}'>S</div><div id=dst style='{at(200, 100, 90, 90)}'>D</div>"
@@ -240,7 +240,7 @@ LONG_PRESS = f"""<style>div {{ user-select: none }}</style>
 </script>"""
 
 
-async def test_a_long_press_lifts_what_is_dragged(page: cdpengine.Page) -> None:
+async def test_long_press_lifts_the_dragged_element(page: cdpengine.Page) -> None:
     await show(page, LONG_PRESS)
     source, destination = await node(page, "src"), await node(page, "dst")
     await page.drag(source, destination, timeout=5)
@@ -256,14 +256,14 @@ async def test_a_long_press_lifts_what_is_dragged(page: cdpengine.Page) -> None:
     assert [entry["buttons"] for entry in await record(page, "pointerup")] == [0, 0, 0, 0]
 
 
-async def test_a_hold_is_over_with_the_deadline(page: cdpengine.Page) -> None:
+async def test_hold_ends_at_the_deadline(page: cdpengine.Page) -> None:
     await show(page, LONG_PRESS)
     with pytest.raises(DeadlineExceededError):
         await page.drag(await node(page, "src"), await node(page, "dst"), hold=60, timeout=0.6)
     assert page.mouse.buttons == 0
 
 
-async def test_what_covers_the_destination_since_the_press_does_not_count(page: cdpengine.Page) -> None:
+async def test_cover_that_appeared_after_the_press_is_ignored(page: cdpengine.Page) -> None:
     await show(
         page,
         f"<div id=src style='{at(20, 20)}'>S</div><div id=dst style='{at(60, 60, 90, 90)}'>D</div><script>"

@@ -69,7 +69,7 @@ async def form(page: cdpengine.Page) -> FormPage:
         ("<label id=field for=inner>Name</label><input id=inner value=old>", "ada"),
     ],
 )
-async def test_text_takes_the_place_of_what_was_there(form: FormPage, markup: str, value: str) -> None:
+async def test_fill_replaces_existing_text(form: FormPage, markup: str, value: str) -> None:
     await form.show(markup)
     target = "inner" if "inner" in markup else "field"
     outcome = await form.page.fill(await form.node("#field"), value, timeout=20)
@@ -85,14 +85,14 @@ async def test_text_takes_the_place_of_what_was_there(form: FormPage, markup: st
 
 
 @pytest.mark.parametrize("markup", ["<input id=field value=old>", "<textarea id=field>old</textarea>"])
-async def test_nothing_clears(form: FormPage, markup: str) -> None:
+async def test_empty_string_clears_the_field(form: FormPage, markup: str) -> None:
     await form.show(markup)
     await form.page.fill(await form.node("#field"), "")
     assert await form.js("field.value") == ""
     assert [e["inputType"] for e in await form.record("input")] == ["deleteContentForward"]
 
 
-async def test_enter_after_fill_tells_of_the_change(form: FormPage) -> None:
+async def test_enter_after_fill_fires_change(form: FormPage) -> None:
     await form.show("<form onsubmit='return false'><input id=field></form>")
     await form.page.fill(await form.node("#field"), "ada")
     assert await form.told("change", "submit") == []
@@ -194,7 +194,7 @@ async def test_written_by_keys(form: FormPage, markup: str, value: cdpengine.Fil
         ("type=range style='writing-mode:vertical-lr'", "33", "33"),
     ],
 )
-async def test_set_by_script_and_told(
+async def test_value_set_by_script_fires_events(
     form: FormPage, markup: str, value: cdpengine.FillValue, held: str
 ) -> None:
     await form.show(f"<input id=field {markup}>")
@@ -258,7 +258,7 @@ async def test_a_date_can_be_cleared_and_the_same_one_is_no_change(form: FormPag
         ),
     ],
 )
-async def test_refused_by_name_with_what_it_holds(
+async def test_refused_value_is_named_with_current_value(
     form: FormPage, markup: str, value: cdpengine.FillValue, holds: str, reason: str
 ) -> None:
     await form.show(markup)
@@ -269,7 +269,7 @@ async def test_refused_by_name_with_what_it_holds(
         assert await form.told("input", "change") == []
 
 
-async def test_a_password_is_never_told(form: FormPage) -> None:
+async def test_error_never_contains_the_password(form: FormPage) -> None:
     await form.show("<input id=field type=password oninput='this.value = \"other\"'>")
     with pytest.raises(ValueRefusedError) as caught:
         await form.page.fill(await form.node("#field"), "s3cret")
@@ -309,7 +309,7 @@ async def test_controlled_input_that_keeps_its_state(form: FormPage) -> None:
     assert await form.js("changes") == ["new"]
 
 
-async def test_controlled_date_is_seen_by_the_page(form: FormPage) -> None:
+async def test_controlled_date_reaches_the_page(form: FormPage) -> None:
     await form.show("<input id=field type=date value=2026-01-01>")
     await form.js("void (window.rule = (now) => now)")
     await form.js(CONTROLLED)
@@ -339,7 +339,9 @@ async def test_controlled_input_typed_key_by_key(form: FormPage) -> None:
         ("<input id=field type=checkbox>", InvalidArgumentError, "True or False"),
     ],
 )
-async def test_not_to_be_filled(form: FormPage, markup: str, error: type[Exception], reason: str) -> None:
+async def test_fill_refuses_unsuitable_elements(
+    form: FormPage, markup: str, error: type[Exception], reason: str
+) -> None:
     await form.show(markup)
     aim = await form.node("#field")
     await refused(error, lambda timeout: form.page.fill(aim, "x", timeout=timeout), match=reason)
@@ -373,7 +375,7 @@ async def test_a_bool_checks(form: FormPage) -> None:
     assert ("click", "field", True) in await form.told("click")
 
 
-async def test_a_field_that_leads_elsewhere(form: FormPage, httpserver: HTTPServer) -> None:
+async def test_fill_of_field_that_navigates(form: FormPage, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/there").respond_with_data("<p>there</p>", content_type="text/html")
     url = httpserver.url_for("/there")
     await form.show(f"<input id=field oninput='location.href = \"{url}\"'>")

@@ -52,7 +52,7 @@ async def form(page: cdpengine.Page) -> FormPage:
     return form
 
 
-async def test_every_kind_of_field_in_one_go(form: FormPage, tmp_path: Path) -> None:
+async def test_fill_form_fills_every_kind_of_field(form: FormPage, tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("a.txt", "b.txt")]
     for path in paths:
         path.write_text("x")
@@ -86,7 +86,7 @@ async def test_a_dict_of_refs(form: FormPage) -> None:
     assert await form.js("[agree.checked, size.value]") == [True, "7"]
 
 
-async def test_locators_are_found_when_their_turn_comes(form: FormPage) -> None:
+async def test_locators_are_resolved_one_after_the_other(form: FormPage) -> None:
     page = form.page
     await form.js("""document.getElementById('name').oninput = () => {
       notes.insertAdjacentHTML('beforebegin', '<label>Street <input id=street></label>');
@@ -107,7 +107,7 @@ async def test_locators_are_found_when_their_turn_comes(form: FormPage) -> None:
     assert caught.value.filled == 2
 
 
-async def test_a_locator_of_a_replaced_field_is_looked_for_again(form: FormPage) -> None:
+async def test_locator_of_replaced_field_is_resolved_again(form: FormPage) -> None:
     # The first node is disabled until the page replaces it, so it disappears while fill waits for it.
     await form.js(
         """setTimeout(() => locked.replaceWith(Object.assign(document.createElement('input'), { id: 'locked' })), 300)"""
@@ -116,7 +116,7 @@ async def test_a_locator_of_a_replaced_field_is_looked_for_again(form: FormPage)
     assert await form.js("locked.value") == "x"
 
 
-async def test_all_errors_are_told_together_and_the_rest_is_filled(form: FormPage) -> None:
+async def test_all_errors_are_reported_together_and_other_fields_are_filled(form: FormPage) -> None:
     gone = await form.node("#notes")
     await form.js("notes.remove()")
     fields = [
@@ -147,7 +147,7 @@ async def test_all_errors_are_told_together_and_the_rest_is_filled(form: FormPag
     assert await form.js("document.getElementById('name').value") == "ada"
 
 
-async def test_the_page_ends_in_the_middle(form: FormPage) -> None:
+async def test_page_closes_during_fill_form(form: FormPage) -> None:
     name, notes = await form.node("#name"), await form.node("#notes")
     fields = [(await form.node("#locked"), "x"), (name, "a"), (notes, "b")]
     async with trio.open_nursery() as nursery:

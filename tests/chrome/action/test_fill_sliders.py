@@ -23,7 +23,7 @@ bar.onkeydown = ({ key }) => {
 </script>"""
 
 
-async def test_the_arrow_keys_move_a_slider_of_the_pages_own(page: cdpengine.Page) -> None:
+async def test_arrow_keys_move_custom_slider(page: cdpengine.Page) -> None:
     form = FormPage(page)
     await form.show(
         SLIDER.replace(
@@ -46,7 +46,7 @@ async def test_the_arrow_keys_move_a_slider_of_the_pages_own(page: cdpengine.Pag
     assert isinstance(caught.value.failed[0].error, NotInteractableError)
 
 
-async def test_a_slider_that_shows_its_value_a_frame_later(page: cdpengine.Page) -> None:
+async def test_custom_slider_that_updates_a_frame_later(page: cdpengine.Page) -> None:
     form = FormPage(page)
     await form.show(
         SLIDER.replace("Number(bar.ariaValueNow)", "(bar.at ??= 30)").replace(

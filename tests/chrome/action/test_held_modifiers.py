@@ -87,7 +87,7 @@ async def test_held_modifiers_are_in_the_events_of_the_mouse(page: cdpengine.Pag
     assert {each for _, each in await seen(page, "mousedown", "mouseup", "click")} == {""}
 
 
-async def test_a_date_is_filled_whatever_is_held(page: cdpengine.Page) -> None:
+async def test_date_is_filled_with_any_held_modifier(page: cdpengine.Page) -> None:
     await page.set_content("<input id=day type=date>")
     await page.keyboard.down("Shift")
     outcome = await page.fill(page.locate(css="#day"), "2026-12-31", timeout=5)

@@ -64,7 +64,7 @@ QUICK = ("not displayed", "transparent", "clipped")
     "hiding",
     [pytest.param(h, marks=[] if h in QUICK else pytest.mark.slow) for h in HIDING],
 )
-async def test_the_label_is_pressed_in_the_place_of_the_control(form: FormPage, hiding: str) -> None:
+async def test_label_is_pressed_instead_of_hidden_control(form: FormPage, hiding: str) -> None:
     for label, markup in LABELS.items():
         named = "aria-labelledby=name" if label == "by a script" else ""
         await form.show(markup.format(f"<input type=checkbox id=box {named} {HIDING[hiding]}>"))
@@ -77,7 +77,7 @@ async def test_the_label_is_pressed_in_the_place_of_the_control(form: FormPage, 
         assert await form.js("[box.checked, window.bad]") == [True, None], label
 
 
-async def test_nothing_is_clicked_where_a_link_takes_all_of_the_label(form: FormPage) -> None:
+async def test_label_fully_covered_by_link_is_not_clicked(form: FormPage) -> None:
     markup = "<input type=checkbox id=box {}><label id=label for=box><a href='#bad'>terms</a></label>"
     await form.show(markup.format("hidden"))
     await form.js(WATCH)
@@ -92,7 +92,7 @@ async def test_nothing_is_clicked_where_a_link_takes_all_of_the_label(form: Form
     assert await form.js("[box.checked, window.bad]") == [True, None]
 
 
-async def test_a_label_is_clicked_beside_its_link(form: FormPage) -> None:
+async def test_label_is_clicked_next_to_its_link(form: FormPage) -> None:
     await form.show(
         "<label id=label><input type=checkbox id=box> I <a href='#bad'>accept all the terms</a></label>"
     )
@@ -156,7 +156,7 @@ BOXLESS = {
 }
 
 
-async def test_a_link_without_a_box_of_its_own_is_clicked(form: FormPage) -> None:
+async def test_link_without_box_is_clicked(form: FormPage) -> None:
     for what, markup in BOXLESS.items():
         await form.show(markup)
         await form.js("void history.replaceState(null, '', '#')")
@@ -189,7 +189,7 @@ this.switch.onclick = (event) => {
 </script>"""
 
 
-async def test_what_is_drawn_for_a_hidden_control_is_pressed(form: FormPage) -> None:
+async def test_visual_substitute_of_hidden_control_is_pressed(form: FormPage) -> None:
     star = (
         "<span class=star><input type=radio name=stars aria-label=S{}><svg width=20 height=20></svg></span>"
     )
@@ -225,7 +225,7 @@ STATES = "[a.checked, b.checked, box.checked]"
 
 
 @pytest.mark.parametrize("hiding", ["", *(HIDING[each] for each in QUICK)])
-async def test_a_string_is_the_state_of_a_shown_or_hidden_control(form: FormPage, hiding: str) -> None:
+async def test_string_sets_state_of_visible_or_hidden_control(form: FormPage, hiding: str) -> None:
     page = form.page
     await form.show(GROUP.format(hiding))
     a, b, box, group, file = [await form.node(f"#{each}") for each in ("a", "b", "box", "group", "file")]
@@ -265,7 +265,7 @@ async def test_a_string_is_the_state_of_a_shown_or_hidden_control(form: FormPage
     assert await form.js(STATES) == [False, True, True]
 
 
-async def test_a_control_without_a_place_is_refused_at_once(form: FormPage) -> None:
+async def test_control_without_position_is_refused_immediately(form: FormPage) -> None:
     page = form.page
     await form.show(GROUP.format("hidden"))
     b, file = await form.node("#b"), await form.node("#file")
@@ -281,7 +281,7 @@ async def test_a_control_without_a_place_is_refused_at_once(form: FormPage) -> N
     assert await form.js(STATES) == [False, False, False]
 
 
-async def test_a_radio_button_of_the_pages_own_is_chosen_by_its_label(form: FormPage) -> None:
+async def test_custom_radio_button_is_chosen_by_its_label(form: FormPage) -> None:
     await form.show(
         "<div role=radiogroup id=group><div role=radio tabindex=0 id=a>Small</div> <div role=radio tabindex=0>Big</div></div>"
         "<script>for (const each of document.querySelectorAll('[role=radio]')) each.onclick = () => {"

@@ -118,7 +118,9 @@ async def form(page: cdpengine.Page) -> FormPage:
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("name", CASES)
-async def test_logged_and_freed(form: FormPage, caplog: pytest.LogCaptureFixture, name: str) -> None:
+async def test_hindrance_is_logged_and_action_continues_without_it(
+    form: FormPage, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
     case = CASES[name]
     await form.show(case.body)
     logged = trio.Event()
@@ -149,7 +151,7 @@ async def test_logged_and_freed(form: FormPage, caplog: pytest.LogCaptureFixture
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["modal, click", "modal, fill", "closed details", "option"])
-async def test_told_in_the_error(form: FormPage, name: str) -> None:
+async def test_error_names_the_hindrance(form: FormPage, name: str) -> None:
     case = CASES[name]
     await form.show(case.body)
     started = trio.current_time()

@@ -91,7 +91,7 @@ SCROLLERS = """<style>body { margin: 0 }</style>
 </script>"""
 
 
-async def test_one_viewport_is_that_of_what_scrolls(page: cdpengine.Page) -> None:
+async def test_one_viewport_is_the_height_of_the_scroller(page: cdpengine.Page) -> None:
     await page.set_content(SCROLLERS)
     await page.settled(timeout=20)
     actor = Actor(page.browser)
@@ -143,7 +143,7 @@ async def test_scroll_into_view_boxes_and_pictures(page: cdpengine.Page) -> None
         await page.screenshot(target=go, full_page=True)
 
 
-async def test_highlight_is_drawn_and_undone(page: cdpengine.Page) -> None:
+async def test_highlight_is_drawn_and_removed(page: cdpengine.Page) -> None:
     await show(page, f"<button id=go style='{at(100, 50)}'>Go</button>")
     go = await node(page, "go")
     before, markup = await page.screenshot(), await page.content()
@@ -164,7 +164,7 @@ async def test_highlight_is_drawn_and_undone(page: cdpengine.Page) -> None:
             pass
 
 
-async def test_scrolling_over_what_scrolls_away_itself(page: cdpengine.Page) -> None:
+async def test_scrolling_over_element_that_scrolls_away(page: cdpengine.Page) -> None:
     await show(page, "<div style='height:3000px'></div><button id=go>Go</button>")
     go = await node(page, "go")
     assert (await page.scroll_into_view(go)).target

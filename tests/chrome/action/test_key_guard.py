@@ -73,7 +73,7 @@ MOVES = {
 
 
 @pytest.mark.parametrize("way", MOVES)
-async def test_text_stops_at_the_key_that_would_go_elsewhere(page: cdpengine.Page, way: str) -> None:
+async def test_typing_stops_before_key_would_reach_another_element(page: cdpengine.Page, way: str) -> None:
     markup, script, typed = MOVES[way]
     await page.set_content(f"{LOG}{markup}<script>{script}</script>")
     # Chrome runs timers only between keys, so they need a gap.
@@ -93,7 +93,7 @@ async def test_text_stops_at_the_key_that_would_go_elsewhere(page: cdpengine.Pag
         assert error.typed == typed
 
 
-async def test_the_error_names_what_has_the_focus(page: cdpengine.Page) -> None:
+async def test_error_names_the_focused_element(page: cdpengine.Page) -> None:
     await page.set_content(
         f"{FIELD}<button id=b>Delete</button><script>var moveOn = () => b.focus(); {AT_SEVEN}</script>"
     )
@@ -115,7 +115,7 @@ async def test_the_error_names_what_has_the_focus(page: cdpengine.Page) -> None:
     assert await page.evaluate("pressed") == 1
 
 
-async def test_all_that_sends_keys_to_an_element_is_guarded(page: cdpengine.Page) -> None:
+async def test_every_action_that_sends_keys_is_guarded(page: cdpengine.Page) -> None:
     await page.set_content(f"""{LOG}<input id=a aria-label=A><input id=day type=date aria-label=Day value=2026-01-01>
         <input id=volume type=range aria-label=Volume><div id=rich contenteditable role=textbox aria-label=Rich>old</div>
         <input id=b onkeydown="keys++"><button id=delete>Delete</button><script>
@@ -202,7 +202,7 @@ async def test_cancelled_typing_leaves_no_guard(page: cdpengine.Page) -> None:
     assert await page.evaluate("b.value") == "later"
 
 
-async def test_focus_that_goes_to_a_frame_of_another_site(
+async def test_typing_stops_when_focus_moves_to_cross_site_frame(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     inside = httpserver.url_for("/inside").replace("127.0.0.1", "localhost")
@@ -217,7 +217,7 @@ async def test_focus_that_goes_to_a_frame_of_another_site(
     assert await page.evaluate("a.value") == TEXT[:7]
 
 
-async def test_text_behind_enter_does_not_go_to_the_next_document(
+async def test_text_after_enter_does_not_reach_the_next_document(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     httpserver.expect_request("/next").respond_with_data(
@@ -244,7 +244,7 @@ SECTIONS = """<div role=group aria-label=Date>SPANS</div><span role=spinbutton i
 </script>"""
 
 
-async def test_text_goes_on_in_the_next_section_of_a_date(page: cdpengine.Page) -> None:
+async def test_typing_continues_in_next_date_section(page: cdpengine.Page) -> None:
     spans = "".join(
         f"<span role=spinbutton contenteditable aria-label={name}>{name[0]}</span>"
         for name in ("Month", "Day", "Year")

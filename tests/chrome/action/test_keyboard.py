@@ -40,7 +40,7 @@ async def test_layouts(form: FormPage, layout: str, text: str, downs: list[tuple
 
 
 @pytest.mark.slow
-async def test_every_layout_types_what_it_has(form: FormPage) -> None:
+async def test_every_layout_types_its_characters(form: FormPage) -> None:
     text = "".join(chr(point) for point in range(33, 127)) + "\u00e4\u00e9\u00ea\u00f1\u20ac\u4f60"
     for layout in LAYOUTS:
         form.page.keyboard.layout = layout
@@ -136,7 +136,7 @@ async def test_composition(form: FormPage, markup: str, delay: float) -> None:
     assert {(e["inputType"], e["composing"]) for e in inputs} == {("insertCompositionText", True)}
 
 
-async def test_composition_grows_by_itself(form: FormPage) -> None:
+async def test_composition_grows_automatically(form: FormPage) -> None:
     family = "\U0001f469\u200d\U0001f467"
     await form.page.keyboard.compose(f"e\u0301{family}")
     updates = [e["data"] for e in await form.record("compositionupdate")]
@@ -188,7 +188,7 @@ async def test_focus_and_blur(form: FormPage) -> None:
     assert await form.js("document.activeElement.id") == "other"
 
 
-async def test_blur_of_what_holds_the_focus_within(form: FormPage) -> None:
+async def test_blur_of_ancestor_of_focused_element(form: FormPage) -> None:
     await form.show("<div id=host></div><input id=stubborn onblur='setTimeout(() => 0); this.focus()'>")
     await form.js(
         "host.attachShadow({mode: 'open'}).innerHTML = '<input>'; host.shadowRoot.firstChild.focus()"
@@ -197,7 +197,7 @@ async def test_blur_of_what_holds_the_focus_within(form: FormPage) -> None:
     assert await form.js("document.activeElement === document.body")
 
 
-async def test_focus_of_what_takes_none(form: FormPage) -> None:
+async def test_focus_of_unfocusable_element_is_refused(form: FormPage) -> None:
     await form.show("<div id=plain>text</div>")
     with pytest.raises(NotInteractableError, match="does not take the keyboard focus"):
         await form.page.focus(await form.node("#plain"))

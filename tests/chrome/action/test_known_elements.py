@@ -67,7 +67,7 @@ async def seen(page: Page, httpserver: HTTPServer, role: str) -> Ref:
 
 
 @pytest.mark.parametrize("verb", ACTS)
-async def test_no_node_is_asked_for(page: Page, httpserver: HTTPServer, verb: str) -> None:
+async def test_action_does_not_resolve_the_node(page: Page, httpserver: HTTPServer, verb: str) -> None:
     role, act, record, expected = ACTS[verb]
     ref = await seen(page, httpserver, role)
     with sent(page) as methods:
@@ -81,7 +81,9 @@ async def test_no_node_is_asked_for(page: Page, httpserver: HTTPServer, verb: st
 
 @pytest.mark.parametrize("collected", [False, True])
 @pytest.mark.parametrize("verb", ACTS)
-async def test_what_is_gone_is_stale(page: Page, httpserver: HTTPServer, verb: str, collected: bool) -> None:
+async def test_removed_element_is_stale(
+    page: Page, httpserver: HTTPServer, verb: str, collected: bool
+) -> None:
     role, act, _, _ = ACTS[verb]
     ref = await seen(page, httpserver, role)
     await page.evaluate(
@@ -94,7 +96,7 @@ async def test_what_is_gone_is_stale(page: Page, httpserver: HTTPServer, verb: s
 
 
 @pytest.mark.parametrize("verb", ACTS)
-async def test_another_document_has_none_of_them(page: Page, httpserver: HTTPServer, verb: str) -> None:
+async def test_elements_of_replaced_document_are_stale(page: Page, httpserver: HTTPServer, verb: str) -> None:
     role, act, record, _ = ACTS[verb]
     ref = await seen(page, httpserver, role)
     await page.reload()
@@ -105,7 +107,7 @@ async def test_another_document_has_none_of_them(page: Page, httpserver: HTTPSer
 
 
 @pytest.mark.parametrize("verb", ACTS)
-async def test_a_walk_that_was_released_is_no_loss(page: Page, httpserver: HTTPServer, verb: str) -> None:
+async def test_action_works_after_walk_was_released(page: Page, httpserver: HTTPServer, verb: str) -> None:
     role, act, record, expected = ACTS[verb]
     ref = await seen(page, httpserver, role)
     for walk in list_walks(page.session):
@@ -115,7 +117,7 @@ async def test_a_walk_that_was_released_is_no_loss(page: Page, httpserver: HTTPS
     assert await page.evaluate(record) == expected
 
 
-async def test_frames_of_one_process_have_walks_of_their_own(page: Page, httpserver: HTTPServer) -> None:
+async def test_frames_of_one_process_have_separate_walks(page: Page, httpserver: HTTPServer) -> None:
     inner = "<button onclick='parent.pressed.push(window.name)'>Press</button>"
     frames = "".join(f'<iframe name=f{n} srcdoc="{inner}"></iframe>' for n in range(3))
     httpserver.expect_request("/").respond_with_data(

@@ -135,7 +135,7 @@ async def test_blanks_of_many_kinds(page: cdpengine.Page) -> None:
         assert await page.evaluate("field.value") == full
 
 
-async def test_a_mask_is_filled_anew(page: cdpengine.Page) -> None:
+async def test_filled_mask_is_filled_again(page: cdpengine.Page) -> None:
     await page.set_content(LATE)
     field = page.locate(css="#field")
     for text in ("01012020", "31122026"):
@@ -165,7 +165,7 @@ async def test_a_mask_without_a_sign_before_the_focus(page: cdpengine.Page) -> N
     assert await page.evaluate("field.value") == "31/12/2026"
 
 
-async def test_a_field_that_makes_its_value_of_keys(page: cdpengine.Page) -> None:
+async def test_field_that_builds_its_value_from_keys(page: cdpengine.Page) -> None:
     await page.set_content(FROM_KEYS)
     for text, number in (("1234", 1234), ("56", 56)):
         await page.fill(page.locate(css="#field"), text, timeout=10)
@@ -188,7 +188,7 @@ async def test_a_field_that_reads_each_input_gets_the_whole_text(page: cdpengine
     assert await page.evaluate("dates") == ["2026-03-14"]
 
 
-async def test_a_field_that_takes_only_keys_gets_them(page: cdpengine.Page) -> None:
+async def test_field_that_accepts_only_keys_gets_keys(page: cdpengine.Page) -> None:
     await page.set_content("""<input id=keys value=x><input id=digits><script>
         keys.onbeforeinput = event => { if (event.data?.length > 1) { event.preventDefault(); keys.value = "?" } };
         var inputs = 0; digits.oninput = () => { inputs++; digits.value = digits.value.replace(/[^0-9]/g, "") };

@@ -37,7 +37,7 @@ async def test_focus_and_press(form: FormPage, name: str) -> None:
     assert [entry["target"] for entry in await form.record("keydown", "focus")] == ["at", "at", "at"]
 
 
-async def test_focus_waits_for_what_is_not_displayed(form: FormPage) -> None:
+async def test_focus_waits_until_element_is_displayed(form: FormPage) -> None:
     await form.show("<input id=at hidden>")
     node = await form.node("#at")
     with pytest.raises(InvisibleError, match="display: none"):
@@ -61,7 +61,7 @@ async def test_scrolled_into_view(form: FormPage, style: str) -> None:
     assert 0 <= top <= await form.js("innerHeight")
 
 
-async def test_what_is_not_displayed_is_nowhere(form: FormPage) -> None:
+async def test_undisplayed_element_has_no_position(form: FormPage) -> None:
     await form.show("<div id=at hidden>a</div>")
     with pytest.raises(InvisibleError, match="display: none"):
         await form.page.scroll_into_view(await form.node("#at"), timeout=0.5)
@@ -97,7 +97,7 @@ async def test_pointing_at_options(form: FormPage, name: str) -> None:
     assert [entry["target"] for entry in await form.record("contextmenu", "dblclick")] == ["at", "at"]
 
 
-async def test_options_that_the_browser_draws_are_refused_at_once(form: FormPage) -> None:
+async def test_options_drawn_by_the_browser_are_refused_immediately(form: FormPage) -> None:
     await form.show("<select id=list><option>a<option id=at>b</select>")
     page, node = form.page, await form.node("#at")
     for act in (page.hover, page.double_click):
@@ -110,7 +110,7 @@ async def test_options_that_the_browser_draws_are_refused_at_once(form: FormPage
 
 
 @pytest.mark.parametrize("several", [False, True])
-async def test_a_select_that_passes_its_focus_on_is_set_by_script(form: FormPage, several: bool) -> None:
+async def test_select_that_moves_its_focus_is_set_by_script(form: FormPage, several: bool) -> None:
     await form.show(
         f"<select id=list {'multiple' * several} onfocus='other.focus()'><option>a<option>b</select><input id=other>"
     )
@@ -122,7 +122,7 @@ async def test_a_select_that_passes_its_focus_on_is_set_by_script(form: FormPage
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("wanted", [(), ("a", "b"), ("a", "not there"), ("not there", "neither")])
-async def test_one_choice_takes_one_option(form: FormPage, wanted: tuple[str, ...]) -> None:
+async def test_single_select_refuses_several_options(form: FormPage, wanted: tuple[str, ...]) -> None:
     await form.show("<select id=list><option>a<option>b</select>")
     with pytest.raises(NotInteractableError, match="takes one option, and [02] were given") as caught:
         await form.page.select(await form.node("#list"), *wanted, timeout=1000)

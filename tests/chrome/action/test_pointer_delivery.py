@@ -17,7 +17,7 @@ pytestmark = pytest.mark.chrome
 # --- delivery -------------------------------------------------------------------------------------------------
 
 
-async def test_a_cover_that_comes_with_the_pointer_is_not_clicked(page: cdpengine.Page) -> None:
+async def test_cover_that_appears_with_the_pointer_is_not_clicked(page: cdpengine.Page) -> None:
     """A cover that appears between the check and the press receives nothing."""
     await show(
         page,
@@ -33,7 +33,7 @@ async def test_a_cover_that_comes_with_the_pointer_is_not_clicked(page: cdpengin
     assert await page.evaluate("document.activeElement === document.body") is True
 
 
-async def test_a_cover_that_comes_and_goes_with_the_pointer(page: cdpengine.Page) -> None:
+async def test_cover_that_appears_and_disappears_with_the_pointer(page: cdpengine.Page) -> None:
     """The cover is present at every press and absent at every check. The press is blocked each time."""
     await show(
         page,
@@ -75,7 +75,7 @@ async def test_a_press_that_the_page_acts_on(
     assert outcome.events == events
 
 
-async def test_two_clicks_at_once_are_told_apart(page: cdpengine.Page) -> None:
+async def test_two_concurrent_clicks_are_distinguished(page: cdpengine.Page) -> None:
     await show(
         page, f"<button id=a style='{at(0, 0)}'>A</button><button id=b style='{at(200, 0)}'>B</button>"
     )
@@ -117,7 +117,9 @@ async def test_the_click_of_another_client_is_not_claimed(page: cdpengine.Page, 
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("targets", ["aa", "ab"])
-async def test_two_engines_at_once(page: cdpengine.Page, shared_endpoint: str, targets: str) -> None:
+async def test_two_engines_click_concurrently(
+    page: cdpengine.Page, shared_endpoint: str, targets: str
+) -> None:
     await show(
         page, f"<button id=a style='{at(0, 0)}'>A</button><button id=b style='{at(200, 0)}'>B</button>"
     )
@@ -157,7 +159,7 @@ async def test_a_waiting_click_holds_nothing_back_from_others(page: cdpengine.Pa
 
 
 @pytest.mark.parametrize("mode", ["open", "closed"])
-async def test_inside_a_shadow_root_held_back_and_received(page: cdpengine.Page, mode: str) -> None:
+async def test_blocked_and_received_press_in_shadow_root(page: cdpengine.Page, mode: str) -> None:
     await show(page, "<div id=host></div><p id=other>Other</p>")
     await page.evaluate(
         "(mode) => { root = host.attachShadow({ mode }); root.innerHTML = '<button id=go>Go</button>'; }",
@@ -183,7 +185,7 @@ async def test_the_page_closes_at_the_click(browser: cdpengine.Browser, page: cd
             await browser.session.call("Browser.getVersion")
 
 
-async def test_navigation_and_download_are_told(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_outcome_reports_navigation_and_download(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/").respond_with_data(
         "<a id=far href='/next'>far</a> <a id=near href='#x'>near</a> <a id=file href='/file'>file</a>",
         content_type="text/html",

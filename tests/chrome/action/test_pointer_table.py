@@ -182,7 +182,7 @@ async def test_cover_is_named_by_its_ref(page: cdpengine.Page) -> None:
     assert veil.id in str(caught.value)
 
 
-async def test_force_says_what_received_it(page: cdpengine.Page) -> None:
+async def test_force_reports_the_receiving_element(page: cdpengine.Page) -> None:
     await show(page, f"<button id=go>Go</button><div id=veil style='{at(0, 0, 900, 900)}'>Wait</div>")
     outcome = await page.click(await node(page, "go"), force=True, timeout=20)
     assert outcome.delivered is False

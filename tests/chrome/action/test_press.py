@@ -123,14 +123,14 @@ async def test_unknown_key_sends_nothing(stage: Stage) -> None:
     assert stage.session.connection.statistics().sent == sent
 
 
-async def test_what_cannot_have_the_focus(stage: Stage) -> None:
+async def test_press_on_unfocusable_element_is_refused(stage: Stage) -> None:
     await stage.show("<div id=plain>text</div>")
     with pytest.raises(NotInteractableError, match="does not take the keyboard focus"):
         await stage.press("a", "#plain")
     assert await stage.record() == []
 
 
-async def test_cancelled_press_lets_go(stage: Stage) -> None:
+async def test_cancelled_press_releases_the_keys(stage: Stage) -> None:
     await stage.show("<input id=field>")
     await stage.js("field.focus()")
     with trio.move_on_after(0.1) as scope:

@@ -71,7 +71,7 @@ CLOSELY = {
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("body", CLOSELY.values(), ids=CLOSELY)
-async def test_what_is_not_plain_to_see_is_measured(stage: Stage, body: str) -> None:
+async def test_node_that_is_not_plainly_visible_is_measured(stage: Stage, body: str) -> None:
     await stage.show(body)
     node = await stage.node("#go")
     if "animation" in body:
@@ -84,13 +84,13 @@ async def test_what_is_not_plain_to_see_is_measured(stage: Stage, body: str) -> 
     assert await stage.js(inside) is True
 
 
-async def test_what_a_scroller_cuts_is_scrolled_whole_into_view(stage: Stage) -> None:
+async def test_element_clipped_by_scroller_is_scrolled_fully_into_view(stage: Stage) -> None:
     await stage.show(CLOSELY["cut by a scroller"])
     await stage.click("#go")
     assert await stage.js("go.parentElement.scrollTop") >= 5
 
 
-async def test_a_witness_that_has_told_all_is_gone(stage: Stage) -> None:
+async def test_finished_witness_is_released(stage: Stage) -> None:
     await stage.show("<button id=go>Go</button>")
     node = await stage.node("#go")
     for _ in range(3):

@@ -77,7 +77,7 @@ async def stage(page: cdpengine.Page) -> dict[str, str]:
     return dict(zip(ids, refs, strict=True))
 
 
-async def test_no_verb_is_done_to_a_renamed_element(page: cdpengine.Page) -> None:
+async def test_every_verb_refuses_a_renamed_element(page: cdpengine.Page) -> None:
     refs = await stage(page)
     await page.evaluate(RENAME)
     for verb, (target, do) in VERBS.items():
@@ -107,7 +107,7 @@ async def test_the_outcome_reports_a_renamed_element_once(page: cdpengine.Page) 
     assert outcome.renamed.new.name == "Inbox (4)", "a counter does not make it another item"
 
 
-async def test_requests_refuse_until_the_name_was_given(browser: cdpengine.Browser) -> None:
+async def test_requests_refuse_until_the_new_name_was_returned(browser: cdpengine.Browser) -> None:
     async with browser.new_context() as context:
         actor = Actor(browser, context)
         assert (await dispatch(actor, {"kind": "newTab"})).ok

@@ -9,7 +9,7 @@ from action_stage import Stage
 from cdpengine.errors import StaleRefError
 
 
-async def test_an_answer_that_came_after_the_document_was_replaced_is_not_acted_on(stage: Stage) -> None:
+async def test_response_after_document_was_replaced_causes_no_action(stage: Stage) -> None:
     await stage.show("<button id=go>Go</button><input id=field>")
     button = attrs.evolve(await stage.node("#go"), valid=lambda: False)
     field = attrs.evolve(await stage.node("#field"), valid=lambda: False)

@@ -72,7 +72,7 @@ async def form(page: cdpengine.Page) -> FormPage:
         (Option(label="Rot", index=6), "Red"),
     ],
 )
-async def test_one_option_as_by_keyboard(form: FormPage, wanted: str | Option, value: str) -> None:
+async def test_select_one_option_by_keyboard(form: FormPage, wanted: str | Option, value: str) -> None:
     await form.show(COLOURS)
     outcome = await form.page.select(await form.node("#list"), wanted, timeout=20)
     assert outcome.action == "select"
@@ -87,7 +87,7 @@ async def test_one_option_as_by_keyboard(form: FormPage, wanted: str | Option, v
     ]
 
 
-async def test_what_is_selected_is_left_alone(form: FormPage) -> None:
+async def test_selected_option_is_left_alone(form: FormPage) -> None:
     await form.show(COLOURS)
     await form.page.select(await form.node("#list"), "Green")
     assert await form.told("input", "change", "keydown") == []
@@ -112,7 +112,7 @@ async def test_several(form: FormPage, wanted: list[str | Option], selected: lis
     assert await form.told("input", "change") == [("input", "list", True), ("change", "list", True)] * changed
 
 
-async def test_several_in_a_page_that_keeps_the_keys(form: FormPage) -> None:
+async def test_select_several_in_page_that_blocks_keys(form: FormPage) -> None:
     await form.show(SEVERAL)
     await form.js("void list.addEventListener('keydown', (event) => event.preventDefault())")
     outcome = await form.page.select(await form.node("#list"), "r", "b", timeout=20)
@@ -156,7 +156,7 @@ async def test_an_option_itself(form: FormPage, call: str) -> None:
         ),
     ],
 )
-async def test_not_to_be_had(
+async def test_select_refuses_missing_and_disabled_options(
     form: FormPage, markup: str, wanted: list[str], error: type[Exception], reason: str
 ) -> None:
     await form.show(markup)
@@ -166,7 +166,7 @@ async def test_not_to_be_had(
     assert await form.js("document.querySelector(':open') === null")
 
 
-async def test_waits_for_an_option_and_until_it_is_enabled(form: FormPage) -> None:
+async def test_waits_until_option_exists_and_is_enabled(form: FormPage) -> None:
     await form.show("<select id=list></select>")
     await form.js("void setTimeout(() => list.innerHTML = '<option>a<option disabled>b', 100)")
     await form.js("void setTimeout(() => list.options[1].disabled = false, 250)")
@@ -177,7 +177,7 @@ async def test_waits_for_an_option_and_until_it_is_enabled(form: FormPage) -> No
 NUMBERS = "<select id=list><option>one<option>two</select>"
 
 
-async def test_what_a_static_list_does_not_have_is_refused_at_once(form: FormPage) -> None:
+async def test_missing_option_of_static_list_is_refused_immediately(form: FormPage) -> None:
     """Changes outside its options are no reason to wait."""
     await form.show(NUMBERS)
     await form.js(
@@ -214,14 +214,16 @@ async def test_what_a_static_list_does_not_have_is_refused_at_once(form: FormPag
         (NUMBERS, "list.addEventListener('focus', () => setTimeout(add, 200))"),
     ],
 )
-async def test_a_list_that_is_still_filled_is_waited_for(form: FormPage, markup: str, fill: str) -> None:
+async def test_select_waits_for_list_that_is_still_being_filled(
+    form: FormPage, markup: str, fill: str
+) -> None:
     await form.show(markup)
     await form.js(f"window.add = () => list.add(new Option('three')); void {fill}")
     await form.page.select(await form.node("#list"), "three", timeout=20)
     assert await form.js("list.value") == "three"
 
 
-async def test_a_list_of_a_document_that_loads_is_waited_for(
+async def test_select_waits_for_list_of_loading_document(
     form: FormPage, httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The script that fills the list starts after the log reports the missing option. The engine waits for
@@ -253,7 +255,7 @@ async def test_a_list_of_a_document_that_loads_is_waited_for(
     assert await form.js("list.value") == "three"
 
 
-async def test_a_page_that_keeps_the_keys(form: FormPage) -> None:
+async def test_page_that_blocks_keys(form: FormPage) -> None:
     await form.show(COLOURS)
     await form.js("void list.addEventListener('keydown', (event) => event.preventDefault())")
     outcome = await form.page.select(await form.node("#list"), "Grey", timeout=20)
@@ -262,7 +264,7 @@ async def test_a_page_that_keeps_the_keys(form: FormPage) -> None:
     assert [kind for kind, _, _ in await form.told("input", "change")] == ["input", "change"]
 
 
-async def test_a_menu_of_places_to_go_to(form: FormPage, httpserver: HTTPServer) -> None:
+async def test_select_that_navigates(form: FormPage, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/there").respond_with_data("<p>there</p>", content_type="text/html")
     url = httpserver.url_for("/there")
     await form.show(f"<select id=list onchange='location.href = this.value'><option><option value={url}>go")
@@ -282,9 +284,7 @@ async def test_a_menu_of_places_to_go_to(form: FormPage, httpserver: HTTPServer)
         ("open", [Option(label="Red", value="r")], "o1"),
     ],
 )
-async def test_a_listbox_of_the_pages_own(
-    form: FormPage, target: str, wanted: list[str | Option], chosen: str
-) -> None:
+async def test_custom_listbox(form: FormPage, target: str, wanted: list[str | Option], chosen: str) -> None:
     await form.show(LISTBOX)
     await form.page.select(await form.node(f"#{target}"), *wanted, timeout=20)
     assert await form.js(f"{chosen}.getAttribute('aria-selected')") == "true"
@@ -292,13 +292,13 @@ async def test_a_listbox_of_the_pages_own(
     assert await form.js("list.hidden") is True
 
 
-async def test_an_option_of_the_pages_own(form: FormPage) -> None:
+async def test_custom_option(form: FormPage) -> None:
     await form.show(LISTBOX.replace(" hidden>", ">"))
     await form.page.select(await form.node("#o2"))
     assert await form.told("click") == [("click", "o2", True)]
 
 
-async def test_a_click_on_an_option_of_the_pages_own_is_a_click(form: FormPage) -> None:
+async def test_click_on_custom_option_is_a_plain_click(form: FormPage) -> None:
     await form.show(LISTBOX.replace(" hidden>", ">"))
     ref = (await form.page.snapshot()).find(role="option", name="Green")
     outcome = await form.page.click(ref)
@@ -306,7 +306,7 @@ async def test_a_click_on_an_option_of_the_pages_own_is_a_click(form: FormPage) 
     assert await form.told("click") == [("click", "o2", True)]
 
 
-async def test_an_open_listbox_in_which_it_is_selected(form: FormPage) -> None:
+async def test_open_listbox_with_the_option_already_selected(form: FormPage) -> None:
     await form.show(LISTBOX.replace(" hidden>", ">").replace("id=o2", "id=o2 aria-selected=true"))
     await form.page.select(await form.node("#list"), "Green")
     assert await form.told("click") == []

@@ -85,7 +85,7 @@ async def form(page: cdpengine.Page) -> FormPage:
 
 
 @pytest.mark.parametrize("settings", [{}, {"highlights": True}, {"lookup": True}], ids=str)
-async def test_the_control_says_what_was_chosen(form: FormPage, settings: dict[str, bool]) -> None:
+async def test_control_shows_the_chosen_option(form: FormPage, settings: dict[str, bool]) -> None:
     await form.show(combobox(**settings))
     node = await form.node("#fruit")
     for wanted in ("Apple", Option(label="Banana")):
@@ -94,7 +94,7 @@ async def test_the_control_says_what_was_chosen(form: FormPage, settings: dict[s
     assert await form.js("[shown.textContent, fruit.value, layer.innerHTML]") == ["Banana", "", ""]
 
 
-async def test_several_chips_are_exactly_those_wanted(form: FormPage) -> None:
+async def test_several_chips_equal_the_requested_options(form: FormPage) -> None:
     await form.show(combobox(several=True))
     node = await form.node("#fruit")
     await form.page.select(node, "Banana", "Cherry", timeout=20)
@@ -114,7 +114,7 @@ async def test_a_refused_choice_and_several_in_a_control_of_one(form: FormPage) 
         await form.page.select(await form.node("#fruit"), "Banana", "Apple", timeout=5)
 
 
-async def test_an_option_that_is_not_there_leaves_no_typed_text(form: FormPage) -> None:
+async def test_missing_option_leaves_no_typed_text(form: FormPage) -> None:
     await form.show(combobox())
     with trio.fail_after(20), pytest.raises(OptionNotFoundError, match="'Apple', 'Banana', 'Cherry'"):
         await form.page.select(await form.node("#fruit"), "Yam", timeout=1.5)
@@ -159,7 +159,7 @@ async def test_a_virtual_list_is_scrolled_to_the_option(
             await form.page.select(control, "Item 1001", timeout=5)
 
 
-async def test_a_virtual_list_in_no_order_is_scrolled_by_all_that_it_draws(form: FormPage) -> None:
+async def test_unordered_virtual_list_is_scrolled_page_by_page(form: FormPage) -> None:
     mixed = VIRTUAL.replace(">Item ${i + 1}<", ">Item ${(i * 617 + 500) % 1000 + 1}<")
     spaced = mixed.replace("height: ${HEIGHT}px", "height: ${HEIGHT - 3}px").replace("PLACED", "")
     await form.show(spaced.replace("SIZED", "").replace("ABOVE", "0").replace("BELOW", "14"))
@@ -299,14 +299,14 @@ for (const each of popup.querySelectorAll("b")) each.parentNode.onclick = () => 
 </script>"""
 
 
-async def test_options_that_are_drawn_beside_those_for_assistive_technology(form: FormPage) -> None:
+async def test_visible_options_next_to_those_for_assistive_technology(form: FormPage) -> None:
     await form.show(VEILED)
     for wanted in ("Banana", "Cherry"):
         await form.page.select(await form.node("#field"), wanted, timeout=10)
         assert await form.js("shown.textContent") == wanted
 
 
-async def test_a_hidden_select_behind_the_control_says_what_was_chosen(form: FormPage) -> None:
+async def test_hidden_select_behind_control_shows_the_choice(form: FormPage) -> None:
     await form.show(
         """<div><select id=native multiple hidden tabindex=-1><option value=a selected>Apple<option value=b>Banana</select>
         <span id=control role=combobox tabindex=0 aria-label=Fruit aria-expanded=false aria-controls=list>0</span></div>
@@ -331,7 +331,7 @@ document.onclick = (event) => pressed.push(event.target.id);
 </script>"""
 
 
-async def test_a_placeholder_of_the_combobox_is_not_in_its_way(form: FormPage) -> None:
+async def test_placeholder_of_combobox_does_not_cover_it(form: FormPage) -> None:
     for page in (COVERED, f"<div>{COVERED.replace('id=box', 'id=box tabindex=-1', 1)}"):
         await form.show(page.replace("IN", "Pick one"))
         outcome = await form.page.click(
@@ -348,7 +348,7 @@ async def test_a_placeholder_of_the_combobox_is_not_in_its_way(form: FormPage) -
         "<p style='position: fixed; inset: 0; margin: 0'>Wait</p>",
     ],
 )
-async def test_a_button_or_an_overlay_in_the_box_of_a_combobox_is(form: FormPage, inner: str) -> None:
+async def test_button_or_overlay_in_combobox_covers_it(form: FormPage, inner: str) -> None:
     await form.show(COVERED.replace("IN", inner))
     ref = (await form.page.snapshot()).find(role="combobox", name="Fruit")
     with pytest.raises(CoveredError):

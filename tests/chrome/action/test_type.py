@@ -75,7 +75,7 @@ async def test_mixed_scripts(stage: Stage, delay: float) -> None:
         "<textarea id=field>one </textarea>",
     ],
 )
-async def test_types_behind_what_is_there(stage: Stage, markup: str) -> None:
+async def test_typing_appends_to_existing_text(stage: Stage, markup: str) -> None:
     await stage.show(markup)
     before = await stage.js("field.value")
     await stage.js("field.focus(), field.type === 'email' || field.setSelectionRange(0, 0)")
@@ -168,7 +168,9 @@ async def test_field_below_the_fold_and_covered(stage: Stage) -> None:
         ("<input id=field hidden>", InvisibleError, "display: none"),
     ],
 )
-async def test_not_now(stage: Stage, markup: str, error: type[NotInteractableError], reason: str) -> None:
+async def test_type_refuses_elements_that_are_not_ready(
+    stage: Stage, markup: str, error: type[NotInteractableError], reason: str
+) -> None:
     await stage.show(markup)
     caught = await refused(error, lambda timeout: stage.type("#field", "hidden words", timeout=timeout))
     assert reason in caught.value.reason
@@ -186,14 +188,14 @@ async def test_not_now(stage: Stage, markup: str, error: type[NotInteractableErr
         "<select id=field><option>a</select>",
     ],
 )
-async def test_never_a_field_is_said_at_once(stage: Stage, markup: str) -> None:
+async def test_type_into_non_field_is_refused_immediately(stage: Stage, markup: str) -> None:
     await stage.show(markup)
     with trio.fail_after(20), pytest.raises(NotInteractableError, match="takes no typed text"):
         await stage.type("#field", "ada", timeout=30)
     assert await stage.record() == []
 
 
-async def test_field_that_gives_its_focus_away(stage: Stage) -> None:
+async def test_field_that_moves_its_focus(stage: Stage) -> None:
     await stage.show("<input id=field onfocus='other.focus()'><input id=other>")
     with pytest.raises(NotInteractableError, match="the focus is on input#other"):
         await stage.type("#field", "ada")

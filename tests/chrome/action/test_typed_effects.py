@@ -33,7 +33,7 @@ async def show(page: cdpengine.Page, httpserver: HTTPServer, event: str, code: s
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("reaction", NAVIGATIONS)
-async def test_a_navigation_is_told(
+async def test_outcome_reports_the_navigation(
     used_page: cdpengine.Page, httpserver: HTTPServer, reaction: str, event: str
 ) -> None:
     field = await show(used_page, httpserver, event, NAVIGATIONS[reaction])
@@ -44,7 +44,7 @@ async def test_a_navigation_is_told(
         assert "there" in (await used_page.snapshot()).text
 
 
-async def test_the_characters_before_and_behind_are_typed(
+async def test_characters_before_and_after_are_typed(
     used_page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     """A page that stays receives the whole string, whatever its first character causes."""

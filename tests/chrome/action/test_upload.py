@@ -77,9 +77,7 @@ async def test_the_page_reads_what_was_uploaded(form: FormPage, files: dict[str,
     assert await form.page.evaluate("async () => field.files[0].text()") == "a.txt"
 
 
-async def test_files_take_the_place_of_others_and_the_same_ones_will_do(
-    form: FormPage, files: dict[str, Path]
-) -> None:
+async def test_files_replace_others_and_can_be_the_same(form: FormPage, files: dict[str, Path]) -> None:
     await form.show("<input type=file id=field multiple>")
     field = await form.node("#field")
     await form.page.upload(field, files["a.txt"], files["b \u00fc.txt"])
@@ -146,7 +144,7 @@ async def test_missing_files_are_named_before_anything_is_sent(
 # --- file choosers -----------------------------------------------------------------------------------------
 
 
-async def test_a_chooser_that_nobody_expects_is_dismissed(form: FormPage) -> None:
+async def test_unexpected_chooser_is_dismissed(form: FormPage) -> None:
     await form.show("<input type=file id=field multiple>")
     await form.page.click(await form.node("#field"))
     with trio.fail_after(20):
@@ -254,7 +252,7 @@ async def test_choosers_of_frames_of_both_kinds(
     assert [each.expected for each in form.page.file_choosers] == [True, False, True, False]
 
 
-async def test_after_a_crash_choosers_are_still_kept_away(form: FormPage) -> None:
+async def test_choosers_are_still_intercepted_after_a_crash(form: FormPage) -> None:
     with pytest.raises(TargetCrashedError):
         await form.page.session.call("Page.crash")
     await form.page.goto("about:blank")
@@ -321,7 +319,7 @@ async def test_bytes_of_a_form_field(form: FormPage) -> None:
     ("name", "data", "kind"),
     [("", b"", None), ("a/b", b"", None), (1, b"", None), ("a", "text", None), ("a", b"", 1)],
 )
-def test_no_contents(name: Any, data: Any, kind: Any) -> None:
+def test_upload_refuses_missing_contents(name: Any, data: Any, kind: Any) -> None:
     with pytest.raises(InvalidArgumentError):
         cdpengine.FileContent(name, data, kind)
 

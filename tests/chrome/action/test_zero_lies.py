@@ -95,7 +95,7 @@ async def tally(page: cdpengine.Page) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", [4711])
-async def test_no_lies(page: cdpengine.Page, seed: int) -> None:
+async def test_reported_clicks_equal_actual_clicks(page: cdpengine.Page, seed: int) -> None:
     await page.set_content(WAR.replace("SEED", str(seed)))
     ends: Counter[str] = Counter()
     lies: list[str] = []
