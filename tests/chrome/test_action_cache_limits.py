@@ -146,7 +146,7 @@ async def test_a_goal_is_reached_without_the_classifier(
     assert site.touched == ["login.remember"]
 
 
-async def test_empty_goal_does_nothing(page: Page, site: CacheSite, tmp_path: Path) -> None:
+async def test_goal_that_is_no_command_does_nothing(page: Page, site: CacheSite, tmp_path: Path) -> None:
     asked: list[str] = []
 
     async def plan(goal: str, _snapshot: Snapshot) -> list[ActRequest]:

@@ -248,7 +248,7 @@ async def test_page_level_actions_are_steps(page: Page, httpserver: HTTPServer, 
     assert recording.viewport is not None
 
 
-async def test_child_stands_for_its_parent_only_if_parent_is_actionable(
+async def test_child_of_control_is_recorded_as_the_control(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     html = """<form aria-label=All><button><b>Go</b></button><p id=text>Words</p>

@@ -167,7 +167,7 @@ async def test_found_node_can_be_acted_on(shown: cdpengine.Page) -> None:
     assert (await shown.click(inner)).target == 'button "Inner"'
 
 
-async def test_found_node_is_stale_after_navigation(shown: cdpengine.Page) -> None:
+async def test_found_node_is_stale_once_removed_or_replaced(shown: cdpengine.Page) -> None:
     main, inner = await shown.find("h1"), await shown.find(".deep")
     await shown.evaluate("document.querySelector('h1').remove()")
     with pytest.raises(cdpengine.StaleRefError):

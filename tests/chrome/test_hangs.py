@@ -122,14 +122,14 @@ async def test_hang_is_reported_in_time_and_page_recovers(
 
 @pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("kind", ["alert", "confirm", "prompt"])
-async def test_a_dialog_hangs_nothing(page: cdpengine.Page, site: HTTPServer, kind: str) -> None:
+async def test_dialog_does_not_count_as_hang(page: cdpengine.Page, site: HTTPServer, kind: str) -> None:
     await page.goto(site.url_for("/"))
     await page.evaluate(f"{kind}('hello')", timeout=20)
     assert [dialog.type for dialog in page.dialogs.records] == [kind]
     await still_works(page)
 
 
-async def test_beforeunload_hangs_nothing(new_tab: cdpengine.Page, site: HTTPServer) -> None:
+async def test_beforeunload_does_not_count_as_hang(new_tab: cdpengine.Page, site: HTTPServer) -> None:
     page = new_tab
     await page.goto(site.url_for("/"))
     await page.click((await page.snapshot()).find(role="button"))  # without a gesture Chrome does not ask
@@ -261,7 +261,7 @@ FORM = "<title>T</title><input aria-label=Name><button onclick='document.title +
 
 @pytest.mark.parametrize("transport", ["pipe", "websocket"])
 @pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.slow)])
-async def test_terminations_of_a_neighbor_reach_no_reading(
+async def test_terminations_of_neighbor_page_affect_no_reading(
     browser: cdpengine.Browser, httpserver: HTTPServer, times: int
 ) -> None:
     """Another page of the process runs endless scripts, and their timeouts terminate scripts at any moment."""

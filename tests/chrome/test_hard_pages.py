@@ -53,7 +53,7 @@ async def test_reload_frees_a_page_whose_script_hangs(page: cdpengine.Page, site
     await works(page)
 
 
-async def test_a_page_that_had_crashed_before_we_came(
+async def test_page_that_crashed_before_connecting(
     page: cdpengine.Page, site: HTTPServer, shared_endpoint: str
 ) -> None:
     with pytest.raises(cdpengine.TargetCrashedError):
@@ -71,7 +71,7 @@ async def test_a_page_that_had_crashed_before_we_came(
 
 
 @pytest.mark.slow
-async def test_a_page_that_hung_before_we_came_can_be_taken_elsewhere(
+async def test_page_that_hung_before_connecting_can_navigate(
     page: cdpengine.Page, site: HTTPServer, shared_endpoint: str
 ) -> None:
     await page.goto(site.url_for("/"))
@@ -94,7 +94,7 @@ async def test_close_right_after_a_commit(browser: cdpengine.Browser, site: HTTP
         assert page.closed
 
 
-async def test_a_popup_is_found_by_the_url_that_it_goes_to(
+async def test_popup_is_found_by_its_final_url(
     browser: cdpengine.Browser, page: cdpengine.Page, site: HTTPServer
 ) -> None:
     await page.goto(site.url_for("/"))

@@ -75,7 +75,7 @@ async def test_recovery_of_a_page_that_hung_before(
 
 
 @pytest.mark.slow
-async def test_a_navigation_leaves_what_hung_before(shared_endpoint: str, httpserver: HTTPServer) -> None:
+async def test_navigation_leaves_hung_document(shared_endpoint: str, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
     url = httpserver.url_for("/")
     async with hung(shared_endpoint, url, HANGS["script"]) as page:
@@ -86,7 +86,7 @@ async def test_a_navigation_leaves_what_hung_before(shared_endpoint: str, httpse
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["navigate", "reload"])
 @pytest.mark.parametrize("name", HANGS)
-async def test_a_request_to_go_elsewhere_brings_back_a_page_that_hung_before(
+async def test_navigate_request_recovers_page_that_hung_before_connecting(
     name: str, kind: str, shared_endpoint: str, silent_port: int, httpserver: HTTPServer
 ) -> None:
     """No termination reaches a script in a synchronous request. The page continues in another process."""

@@ -35,7 +35,7 @@ EPOCH = datetime.fromtimestamp(0, UTC)
 LEFT = "Object.getOwnPropertyNames(self).filter((name) => /cdpengine|early|tell/.test(name))"
 
 
-async def test_an_init_script_runs_first_everywhere_and_then_nowhere(
+async def test_init_script_runs_first_in_all_documents_until_removed(
     browser: cdpengine.Browser, page: cdpengine.Page, site: Site, tmp_path: Path
 ) -> None:
     (tmp_path / "second.js").write_text("self.order.push('file é')\n// the end")
@@ -198,7 +198,7 @@ async def test_errors_are_rejections_and_on_record(
     assert page.scripts.bindings.failures[0].reason == "LookupError: no such thing"
 
 
-async def test_one_that_hangs_keeps_nobody_waiting(page: cdpengine.Page, site: Site) -> None:
+async def test_hung_init_script_blocks_no_call(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     async with page.scripts.expose("hang", hangs), page.scripts.expose("add", add):
         await page.evaluate(
@@ -211,7 +211,7 @@ async def test_one_that_hangs_keeps_nobody_waiting(page: cdpengine.Page, site: S
 
 
 @pytest.mark.slow
-async def test_every_document_has_it_and_then_none(
+async def test_exposed_function_is_in_every_document_until_removed(
     browser: cdpengine.Browser, page: cdpengine.Page, site: Site
 ) -> None:
     await page.goto(site.url)
@@ -251,7 +251,7 @@ async def test_every_document_has_it_and_then_none(
     await popup.close()
 
 
-async def test_a_name_that_was_taken_is_given_back(page: cdpengine.Page, site: Site) -> None:
+async def test_replaced_global_is_restored(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     await page.evaluate("self.mine = 1; void 0")
 

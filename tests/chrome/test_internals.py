@@ -75,7 +75,7 @@ async def test_content_hidden_through_internals_is_shown_and_marked(page: cdpeng
     assert await after("act.i.ariaHidden = null") == [*open_lines[:3], "button 'Act'"]
 
 
-async def test_many_leaves_are_asked_for_by_turns(
+async def test_many_leaves_are_queried_in_batches(
     page: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cdpengine._snapshot.sources.internals._MOST_LEAVES", 2)
@@ -123,7 +123,7 @@ async def test_values_of_secret_fields_are_in_no_name_of_the_tree(page: cdpengin
         assert not any("4111" in line or "4222" in line for line in found)
 
 
-async def test_documents_without_custom_elements_ask_nothing(
+async def test_documents_without_custom_elements_send_no_query(
     page: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []

@@ -41,7 +41,7 @@ def code_of(source: str) -> str:
     return re.sub(pattern, lambda found: '""' if found[0][0] in "\"'" else "", source, flags=re.DOTALL)
 
 
-def test_there_are_files_to_look_at() -> None:
+def test_package_has_javascript_files() -> None:
     assert {"actionability.js", "shop.js", "recording.js"} <= {file.name for file in FILES}
 
 
@@ -66,7 +66,7 @@ async def test_the_browser_parses_every_file() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_a_file_opens_with_what_it_does(file: Path) -> None:
+def test_file_starts_with_its_purpose(file: Path) -> None:
     assert re.match(r"// [A-Z]", file.read_text(encoding="utf-8"))
 
 

@@ -33,7 +33,7 @@ def profiles() -> set[str]:
 
 @pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("transport", ["websocket", "pipe"])
-async def test_what_the_body_raises_leaves_as_itself(transport: str) -> None:
+async def test_error_of_the_body_propagates_unchanged(transport: str) -> None:
     before = profiles()
     error = KeyError("mine")
     with pytest.raises(KeyError) as caught:
@@ -44,7 +44,7 @@ async def test_what_the_body_raises_leaves_as_itself(transport: str) -> None:
     assert profiles() == before
 
 
-async def test_a_group_of_the_body_leaves_as_itself() -> None:
+async def test_exception_group_of_the_body_propagates_unchanged() -> None:
     group = ExceptionGroup("mine", [KeyError("a"), ValueError("b")])
     with pytest.raises(ExceptionGroup) as caught:
         async with cdpengine.launch():
@@ -52,7 +52,7 @@ async def test_a_group_of_the_body_leaves_as_itself() -> None:
     assert caught.value is group
 
 
-async def test_what_connect_s_body_raises_leaves_as_itself(shared_endpoint: str) -> None:
+async def test_error_of_connect_body_propagates_unchanged(shared_endpoint: str) -> None:
     error = KeyError("mine")
     with pytest.raises(KeyError) as caught:
         async with cdpengine.connect(shared_endpoint):
@@ -61,7 +61,7 @@ async def test_what_connect_s_body_raises_leaves_as_itself(shared_endpoint: str)
 
 
 @pytest.mark.parametrize("transport", ["websocket", "pipe"])
-async def test_cancelled_it_ends_cleanly(transport: str) -> None:
+async def test_cancelled_launch_ends_cleanly(transport: str) -> None:
     before = profiles()
     with trio.move_on_after(30) as scope:
         async with cdpengine.launch(transport=transport) as browser:  # type: ignore[arg-type]
@@ -73,7 +73,7 @@ async def test_cancelled_it_ends_cleanly(transport: str) -> None:
 
 
 @pytest.mark.parametrize("transport", ["websocket", "pipe"])
-async def test_cancelled_it_waits_for_its_browser_and_for_nothing_else(
+async def test_cancelled_launch_waits_only_for_its_browser(
     transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No task reads Chrome's response to Browser.close by then. The engine used to wait for it until the
@@ -100,19 +100,19 @@ async def test_cancelled_it_waits_for_its_browser_and_for_nothing_else(
     assert left - ended[0] < 10
 
 
-async def test_a_browser_that_is_connected_to_is_not_closed(shared_endpoint: str) -> None:
+async def test_connected_browser_is_not_closed(shared_endpoint: str) -> None:
     for _ in range(2):
         async with cdpengine.connect(shared_endpoint) as browser:
             assert browser.version.product.startswith("Chrome/")
 
 
-async def test_a_start_that_takes_too_long_fails_by_name() -> None:
+async def test_slow_start_raises_named_error() -> None:
     with pytest.raises(cdpengine.LaunchFailedError, match="not ready within"):
         async with cdpengine.launch(timeout=0.01):
             raise AssertionError("it cannot have been ready")
 
 
-async def test_what_is_no_browser_is_named(tmp_path: Path) -> None:
+async def test_file_that_is_not_a_browser_is_named(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("not a program")
     with pytest.raises(cdpengine.EngineError, match="notes.txt"):
@@ -150,7 +150,7 @@ async def test_an_unreachable_port_is_named(scheme: str) -> None:
             pass
 
 
-async def test_an_endpoint_that_never_answers_is_given_up_on() -> None:
+async def test_unresponsive_endpoint_raises_at_the_timeout() -> None:
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listeners[0]:
         port = listeners[0].socket.getsockname()[1]

@@ -47,7 +47,7 @@ def at_once(_seconds: float) -> bool:
 
 
 @pytest.mark.parametrize("sockets", ["in the profile", "elsewhere"])
-async def test_one_in_use_is_left_alone_also_without_its_owner(
+async def test_profile_in_use_is_kept_even_without_its_owner(
     temporary: Path, monkeypatch: pytest.MonkeyPatch, sockets: str
 ) -> None:
     monkeypatch.setattr(owned_folder, "_ENDING_SECONDS", 0.2)
@@ -90,9 +90,7 @@ async def test_one_in_use_is_left_alone_also_without_its_owner(
         assert list(elsewhere.iterdir()) == []
 
 
-async def test_a_launch_is_not_held_up_by_what_is_swept(
-    temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_sweep_does_not_delay_launch(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sweep continues until the browser ends, and then stops."""
     asked = []
 

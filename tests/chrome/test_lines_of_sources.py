@@ -51,7 +51,7 @@ BOUNDS = {
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("source", SOURCES)
-async def test_bounds_are_those_that_the_page_gave(page: cdpengine.Page, source: Source) -> None:
+async def test_bounds_equal_the_page_attributes(page: cdpengine.Page, source: Source) -> None:
     await page.set_content("<!doctype html>" + "".join(BOUNDS))
     assert without_refs(str(await page.snapshot(source=source))) == list(BOUNDS.values())
 
@@ -98,7 +98,7 @@ WRAPPERS = {
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("name", WRAPPERS)
-async def test_what_wraps_controls_has_no_line_of_its_own(page: cdpengine.Page, name: str) -> None:
+async def test_wrapper_of_controls_has_no_line(page: cdpengine.Page, name: str) -> None:
     html, expected = WRAPPERS[name]
     await page.set_content(
         f"<!doctype html><style>.p {{ cursor: pointer }} img {{ width: 9px; height: 9px }}</style>{html}"
@@ -184,7 +184,7 @@ SAID = {
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("name", SAID)
-async def test_what_is_said_once_and_what_is_not_lost(
+async def test_repeated_text_is_merged_and_other_text_is_kept(
     page: cdpengine.Page, source: Source, name: str
 ) -> None:
     html, expected = SAID[name]
@@ -193,7 +193,7 @@ async def test_what_is_said_once_and_what_is_not_lost(
 
 
 @pytest.mark.parametrize("source", ["computed", "dom"])
-async def test_canvases_in_a_row_that_say_nothing_are_one_line(page: cdpengine.Page, source: Source) -> None:
+async def test_consecutive_unnamed_canvases_are_one_line(page: cdpengine.Page, source: Source) -> None:
     await page.set_content(
         "<!doctype html><canvas></canvas> <canvas></canvas><canvas></canvas><canvas aria-label=Chart></canvas><canvas></canvas>x<canvas></canvas>"
     )

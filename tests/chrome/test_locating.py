@@ -36,7 +36,7 @@ async def test_waits_for_element_that_appears_later(page: Page, ask: Callable[[P
     assert await page.evaluate("clicked.length") == 1
 
 
-async def test_it_is_what_is_there_when_it_is_used(page: Page) -> None:
+async def test_locator_is_resolved_at_each_use(page: Page) -> None:
     await show(page, GO)
     go, found = page.locate("#go"), await page.find("#go")
     for number in range(3):
@@ -49,7 +49,7 @@ async def test_it_is_what_is_there_when_it_is_used(page: Page) -> None:
         await page.click(found)
 
 
-async def test_one_that_is_replaced_while_it_is_waited_for_is_looked_for_again(page: Page) -> None:
+async def test_element_replaced_during_the_wait_is_resolved_again(page: Page) -> None:
     """The first two are removed before they can be clicked. The third one can be clicked."""
     await show(page, GO.replace("<button", "<button disabled data-n=0"))
     await page.evaluate(f"""void [100, 300].forEach((delay, n) => setTimeout(() => {{
@@ -69,7 +69,7 @@ async def test_a_new_document_has_its_own(page: Page) -> None:
         assert await page.evaluate("(button) => button.dataset.n", target=go) == str(number)
 
 
-async def test_what_is_typed_is_typed_once(page: Page) -> None:
+async def test_text_is_typed_only_once(page: Page) -> None:
     """The field is replaced at its first key. Whether the page received the key is unknown, so it is not
     repeated.
     """
@@ -124,7 +124,7 @@ USES: dict[str, Callable[[Page, Callable[[str], Locator]], Awaitable[Any]]] = {
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("use", USES)
-async def test_it_is_a_target_of_everything(page: Page, use: str) -> None:
+async def test_every_action_accepts_a_locator(page: Page, use: str) -> None:
     await page.set_content(CONTROLS)
     await USES[use](page, lambda element: page.locate(f"#{element}"))
     # The same on new elements.
@@ -141,7 +141,7 @@ async def test_upload_and_highlight_too(page: Page, tmp_path: Path) -> None:
         pass
 
 
-async def test_cancelled_while_it_is_looked_for_nothing_is_left(page: Page) -> None:
+async def test_cancelled_search_leaves_nothing(page: Page) -> None:
     await show(page, GO)
     with trio.move_on_after(0.2) as scope:
         await page.click(page.locate("#none"))
@@ -149,7 +149,7 @@ async def test_cancelled_while_it_is_looked_for_nothing_is_left(page: Page) -> N
     assert (await page.click(page.locate("#go"))).delivered
 
 
-async def test_wrong_ones_are_refused_before_anything_is_asked(page: Page) -> None:
+async def test_invalid_locators_are_refused_before_sending(page: Page) -> None:
     for given in ({}, {"role": "buton"}, {"css": "a", "nth": -1}, {"css": " "}):
         with pytest.raises(cdpengine.InvalidArgumentError):
             page.locate(**given)

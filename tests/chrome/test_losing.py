@@ -111,7 +111,7 @@ KILLED = ("awaited promise", "click", "wait for a page", "new page")
 
 @pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("name", slow_but(ACTIONS, KILLED))
-async def test_a_killed_browser_ends_every_call_at_once(name: str, slow: str) -> None:
+async def test_killed_browser_ends_every_call_immediately(name: str, slow: str) -> None:
     ended: list[float] = []
     async with cdpengine.launch() as browser:
         page = await ready_page(browser)

@@ -153,9 +153,7 @@ def test_killed_and_continued_nothing_is_lost_or_recorded_twice(
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
 )
-def test_a_signal_leaves_whole_files_and_what_is_left_to_the_next_run(
-    site: Site, number: int, status: int
-) -> None:
+def test_signal_leaves_complete_files_and_rest_for_next_run(site: Site, number: int, status: int) -> None:
     site.gate.clear()
     with start("--failures", "bad.jsonl") as command:
         site.wait_for_visits(4)
@@ -180,7 +178,7 @@ def test_a_signal_leaves_whole_files_and_what_is_left_to_the_next_run(
     assert f"; {COUNT - 1} before; 1 failed (bad.jsonl, 1 of them before)" in errors
 
 
-def test_a_terminal_shows_how_it_goes(site: Site, tmp_path: Path) -> None:
+def test_terminal_shows_progress(site: Site, tmp_path: Path) -> None:
     arguments = [*COMMAND, "map", "links", "in.txt", "-o", "o.jsonl", "--pages", "4"]
     terminal = Terminal(arguments, tmp_path / "state")
     try:

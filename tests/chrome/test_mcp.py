@@ -148,7 +148,7 @@ async def _never(_session: str, _request: object) -> Any:
     raise AssertionError
 
 
-async def test_what_a_model_reads(site: str, connected: Running) -> None:
+async def test_responses_for_models(site: str, connected: Running) -> None:
     async with connected() as (client, _):
         first = text_of(await client.call_tool("navigate", {"url": f"{site}/stage"}))
         assert first == f"{site}/stage (status 200)"
@@ -177,7 +177,9 @@ async def test_what_a_model_reads(site: str, connected: Running) -> None:
         assert "no tool 'clik'" in text_of(unknown)
 
 
-async def test_a_picture_fits_a_model_and_the_file_has_it_whole(shared_endpoint: str, tmp_path: Path) -> None:
+async def test_picture_is_scaled_for_model_and_file_is_full_size(
+    shared_endpoint: str, tmp_path: Path
+) -> None:
     settings = ServiceSettings(token="x" * 32, endpoint=shared_endpoint, url_policy=POLICY)
     long = "<body style='margin: 0'><div style='height: 4000px; background: teal'></div><button>End"
     async with (
@@ -311,7 +313,7 @@ async def test_long_answers_are_files_and_are_read_part_by_part(
         assert refused.is_error
 
 
-async def test_a_page_that_hangs_holds_up_no_call(site: str, connected: Running) -> None:
+async def test_hung_page_delays_no_other_call(site: str, connected: Running) -> None:
     async with connected() as (client, _):
         await client.call_tool("navigate", {"url": f"{site}/stage"})
         hung = await client.call_tool("evaluate", {"function": "while (true);", "timeoutMs": 300})
@@ -319,7 +321,7 @@ async def test_a_page_that_hangs_holds_up_no_call(site: str, connected: Running)
         assert not (await client.call_tool("click", {"selector": "#go"})).is_error
 
 
-async def test_a_long_call_tells_its_progress(site: str, connected: Running) -> None:
+async def test_long_call_reports_progress(site: str, connected: Running) -> None:
     told: list[float] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -367,7 +369,7 @@ ENDINGS = [
 
 
 @pytest.mark.parametrize(("number", "status"), ENDINGS)
-async def test_as_a_program_it_ends_in_order_while_it_waits_for_its_client(
+async def test_program_exits_normally_while_waiting_for_client(
     number: signal.Signals | None, status: int, short_folder: Path
 ) -> None:
     """By a signal or by the end of its input. Its browser and its output folder are removed."""
@@ -409,7 +411,7 @@ async def test_as_a_program_it_ends_in_order_while_it_waits_for_its_client(
 
 
 @pytest.mark.parametrize("lines", [1, 10, 1000])
-def test_what_is_too_long_is_cut_at_a_line(lines: int) -> None:
+def test_overlong_response_is_cut_at_a_line(lines: int) -> None:
     text = "\n".join(f"- line {number} of the page" for number in range(lines))
     short = cut(text, 100)
     if lines <= 10:

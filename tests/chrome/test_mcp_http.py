@@ -102,7 +102,7 @@ async def test_the_table_over_streamable_http(first: int, site: str, tmp_path: P
 
 
 @pytest.mark.slow
-async def test_each_client_has_a_session_of_its_own_and_named_ones_are_shared(site: str) -> None:
+async def test_each_client_has_its_session_and_named_sessions_are_shared(site: str) -> None:
     async with running() as listening:
         async with connected(listening, "legacy") as first, connected(listening, "legacy") as second:
             for client, path in ((first, "stage"), (second, "second")):
@@ -154,7 +154,7 @@ async def leave(listening: Listening, session_id: str, call: dict[str, Any]) -> 
         nursery.cancel_scope.cancel()
 
 
-async def test_a_client_that_leaves_ends_its_call_and_the_next_one_is_done_at_once(site: str) -> None:
+async def test_disconnect_ends_call_and_next_call_runs_immediately(site: str) -> None:
     seen: list[str] = []
 
     async def note(request: httpx2.Request) -> None:

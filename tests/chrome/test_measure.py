@@ -84,7 +84,7 @@ async def tracing_is_off(browser: cdpengine.Browser) -> None:
 
 @pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
-async def test_a_trace_has_what_happened(
+async def test_trace_contains_the_events(
     browser: cdpengine.Browser, page: cdpengine.Page, site: str, tmp_path: Path, name: str
 ) -> None:
     seen: list[cdpengine.TraceProgress] = []
@@ -134,7 +134,7 @@ async def test_a_trace_of_a_page_has_pictures_and_the_other_format_is_perfettos(
 
 
 @pytest.mark.slow
-async def test_a_trace_that_did_not_fit_says_so(
+async def test_truncated_trace_is_marked(
     browser: cdpengine.Browser, page: cdpengine.Page, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with browser.measure.trace(tmp_path / "t.json", categories=["*"], buffer_size=1 << 20) as trace:
@@ -189,7 +189,7 @@ async def test_a_trace_that_cannot_be_written_never_starts(
     await tracing_is_off(browser)
 
 
-async def test_a_page_that_goes_during_its_trace_is_named(browser: cdpengine.Browser, tmp_path: Path) -> None:
+async def test_page_closed_during_trace_is_named(browser: cdpengine.Browser, tmp_path: Path) -> None:
     page = await browser.new_page()
     with pytest.raises(cdpengine.SessionGoneError):
         async with page.measure.trace(tmp_path / "t.json"):
@@ -233,7 +233,7 @@ async def test_coverage_counts_over_documents_of_one_site_and_of_two(page: cdpen
     assert report.gaps == ()
 
 
-async def test_a_document_that_leaves_by_itself_is_a_gap(page: cdpengine.Page, site: str) -> None:
+async def test_document_that_navigates_itself_is_a_coverage_gap(page: cdpengine.Page, site: str) -> None:
     await page.goto(site + "/")
     async with page.measure.coverage(css=False) as coverage:
         await page.evaluate("(url) => { location.href = url; }", site + "/two")
@@ -326,7 +326,7 @@ async def test_metrics_are_a_mapping_with_attributes(page: cdpengine.Page, site:
     assert page.session._domains.keys() == {"Page"}
 
 
-async def test_a_profile_names_what_took_the_time(page: cdpengine.Page, tmp_path: Path) -> None:
+async def test_profile_names_the_slow_function(page: cdpengine.Page, tmp_path: Path) -> None:
     path = tmp_path / "p.cpuprofile"
     async with page.measure.profile(path, interval=0.0002) as profiling:
         await page.evaluate(
@@ -374,7 +374,7 @@ async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, na
     assert set(page.session._domains) == {"Page"}
 
 
-async def test_a_heap_snapshot_with_nowhere_to_go_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
+async def test_heap_snapshot_without_path_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
     with pytest.raises(cdpengine.MeasurementFailedError):
         await page.measure.heap_snapshot(tmp_path / "none" / "h")
     with pytest.raises(cdpengine.DeadlineExceededError):

@@ -93,7 +93,7 @@ def failures(snapshot: cdpengine.Snapshot, tree: list[dict[str, Any]], source: s
 
 @pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("source", SOURCES)
-async def test_names_are_chromes_own(page: cdpengine.Page, source: Source) -> None:
+async def test_names_equal_those_of_chrome(page: cdpengine.Page, source: Source) -> None:
     wrong: list[str] = []
     for seed in range(SEED, SEED + PAGES):
         html = random_page(Random(seed))

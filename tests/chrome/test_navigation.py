@@ -49,7 +49,7 @@ def slow(httpserver: HTTPServer) -> Iterator[threading.Event]:
     release.set()
 
 
-async def test_the_answer_says_where_it_went(page: cdpengine.Page, site: HTTPServer) -> None:
+async def test_outcome_has_the_final_url(page: cdpengine.Page, site: HTTPServer) -> None:
     url = site.url_for("/one")
     navigation = await page.goto(url)
     assert navigation == cdpengine.Navigation(url=url, status=200, mime_type="text/html")
@@ -62,7 +62,7 @@ async def test_the_answer_says_where_it_went(page: cdpengine.Page, site: HTTPSer
     ("no-such-scheme:x", "Chrome has no document for no-such-scheme: URLs"),
     ("mailto:ada@example.com", "Chrome has no document for mailto: URLs"),
 ])  # fmt: skip
-async def test_what_is_no_document_says_so_and_the_next_one_has_its_status(
+async def test_response_without_document_is_reported_and_next_has_its_status(
     page: cdpengine.Page, site: HTTPServer, url: str, reason: str
 ) -> None:
     with pytest.raises(cdpengine.NavigationFailedError, match=reason):
@@ -72,7 +72,7 @@ async def test_what_is_no_document_says_so_and_the_next_one_has_its_status(
 
 
 @pytest.mark.parametrize("url", ["chrome://crash", "chrome://kill"])
-async def test_a_url_that_crashes_the_page_says_so(
+async def test_url_that_crashes_the_page_raises_named_error(
     browser: cdpengine.Browser, site: HTTPServer, url: str
 ) -> None:
     page = await browser.new_page(site.url_for("/one"))
@@ -90,7 +90,7 @@ async def test_a_url_that_crashes_the_page_says_so(
     await page.close()
 
 
-async def test_a_host_and_a_port_are_no_url(page: cdpengine.Page, site: HTTPServer) -> None:
+async def test_host_and_port_without_scheme_are_refused(page: cdpengine.Page, site: HTTPServer) -> None:
     for url in (f"localhost:{site.port}/one", f"localhost:{site.port}", f"my-host.example:{site.port}?q"):
         with pytest.raises(cdpengine.InvalidArgumentError, match=f'"http://{url.partition("?")[0]}'):
             await page.goto(url)
@@ -125,7 +125,7 @@ async def test_a_status_is_not_a_failure(page: cdpengine.Page, site: HTTPServer)
     assert (await page.goto(site.url_for("/missing"))).status == 404
 
 
-async def test_redirects_are_told_in_order(page: cdpengine.Page, site: HTTPServer) -> None:
+async def test_redirects_are_reported_in_order(page: cdpengine.Page, site: HTTPServer) -> None:
     navigation = await page.goto(site.url_for("/away"))
     assert navigation.url == site.url_for("/one")
     assert navigation.status == 200
@@ -154,7 +154,7 @@ async def test_every_load_state_can_be_waited_for(page: cdpengine.Page, site: HT
     assert navigation.status == 200
 
 
-async def test_load_waits_for_what_domcontentloaded_does_not(
+async def test_load_waits_longer_than_domcontentloaded(
     page: cdpengine.Page, httpserver: HTTPServer, slow: threading.Event
 ) -> None:
     httpserver.expect_request("/with-image").respond_with_data(
@@ -181,14 +181,14 @@ async def test_a_refused_connection_is_named(page: cdpengine.Page) -> None:
 
 
 @pytest.mark.parametrize(("path", "reason"), [("/nothing", "net::ERR_ABORTED"), ("/file", "download")])
-async def test_what_is_no_document_is_named(
+async def test_url_without_document_is_named(
     page: cdpengine.Page, site: HTTPServer, path: str, reason: str
 ) -> None:
     with pytest.raises(cdpengine.NavigationFailedError, match=reason):
         await page.goto(site.url_for(path))
 
 
-async def test_a_server_that_never_answers_is_given_up_on(
+async def test_unresponsive_server_raises_at_the_deadline(
     page: cdpengine.Page, site: HTTPServer, slow: threading.Event
 ) -> None:
     await page.goto(site.url_for("/one"))
@@ -200,7 +200,7 @@ async def test_a_server_that_never_answers_is_given_up_on(
     assert await page.title() == "two", "the abandoned navigation does not arrive later"
 
 
-async def test_a_page_that_moves_on_by_itself_is_followed(page: cdpengine.Page, site: HTTPServer) -> None:
+async def test_navigation_follows_page_that_redirects_itself(page: cdpengine.Page, site: HTTPServer) -> None:
     site.expect_request("/hop").respond_with_data(
         "<script>location.replace('/two')</script>" + page_html("hop"), content_type="text/html"
     )
@@ -252,7 +252,7 @@ async def test_history_of_a_frame_only(page: cdpengine.Page, site: HTTPServer, h
     assert await page.evaluate("window.kept") is True
 
 
-async def test_a_frame_that_moves_by_itself_does_not_end_the_way_through_the_history(
+async def test_frame_navigation_does_not_end_history_navigation(
     page: cdpengine.Page, site: HTTPServer
 ) -> None:
     busy = "<iframe src='/one'></iframe><script>let i = 0; setInterval(() => frames[0].location.replace('#' + ++i), 20)</script>"
@@ -298,7 +298,7 @@ async def test_a_url_without_a_scheme_is_refused(page: cdpengine.Page, url: str)
         await page.goto(url)
 
 
-async def test_nonsense_is_refused_before_anything_is_sent(
+async def test_invalid_arguments_are_refused_before_sending(
     page: cdpengine.Page, browser: cdpengine.Browser
 ) -> None:
     sent = browser.statistics().main.sent

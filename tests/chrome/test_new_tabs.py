@@ -69,7 +69,7 @@ async def test_a_tab_of_a_link_in_a_frame_and_by_a_key(site: cdpengine.Page, htt
     await expected.value.close()
 
 
-async def test_tabs_of_two_pages_are_told_apart(site: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_tabs_of_two_pages_are_distinguished(site: cdpengine.Page, httpserver: HTTPServer) -> None:
     """Both pages open the same address, and so does a tab without a click."""
     other = await site.browser.new_page(httpserver.url_for("/"))
     alone = await site.browser.new_page(httpserver.url_for("/item"))

@@ -62,7 +62,7 @@ def give_requests() -> Iterator[dict[str, Any]]:
                 yield made | ({"timeoutMs": 300} if "timeout_ms" in fields else {})
 
 
-async def test_each_gets_a_response(browser: cdpengine.Browser, tmp_path: Path) -> None:
+async def test_each_odd_string_gets_a_response(browser: cdpengine.Browser, tmp_path: Path) -> None:
     requests = list(give_requests())
     assert len({each["kind"] for each in requests}) > 30
     async with browser.new_context() as context:

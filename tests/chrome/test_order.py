@@ -118,7 +118,7 @@ async def opened(transport: Literal["websocket", "pipe"], endpoint: str) -> Asyn
             yield browser
 
 
-async def test_what_a_page_did_is_known_when_the_answer_is(stage: Stage) -> None:
+async def test_page_events_are_known_when_the_response_arrives(stage: Stage) -> None:
     missing: list[str] = []
     for _ in range(ROUNDS):
         for name, way in WAYS.items():

@@ -63,7 +63,7 @@ async def ear(page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTP
         yield ear
 
 
-async def test_all_scripts_but_the_users_are_noted(
+async def test_all_scripts_except_user_scripts_are_marked(
     page: cdpengine.Page, browser: cdpengine.Browser, ear: Ear, tmp_path: Path
 ) -> None:
     """Run each operation once, to detect a new script without a mark."""
@@ -132,7 +132,7 @@ async def test_all_scripts_but_the_users_are_noted(
     assert len(ear.own) > 20
 
 
-async def test_what_is_given_and_returned_is_not_noted(page: cdpengine.Page, ear: Ear) -> None:
+async def test_arguments_and_results_are_not_marked_as_own(page: cdpengine.Page, ear: Ear) -> None:
     """Values of the user and of the page are literals after a script's last line `)(`."""
 
     async def answer(given: dict[str, str]) -> str:

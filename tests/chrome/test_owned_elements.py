@@ -57,7 +57,7 @@ async def check_each(page: cdpengine.Page, documents: list[str]) -> None:
             assert lines(await read(request_of(page, worlds, clickables=True))) == expected, html
 
 
-async def test_owned_elements_stand_where_chrome_has_them(page: cdpengine.Page) -> None:
+async def test_owned_elements_are_where_chrome_has_them(page: cdpengine.Page) -> None:
     await check_each(page, DOCUMENTS)
 
 

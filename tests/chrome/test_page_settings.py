@@ -31,7 +31,7 @@ async def extra(page: cdpengine.Page, frame: cdpengine.Frame | None = None) -> o
     return json.loads(said[1])[3]
 
 
-async def test_headers_of_all_scopes_go_together(
+async def test_headers_of_all_scopes_are_merged(
     browser: cdpengine.Browser, page: cdpengine.Page, site: Site
 ) -> None:
     await page.goto(site.url)
@@ -84,7 +84,7 @@ async def test_conditions_hold_in_frames_and_workers_and_end(page: cdpengine.Pag
     assert page.session._domains.keys() <= {"Page"}
 
 
-async def test_a_named_network_says_what_it_is(page: cdpengine.Page, site: Site) -> None:
+async def test_named_network_sets_its_conditions(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     async with page.network.conditions("Fast 3G"):
         assert await page.evaluate("navigator.connection.rtt") > 400
@@ -137,7 +137,7 @@ async def test_a_context_sets_all_its_pages_and_ends_while_one_is_stuck(
         await stuck.close()
 
 
-async def test_what_is_awaited_lasts_until_it_is_ended(
+async def test_awaited_setting_lasts_until_reset(
     browser: cdpengine.Browser, page: cdpengine.Page, site: Site
 ) -> None:
     async def made(route: cdpengine.Route) -> None:
@@ -181,7 +181,7 @@ async def test_what_is_awaited_lasts_until_it_is_ended(
             await browser.session.call("Browser.getVersion")
 
 
-async def test_what_lasts_ends_with_its_page_and_its_context(browser: cdpengine.Browser, site: Site) -> None:
+async def test_lasting_setting_ends_with_page_and_context(browser: cdpengine.Browser, site: Site) -> None:
     async def made(route: cdpengine.Route) -> None:
         await route.fulfill(body="made")
 

@@ -55,7 +55,7 @@ async def test_setting_content_leaves_no_trace(page: cdpengine.Page) -> None:
     assert await page.evaluate("document.querySelectorAll('script, style').length") == 0
 
 
-async def test_a_popup_that_is_gone_before_it_was_let_run_leaves_its_opener_at_work(
+async def test_popup_closed_before_it_was_resumed_does_not_block_its_opener(
     browser: cdpengine.Browser, page: cdpengine.Page
 ) -> None:
     """Chrome keeps the opener inside `window.open` until the popup is resumed."""
@@ -182,7 +182,7 @@ async def test_a_ref_of_another_page_is_refused(browser: cdpengine.Browser, page
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("target", [None, 3, 4.5, object()])
-async def test_what_is_no_target_is_refused(page: cdpengine.Page, target: object) -> None:
+async def test_invalid_target_is_refused(page: cdpengine.Page, target: object) -> None:
     with pytest.raises(InvalidArgumentError, match="target"):
         await page.click(target, timeout=2)  # type: ignore[arg-type]
 
@@ -220,7 +220,7 @@ async def test_pycdp_commands_and_events(page: cdpengine.Page) -> None:
     assert isinstance(event.typed(), cdp.page.LoadEventFired)
 
 
-async def test_what_pycdp_cannot_decode_comes_raw(page: cdpengine.Page) -> None:
+async def test_undecodable_event_is_delivered_raw(page: cdpengine.Page) -> None:
     await page.set_content("<a href='#x'>link</a>")
     with pytest.raises(cdpengine.UndecodableReplyError) as caught:
         await page.session.execute(cdp.accessibility.get_full_ax_tree())
@@ -237,7 +237,7 @@ async def test_traffic_of_a_page_load(page: cdpengine.Page, httpserver: HTTPServ
     assert seen == {httpserver.url_for("/"), httpserver.url_for("/a.js")}
 
 
-async def test_a_refusal_is_in_chromes_words(page: cdpengine.Page) -> None:
+async def test_refusal_has_chromes_message(page: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.RemoteError) as caught:
         await page.session.call("Page.noSuchCommand")
     assert caught.value.code == -32601

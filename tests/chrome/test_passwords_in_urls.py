@@ -16,7 +16,7 @@ USER, PASSWORD = "canaryuser", "Zx81kQw93LmV77"
 
 
 @pytest.mark.parametrize("name", WAYS)
-async def test_no_response_has_them(
+async def test_no_response_contains_the_credentials(
     name: str, shared_endpoint: str, httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     received: list[tuple[str | None, str | None]] = []

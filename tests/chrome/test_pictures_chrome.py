@@ -99,7 +99,7 @@ async def test_a_picture_made_smaller_shows_the_same(tall: cdpengine.Page) -> No
     assert opened(labelled.image).height == 500
 
 
-async def test_formats_that_cannot_hold_it_are_refused_by_name(tall: cdpengine.Page) -> None:
+async def test_formats_that_cannot_hold_the_size_are_refused(tall: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.PictureTooLargeError, match="24000 pixels is too large for webp"):
         await tall.screenshot(full_page=True, format="webp")
     with pytest.raises(cdpengine.PictureTooLargeError, match="jpeg"):
@@ -151,7 +151,7 @@ async def test_parts_of_a_page(tall: cdpengine.Page, tmp_path: Path) -> None:
     ],
     ids=str,
 )
-async def test_options_that_do_not_go_together(page: cdpengine.Page, options: dict[str, Any]) -> None:
+async def test_conflicting_options_are_refused(page: cdpengine.Page, options: dict[str, Any]) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError):
         await page.screenshot(**options)
 
@@ -210,7 +210,7 @@ def streams(pdf: bytes) -> bytes:
     return b"".join(found)
 
 
-async def test_a_pdf_is_as_large_as_was_asked(page: cdpengine.Page, tmp_path: Path) -> None:
+async def test_pdf_has_the_requested_size(page: cdpengine.Page, tmp_path: Path) -> None:
     parts = [
         f"<div style='break-after: page; background: #f00'><h1>{number}</h1></div>" for number in range(4)
     ]

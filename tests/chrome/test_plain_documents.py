@@ -217,7 +217,7 @@ async def tree_page(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]
         await page.close()
 
 
-async def test_random_documents_say_the_same(browser: cdpengine.Browser, tree_page: cdpengine.Page) -> None:
+async def test_random_documents_read_the_same(browser: cdpengine.Browser, tree_page: cdpengine.Page) -> None:
     plain, page = 0, await browser.new_page()
     try:
         for number in range(SEED, SEED + PAGES):

@@ -63,7 +63,9 @@ async def title(page: cdpengine.Page, url: str) -> str:
 # --- leases -----------------------------------------------------------------------------------------------------
 
 
-async def test_each_lease_is_alone_and_a_named_context_is_shared(pool: BrowserPool, site: HTTPServer) -> None:
+async def test_each_lease_is_isolated_and_named_context_is_shared(
+    pool: BrowserPool, site: HTTPServer
+) -> None:
     url = site.url_for("/visit")
     seen = []
     for context in (None, "anna", None, "ben", "anna", "ben"):
@@ -83,7 +85,7 @@ async def test_each_lease_is_alone_and_a_named_context_is_shared(pool: BrowserPo
         assert not await pool.close_context("anna")  # the page is in use
 
 
-async def test_no_more_pages_than_there_is_room_for(pool: BrowserPool) -> None:
+async def test_number_of_pages_is_limited(pool: BrowserPool) -> None:
     most: Counter[str] = Counter()
     done = 0
 
@@ -106,7 +108,7 @@ async def test_no_more_pages_than_there_is_room_for(pool: BrowserPool) -> None:
     assert all(browser.leases == 0 for browser in pool.statistics().browsers)
 
 
-async def test_those_of_a_higher_priority_go_first(pool: BrowserPool) -> None:
+async def test_higher_priority_leases_come_first(pool: BrowserPool) -> None:
     order: list[int] = []
 
     async def wait(priority: int, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -248,7 +250,7 @@ async def test_a_source_is_pulled_as_results_are_taken(pool: BrowserPool) -> Non
     assert pulled == at_the_end
 
 
-async def test_a_loop_that_is_left_stops_its_jobs(pool: BrowserPool) -> None:
+async def test_leaving_the_loop_stops_its_jobs(pool: BrowserPool) -> None:
     began = 0
 
     async def work(page: cdpengine.Page, number: int) -> None:
@@ -266,7 +268,7 @@ async def test_a_loop_that_is_left_stops_its_jobs(pool: BrowserPool) -> None:
     assert began <= 1 + 2 * pool.capacity
 
 
-async def test_what_a_source_raises_comes_after_the_results(pool: BrowserPool) -> None:
+async def test_error_of_source_is_raised_after_the_results(pool: BrowserPool) -> None:
     def numbers() -> Iterator[int]:
         yield from range(3)
         raise OSError("the disk")
@@ -308,7 +310,7 @@ async def test_jobs_in_one_named_context(pool: BrowserPool, site: HTTPServer) ->
 # --- lost browsers ----------------------------------------------------------------------------------------------
 
 
-async def test_a_browser_that_is_killed_ends_its_leases_by_name(pool: BrowserPool) -> None:
+async def test_killed_browser_ends_its_leases_with_named_error(pool: BrowserPool) -> None:
     async with pool.page() as other:
         with pytest.raises(cdpengine.LeaseEndedError, match=r"browser \d\.1 ended: ") as caught:
             async with pool.page() as page:
@@ -359,7 +361,7 @@ async def test_jobs_go_on_when_browsers_are_killed(pool: BrowserPool) -> None:
 # --- the end ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_pool_that_drains_ends_what_it_has(pool: BrowserPool) -> None:
+async def test_draining_pool_finishes_its_jobs(pool: BrowserPool) -> None:
     begun = trio.Event()
 
     async def work(page: cdpengine.Page, number: int) -> int:
@@ -388,7 +390,7 @@ async def test_a_pool_that_drains_ends_what_it_has(pool: BrowserPool) -> None:
         pool.map(work, [1])
 
 
-async def test_a_pool_that_stops_ends_all_by_name(pool: BrowserPool) -> None:
+async def test_stopping_pool_ends_all_with_named_error(pool: BrowserPool) -> None:
     errors: list[BaseException] = []
 
     async def use() -> None:
@@ -409,7 +411,7 @@ async def test_a_pool_that_stops_ends_all_by_name(pool: BrowserPool) -> None:
     assert all("the pool was stopped" in str(error) for error in errors)
 
 
-async def test_the_end_of_the_block_ends_what_runs_elsewhere(
+async def test_end_of_block_ends_jobs_of_other_tasks(
     members: LaunchedBrowsers | RemoteBrowsers,
 ) -> None:
     errors: list[BaseException] = []

@@ -83,7 +83,7 @@ async def test_hosts_are_limited_and_robots_obeyed(httpserver: HTTPServer, visit
     assert visits.begun["localhost"][0] < ours[2]  # it did not wait for the other host
 
 
-async def test_a_host_that_asks_for_a_pause_gets_it(httpserver: HTTPServer, visits: Visits) -> None:
+async def test_host_that_requests_a_pause_is_paused(httpserver: HTTPServer, visits: Visits) -> None:
     visits.refuse = 1
     url = httpserver.url_for("/page")
     async with BrowserPool(pages=1, manners=Manners(delay=0, foreign_only=False)) as pool:
@@ -94,9 +94,7 @@ async def test_a_host_that_asks_for_a_pause_gets_it(httpserver: HTTPServer, visi
     assert begun[1] - begun[0] > 0.9
 
 
-async def test_a_lease_that_waits_for_its_host_can_be_given_up(
-    httpserver: HTTPServer, visits: Visits
-) -> None:
+async def test_lease_that_waits_for_its_host_can_be_cancelled(httpserver: HTTPServer, visits: Visits) -> None:
     url = httpserver.url_for("/page")
     async with BrowserPool(pages=2, manners=Manners(at_once=1, delay=0, foreign_only=False)) as pool:
         async with pool.page(url):

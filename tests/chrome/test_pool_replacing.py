@@ -25,7 +25,7 @@ async def add(page: cdpengine.Page, number: int) -> int:
     return int(await page.evaluate(f"1 + {number}"))
 
 
-async def test_a_browser_that_does_not_answer_is_replaced() -> None:
+async def test_unresponsive_browser_is_replaced() -> None:
     limits = BrowserLimits(hung_after=slack(1))
     async with BrowserPool(browsers=2, pages=2, limits=limits) as pool:
         await wait_until_ready(pool, 2)
@@ -59,7 +59,7 @@ async def test_a_browser_that_served_its_share_is_replaced(overlap: bool) -> Non
                 assert service.started <= 1 + 4 * 2  # and the connections that stop scripts
 
 
-async def test_a_lease_of_a_browser_that_retires_has_its_time(httpserver: HTTPServer) -> None:
+async def test_lease_of_retiring_browser_can_finish(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/").respond_with_data("<title>x</title>", content_type="text/html")
     limits = BrowserLimits(leases=2, retire_within=slack(1.5))  # the page must be open by then
     async with BrowserPool(pages=2, limits=limits) as pool:
@@ -75,7 +75,7 @@ async def test_a_lease_of_a_browser_that_retires_has_its_time(httpserver: HTTPSe
             assert pool.statistics().browsers[-1].name == "browser 1.2"
 
 
-async def test_a_named_context_hands_its_state_on(httpserver: HTTPServer) -> None:
+async def test_named_context_passes_on_its_state(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/").respond_with_data("<title>x</title>", content_type="text/html")
     async with BrowserPool(pages=2, limits=BrowserLimits(leases=2)) as pool:
         for number in range(6):
@@ -124,7 +124,7 @@ async def test_a_browser_that_is_old_is_replaced() -> None:
         assert pool.statistics().ended_by_name == 0
 
 
-async def test_work_goes_by_weight_and_room() -> None:
+async def test_work_is_distributed_by_weight_and_room() -> None:
     members = [LaunchedBrowsers(pages=4), LaunchedBrowsers(pages=2, weight=2)]
     async with BrowserPool(members) as pool:
         await wait_until_ready(pool, 2)
@@ -172,7 +172,7 @@ async def test_a_pool_whose_browsers_do_not_come_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_who_waits_is_told_that_there_is_no_browser_any_more() -> None:
+async def test_waiting_lease_raises_when_no_browser_is_left() -> None:
     async with private_browsers() as service:
         here = RemoteBrowsers(f"ws://127.0.0.1:{service.port}?token={TOKEN}")
         async with BrowserPool(here, pages=1, timeout=slack(3)) as pool:
@@ -223,7 +223,7 @@ async def test_who_waits_is_told_that_there_is_no_browser_any_more() -> None:
         ({"browsers": LaunchedBrowsers(), "launch": {"headless": False}}, "launch"),
     ],
 )
-def test_what_cannot_be_a_pool_is_refused(arguments: dict[str, object], what: str) -> None:
+def test_invalid_pools_are_refused(arguments: dict[str, object], what: str) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match=f"^{what}: "):
         BrowserPool(**arguments)  # type: ignore[arg-type]
 
@@ -261,7 +261,7 @@ async def test_items_and_options_of_jobs_are_checked() -> None:
             pool.map(add, [1], ahead=0)
 
 
-def test_no_secret_is_in_what_a_member_shows() -> None:
+def test_member_repr_contains_no_secret() -> None:
     member = RemoteBrowsers("wss://a.example/?token=abracadabra", headers={"Authorization": "abracadabra"})
     assert "abracadabra" not in f"{member} {member!r}"
     assert attrs.evolve(member, connections=2).count == 2

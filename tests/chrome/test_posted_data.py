@@ -86,7 +86,7 @@ async def uploads(httpserver: HTTPServer, page: cdpengine.Page, tmp_path: Path) 
     return uploads
 
 
-async def test_a_route_has_whole_bodies_or_says_why_not(page: cdpengine.Page, uploads: Uploads) -> None:
+async def test_route_has_whole_bodies_or_the_reason(page: cdpengine.Page, uploads: Uploads) -> None:
     seen: dict[str, cdpengine.InterceptedRequest] = {}
 
     async def look(route: Route) -> None:
@@ -116,7 +116,7 @@ async def test_a_route_has_whole_bodies_or_says_why_not(page: cdpengine.Page, up
         assert alike(body) == alike(received[name]), name
 
 
-async def test_activity_and_archives_have_whole_bodies_or_say_why_not(
+async def test_activity_and_archives_have_whole_bodies_or_the_reason(
     page: cdpengine.Page, uploads: Uploads, tmp_path: Path
 ) -> None:
     recording = tmp_path / "wire.jsonl"

@@ -130,7 +130,7 @@ async def test_many_changes_are_seen(followed: cdpengine.Page, seed: int) -> Non
         assert await after(followed, changes) == [], changes
 
 
-async def test_names_that_were_found_before_a_change_are_not_found_after_it(followed: cdpengine.Page) -> None:
+async def test_removed_names_are_no_longer_found(followed: cdpengine.Page) -> None:
     """The test above would also pass if both always found everything."""
     count = "([css, name]) => { kept.update(); return kept.named(css, name).length }"
     asked = ["button", "Send it"]

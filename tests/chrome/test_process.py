@@ -164,7 +164,7 @@ async def test_killed_browser_is_noticed(temporary: Path) -> None:
     assert_nothing_left(temporary, process.pid)
 
 
-async def test_a_stopped_browser_ends_all_the_same(temporary: Path) -> None:
+async def test_stopped_browser_is_still_ended(temporary: Path) -> None:
     with trio.fail_after(20):
         async with start_browser(LaunchOptions(CHROMIUM)) as process:
             os.kill(process.pid, signal.SIGSTOP)
@@ -182,7 +182,7 @@ async def test_a_users_profile_is_kept(temporary: Path, tmp_path: Path) -> None:
     assert_nothing_left(temporary, process.pid)
 
 
-async def test_a_stale_port_file_is_not_believed(tmp_path: Path) -> None:
+async def test_stale_port_file_is_ignored(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     profile.mkdir()
     (profile / "DevToolsActivePort").write_text("1\n/devtools/browser/old")
@@ -192,7 +192,7 @@ async def test_a_stale_port_file_is_not_believed(tmp_path: Path) -> None:
         await browser_version(process)
 
 
-async def test_a_profile_in_use_says_so(tmp_path: Path) -> None:
+async def test_profile_in_use_raises_named_error(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     with trio.fail_after(30):
         async with start_browser(LaunchOptions(CHROMIUM, user_data_dir=profile)) as first:
@@ -214,7 +214,7 @@ async def test_user_arguments_reach_the_browser(temporary: Path) -> None:
     assert "Translate" in features[0]
 
 
-async def test_the_environment_is_the_one_given(temporary: Path) -> None:
+async def test_browser_has_the_given_environment(temporary: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(temporary.parent), "MINE": "1"}
     async with start_browser(LaunchOptions(CHROMIUM, env=environment)) as process:
         block = started_with(process.pid, "environ")
@@ -408,7 +408,7 @@ async def test_a_program_that_ignores_sigterm_is_killed(temporary: Path, tmp_pat
 @pytest.mark.parametrize(
     "argument", ["--user-data-dir=/x", "--remote-debugging-port=1", "--remote-debugging-pipe", "nul\0"]
 )
-async def test_arguments_that_cannot_be_given(temporary: Path, argument: str) -> None:
+async def test_reserved_arguments_are_refused(temporary: Path, argument: str) -> None:
     with pytest.raises(InvalidArgumentError):
         async with start_browser(LaunchOptions(CHROMIUM, args=[argument])):
             pass
@@ -453,7 +453,7 @@ def owner(temporary: Path, request: pytest.FixtureRequest) -> Iterator[tuple[sub
 
 
 @pytest.mark.parametrize("owner", ["websocket", "pipe"], indirect=True)
-def test_our_process_killed_takes_the_browser_along(
+def test_browser_ends_when_our_process_is_killed(
     owner: tuple[subprocess.Popen[str], int], temporary: Path
 ) -> None:
     process, browser = owner
@@ -465,7 +465,7 @@ def test_our_process_killed_takes_the_browser_along(
 
 
 @pytest.mark.parametrize("owner", ["websocket"], indirect=True)
-def test_ctrl_c_ends_the_browser_and_leaves_as_itself(
+def test_ctrl_c_ends_browser_and_propagates_unchanged(
     owner: tuple[subprocess.Popen[str], int], temporary: Path
 ) -> None:
     process, browser = owner

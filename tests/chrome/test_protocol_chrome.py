@@ -26,7 +26,7 @@ async def test_the_engine_knows_this_browser(protocol: Protocol) -> None:
     assert [str(finding) for finding in check_engine(protocol, engine_uses()) if finding.breaks] == []
 
 
-async def test_what_pycdp_does_not_know(protocol: Protocol) -> None:
+async def test_protocol_parts_missing_in_pycdp(protocol: Protocol) -> None:
     found = check_pycdp(protocol, read_pycdp())
     assert {"ApplicationCache.enable", "DOM.PseudoType"} <= {
         finding.name for finding in found if finding.breaks
@@ -69,7 +69,7 @@ def test_a_browser_that_has_all_is_fit(protocol: Protocol, tmp_path: Path) -> No
     assert json.loads(done.stdout)["affected"] is False
 
 
-async def test_everything_that_there_is_can_be_shown(protocol: Protocol) -> None:
+async def test_every_protocol_item_can_be_shown(protocol: Protocol) -> None:
     for entry in protocol.entries():
         text = entry_text(protocol, entry)
         assert text.startswith(f"{entry.kind} {entry.name}")
@@ -77,7 +77,7 @@ async def test_everything_that_there_is_can_be_shown(protocol: Protocol) -> None
     json.dumps(entry_json(protocol, protocol.find("DOM.getDocument")[0]))
 
 
-async def test_nobody_there() -> None:
+async def test_endpoint_without_browser() -> None:
     with pytest.raises(ConnectFailedError):
         await fetch_protocol("http://127.0.0.1:9")
     with pytest.raises(InvalidArgumentError):

@@ -114,7 +114,7 @@ async def read_both(
     return wrong
 
 
-async def test_readings_at_once_are_right(
+async def test_concurrent_readings_are_correct(
     readings: dict[str, tuple[Reading, Callable[[object], bool]]],
 ) -> None:
     chosen = random.Random(36)
@@ -126,7 +126,7 @@ async def test_readings_at_once_are_right(
     assert wrong == []
 
 
-async def test_evaluations_in_frames_at_once_are_right(
+async def test_concurrent_evaluations_in_frames_are_correct(
     readings: dict[str, tuple[Reading, Callable[[object], bool]]],
 ) -> None:
     """Each one has Chrome report the contexts of the frame's process for a moment."""
@@ -139,7 +139,7 @@ async def test_evaluations_in_frames_at_once_are_right(
     assert wrong == []
 
 
-async def test_a_reading_that_is_cancelled_leaves_the_others_right(
+async def test_cancelled_reading_leaves_others_correct(
     readings: dict[str, tuple[Reading, Callable[[object], bool]]],
 ) -> None:
     chosen = random.Random(36)

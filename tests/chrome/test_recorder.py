@@ -141,7 +141,7 @@ async def test_an_action_that_failed_says_with_what(page: cdpengine.Page, tmp_pa
     assert [line.failed for line in ends] == ["EvaluationFailedError", "EvaluationTimeoutError", ""]
 
 
-async def test_what_does_not_fit_into_the_queue_is_counted_and_reported(
+async def test_messages_beyond_the_queue_are_counted_and_reported(
     page: cdpengine.Page, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.jsonl"
@@ -166,7 +166,7 @@ async def test_a_full_disk_is_reported_at_the_end(page: cdpengine.Page) -> None:
     assert await page.evaluate("1 + 1") == 2
 
 
-async def test_a_file_that_cannot_be_written_is_refused_before(page: cdpengine.Page, tmp_path: Path) -> None:
+async def test_unwritable_file_is_refused_before_recording(page: cdpengine.Page, tmp_path: Path) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="recording"):
         async with debug.record(page.browser, tmp_path / "no" / "folder"):
             pass
@@ -225,7 +225,7 @@ def program(recording: Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("name", ["killed.jsonl", "killed.jsonl.zst"])
-async def test_what_a_kill_leaves_can_be_read(tmp_path: Path, name: str) -> None:
+async def test_recording_of_killed_program_is_readable(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     with program(path) as process:
         size = path.stat().st_size

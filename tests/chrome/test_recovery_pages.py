@@ -86,7 +86,7 @@ async def test_a_timer_that_hangs_is_terminated(site: cdpengine.Page) -> None:
 
 @pytest.mark.sample(6, start=1)
 @pytest.mark.parametrize("action", ["snapshot", "screenshot", "title", "content", "click", "set_content"])
-async def test_an_action_on_a_stuck_page_says_so(site: cdpengine.Page, action: str) -> None:
+async def test_action_on_stuck_page_reports_it(site: cdpengine.Page, action: str) -> None:
     button = (await site.snapshot()).find(role="button")
     await hang(site)
     calls = {
@@ -125,9 +125,7 @@ async def test_a_synchronous_request_needs_a_reload(site: cdpengine.Page, silent
     await works(site)
 
 
-async def test_a_reload_that_goes_on_is_waited_for_by_the_next_action(
-    site: cdpengine.Page, silent_port: int
-) -> None:
+async def test_next_action_waits_for_running_reload(site: cdpengine.Page, silent_port: int) -> None:
     await hang(site, synchronous_request(silent_port))
     with contextlib.suppress(cdpengine.DeadlineExceededError):
         await site.recover(allow="reload", timeout=0.11)
@@ -189,9 +187,7 @@ async def test_a_page_that_waits_for_its_next_document_is_not_hung(
         await page.close()
 
 
-async def test_an_action_while_the_page_waits_for_its_next_document_says_so(
-    site: cdpengine.Page, silent_port: int
-) -> None:
+async def test_action_during_navigation_reports_the_wait(site: cdpengine.Page, silent_port: int) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(navigate, site, f"http://127.0.0.1:{silent_port}/")
         with trio.fail_after(10):
@@ -211,7 +207,7 @@ async def navigate(page: cdpengine.Page, url: str) -> None:
         await page.goto(url, timeout=60)
 
 
-async def test_a_page_that_hangs_is_closed_where_that_is_allowed(
+async def test_hung_page_is_closed_if_allowed(
     browser: cdpengine.Browser, httpserver: HTTPServer, silent_port: int
 ) -> None:
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
@@ -224,7 +220,7 @@ async def test_a_page_that_hangs_is_closed_where_that_is_allowed(
 
 
 @pytest.mark.slow
-async def test_who_crashed_with_a_page_is_named(
+async def test_pages_that_crashed_together_are_named(
     browser: cdpengine.Browser, site: cdpengine.Page, silent_port: int
 ) -> None:
     async with trio.open_nursery() as nursery:
@@ -270,7 +266,7 @@ async def test_a_frame_of_another_process_is_recovered_too(
     await works(page)
 
 
-async def test_what_is_no_recover_is_refused(site: cdpengine.Page) -> None:
+async def test_invalid_recover_is_refused(site: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="reload"):
         await site.recover(allow="everything")  # type: ignore[arg-type]
 
@@ -288,7 +284,7 @@ async def test_the_watchdog_frees_a_page_that_hung_by_itself(
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "5", True])
-async def test_the_watchdog_wants_seconds(shared_endpoint: str, seconds: object) -> None:
+async def test_watchdog_requires_seconds(shared_endpoint: str, seconds: object) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="recover_after"):
         async with cdpengine.connect(shared_endpoint, recover_after=seconds):  # type: ignore[arg-type]
             pass

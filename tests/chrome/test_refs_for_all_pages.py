@@ -59,7 +59,7 @@ async def test_items_of_a_sortable_list(page: cdpengine.Page) -> None:
 
 @pytest.mark.sample(5, start=1)
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_diff_makes_the_text(page: cdpengine.Page, mode: Mode) -> None:
+async def test_diff_reproduces_the_text(page: cdpengine.Page, mode: Mode) -> None:
     await page.set_content(LIST)
     first = await page.snapshot(mode=mode)
     every = await page.snapshot(mode=mode, refs="all", since=first)
@@ -74,7 +74,7 @@ async def test_a_diff_makes_the_text(page: cdpengine.Page, mode: Mode) -> None:
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("mode", MODES)
-def test_the_command_gives_them_too(shared_endpoint: str, httpserver: HTTPServer, mode: Mode) -> None:
+def test_command_has_refs_for_all(shared_endpoint: str, httpserver: HTTPServer, mode: Mode) -> None:
     httpserver.expect_request("/").respond_with_data(LIST, content_type="text/html")
     command = ("snapshot", httpserver.url_for("/"), "--endpoint", shared_endpoint, "--mode", mode, "--json")
     usual, every = (json.loads(run_here(*command, *more).stdout) for more in ((), ("--refs", "all")))

@@ -96,7 +96,7 @@ class Journey:
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 @given(steps=STEPS)
-async def test_one_element_one_ref(
+async def test_each_element_has_exactly_one_ref(
     shared_endpoint: str, httpserver: HTTPServer, source: Source, steps: list[tuple[object, ...]]
 ) -> None:
     # Only browsers launched with it have the third source.

@@ -90,7 +90,7 @@ async def wait_for_renaming(logged: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", WAYS)
-async def test_a_renamed_element_is_refused_until_a_new_look(
+async def test_renamed_element_is_refused_until_next_look(
     name: str, pressed: list[str], httpserver: HTTPServer, shared_endpoint: str
 ) -> None:
     async with open_way(name, shared_endpoint) as way:
@@ -116,7 +116,7 @@ async def test_a_renamed_element_is_refused_until_a_new_look(
         assert pressed == [f"{place} Delete mail 52" for place in PLACES]
 
 
-async def test_actions_of_scripts_refuse_it_too(
+async def test_script_actions_refuse_renamed_element(
     browser: cdpengine.Browser, pressed: list[str], httpserver: HTTPServer
 ) -> None:
     async with browser.new_context() as context:
@@ -191,7 +191,7 @@ async def test_a_countdown_drawn_as_a_new_element_is_named_and_followed(
         assert did["result"] == "Pay (3:40),Pay (3:39)"
 
 
-def test_what_is_a_counter() -> None:
+def test_names_that_are_counters() -> None:
     same: list[tuple[str, str]] = [
         ("Pay (3:41)", "Pay (3:39)"), ("(2) Inbox", "(13) Inbox"), ("Load [50 %]", "Load [75%]"),
         ("Resend in 30 s", "Resend in 1 second"), ("Wait 0:10", "Wait 0:09"), ("Skip (5 s)", "Skip (4 s)"),
@@ -205,7 +205,7 @@ def test_what_is_a_counter() -> None:
     assert [pair for pair in other if without_counter(pair[0]) == without_counter(pair[1])] == []
 
 
-async def test_what_a_replay_sees_does_not_count_as_given(
+async def test_names_seen_by_a_replay_do_not_count_as_returned(
     page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
     url = serve("""<button id=mail onclick="did.push(this.textContent)">Delete mail 2</button>
@@ -225,7 +225,7 @@ async def test_what_a_replay_sees_does_not_count_as_given(
     assert await page.evaluate("did") == ["other"]
 
 
-async def test_what_another_task_is_given_counts_during_the_engines_own_looks(page: cdpengine.Page) -> None:
+async def test_names_returned_to_another_task_count_during_engine_looks(page: cdpengine.Page) -> None:
     await page.set_content(
         "<button id=mail>Delete mail 2</button><button id=other>Archive mail 2</button><script>did = [];"
         "addEventListener('click', (event) => did.push(event.target.textContent))</script>"
@@ -256,7 +256,7 @@ async def test_what_another_task_is_given_counts_during_the_engines_own_looks(pa
     assert await page.evaluate("did") == ["Archive mail 52", "Delete mail 52"]
 
 
-async def test_a_labelled_picture_counts_as_given(page: cdpengine.Page) -> None:
+async def test_labelled_picture_counts_as_returned(page: cdpengine.Page) -> None:
     await page.set_content("<button onclick='document.title = this.textContent'>Delete mail 2</button>")
     ref = (await page.snapshot()).find(role="button").id
     await page.evaluate("document.querySelector('button').textContent = 'Delete mail 52'")

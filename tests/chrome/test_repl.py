@@ -56,7 +56,9 @@ async def text(console: Interpreter, line: str) -> str:
     return output.text
 
 
-async def test_a_page_is_opened_seen_and_acted_on(browser: cdpengine.Browser, shared_endpoint: str) -> None:
+async def test_console_opens_reads_and_clicks_a_page(
+    browser: cdpengine.Browser, shared_endpoint: str
+) -> None:
     async with console(browser, shared_endpoint) as (repl, shown):
         await repl.run(
             "!new data:text/html,<title>x</title><button onclick=this.textContent='done'>Go</button><input>"
@@ -103,7 +105,7 @@ async def test_a_page_is_opened_seen_and_acted_on(browser: cdpengine.Browser, sh
             await page.close()
 
 
-async def test_events_follow_the_target_and_a_closed_one_says_so(
+async def test_events_follow_the_target_and_report_its_closing(
     browser: cdpengine.Browser, shared_endpoint: str
 ) -> None:
     async with console(browser, shared_endpoint) as (repl, shown):
@@ -399,7 +401,7 @@ def test_the_prompt_ends_when_the_browser_does(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "while_busy"), [(signal.SIGTERM, False), (signal.SIGHUP, True), ("closed", False)]
 )
-def test_a_signal_ends_it_and_gives_the_terminal_back(
+def test_signal_ends_console_and_restores_the_terminal(
     terminal: Terminal, how: signal.Signals | str, *, while_busy: bool
 ) -> None:
     import termios

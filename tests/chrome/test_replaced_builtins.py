@@ -50,7 +50,7 @@ REPLACED = [
 ]
 
 
-async def test_what_comes_back_is_what_the_script_returned(new_tab: cdpengine.Page) -> None:
+async def test_result_equals_the_return_value(new_tab: cdpengine.Page) -> None:
     page = new_tab
     made = "".join(f"globalThis.v{number} = {value};" for number, value in enumerate(VALUES))
     wrong = []
@@ -73,7 +73,7 @@ async def test_what_comes_back_is_what_the_script_returned(new_tab: cdpengine.Pa
     assert wrong == []
 
 
-async def test_calls_of_exposed_functions_are_what_the_page_called(new_tab: cdpengine.Page) -> None:
+async def test_exposed_functions_receive_the_page_arguments(new_tab: cdpengine.Page) -> None:
     page = new_tab
     called: list[list[object]] = []
 

@@ -122,7 +122,7 @@ async def test_a_program_is_recorded_once_and_replayed_after(
 
 
 @pytest.mark.parametrize("transport", ["websocket", "pipe"])
-async def test_a_recording_of_the_engines_own_is_replayed_too(
+async def test_recording_of_the_engine_is_replayed(
     transport: Any, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "own.jsonl"
@@ -136,7 +136,7 @@ async def test_a_recording_of_the_engines_own_is_replayed_too(
         assert await log_in(browser, httpserver.url_for("/")) == seen
 
 
-async def test_what_the_engine_itself_asks_is_replayed_and_a_withheld_result_is_named(
+async def test_engine_queries_are_replayed_and_withheld_result_is_named(
     tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "tape.jsonl"
@@ -170,9 +170,7 @@ async def test_what_the_engine_itself_asks_is_replayed_and_a_withheld_result_is_
     assert steps == ["numbers"]
 
 
-async def test_a_program_that_does_something_else_is_told_what(
-    tmp_path: Path, httpserver: HTTPServer
-) -> None:
+async def test_diverging_program_gets_the_difference(tmp_path: Path, httpserver: HTTPServer) -> None:
     path = tmp_path / "tape.jsonl"
     httpserver.expect_request("/").respond_with_data(LOGIN, content_type="text/html")
     url = httpserver.url_for("/")
@@ -282,9 +280,7 @@ async def test_value(recorded_browser):
 """
 
 
-def test_a_marker_that_says_something_else_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unknown_marker_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tests = tmp_path / "test_marked.py"
     tests.write_text(MARKED)
     output = run_tests(tests, capsys)

@@ -70,7 +70,7 @@ def fetching(*paths: str) -> str:
     return f"(async () => {{ for (const path of {list(paths)}) await fetch(path).then(r => r.arrayBuffer()) }})()"
 
 
-async def test_a_response_that_a_block_brings(page: cdpengine.Page, here: str) -> None:
+async def test_response_expected_by_a_block(page: cdpengine.Page, here: str) -> None:
     async with page.expect_response("*/data?2") as expected:
         await page.evaluate(fetching("/data?1", "/data?2", "/data?3"))
     assert expected.value.url == f"{here}/data?2"
@@ -107,7 +107,7 @@ async def test_waiting_for_a_response(page: cdpengine.Page, here: str) -> None:
             raise ZeroDivisionError
 
 
-async def test_bodies_as_they_are(page: cdpengine.Page, here: str) -> None:
+async def test_bodies_are_unchanged(page: cdpengine.Page, here: str) -> None:
     await page.activity.start(console=0, errors=0)
     await page.evaluate(fetching("/latin", "/zipped", "/pixel", "/data"))
     for request in page.activity.requests:
@@ -201,7 +201,7 @@ async def test_large_bodies_in_pieces(page: cdpengine.Page, here: str, httpserve
             pass
 
 
-async def test_what_is_no_body_says_so(page: cdpengine.Page, here: str) -> None:
+async def test_missing_body_raises_with_reason(page: cdpengine.Page, here: str) -> None:
     await page.activity.start(console=0, errors=0)
     await page.evaluate("fetch('/data').then(r => r.text())")
     (request,) = [request for request in page.activity.requests if "/data" in request.url]

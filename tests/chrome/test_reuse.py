@@ -94,7 +94,7 @@ FEW_STEPS = rounds(12, 25)
     ],
     ids=lambda value: str(value) if isinstance(value, int) else "",
 )
-async def test_whatever_happens_to_the_page(
+async def test_later_snapshot_equals_fresh_one_after_random_changes(
     page: cdpengine.Page, httpserver: HTTPServer, markup: str, steps: int, again: int, seed: int
 ) -> None:
     httpserver.expect_request("/").respond_with_data(markup, content_type="text/html")
@@ -290,7 +290,7 @@ async def test_hovering(page: cdpengine.Page) -> None:
     assert await compared(page) > 25
 
 
-async def test_what_is_asked_for_otherwise_reuses_nothing(page: cdpengine.Page) -> None:
+async def test_other_options_reuse_nothing(page: cdpengine.Page) -> None:
     await page.set_content(rows(60))
     await page.snapshot()
     assert (await page.snapshot()).stats.parts_reused > 55
@@ -305,7 +305,7 @@ async def test_what_is_asked_for_otherwise_reuses_nothing(page: cdpengine.Page) 
     assert await compared(page) > 55  # and none of these prevents it
 
 
-async def test_a_new_document_begins_anew(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_new_document_reuses_nothing(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/").respond_with_data(rows(60), content_type="text/html")
     await page.goto(httpserver.url_for("/"))
     await page.snapshot()
@@ -322,7 +322,7 @@ LARGE = rounds(2_500, 20_500)
 
 
 @pytest.mark.parametrize("moved", [False, True])
-async def test_what_is_a_part_by_itself_and_then_in_a_larger_one(page: cdpengine.Page, moved: bool) -> None:
+async def test_separate_part_becomes_part_of_a_larger_one(page: cdpengine.Page, moved: bool) -> None:
     """A list that becomes short is one part with its rows. It becomes long again, and a row may move to
     another list.
     """
@@ -358,7 +358,7 @@ async def test_a_large_page(page: cdpengine.Page) -> None:
     assert (await page.snapshot()).stats.parts_reused == LARGE
 
 
-async def test_a_page_that_stays_as_it_is(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_unchanged_page(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/").respond_with_data(
         f"{rows(20)}<table><th>Head<td>x</table>", content_type="text/html"
     )
@@ -384,7 +384,7 @@ async def test_a_page_that_stays_as_it_is(page: cdpengine.Page, httpserver: HTTP
         await compared(page)
 
 
-async def test_two_that_look_at_one_page(
+async def test_two_readers_of_one_page(
     browser: cdpengine.Browser, page: cdpengine.Page, shared_endpoint: str
 ) -> None:
     await page.set_content(rows(60))
@@ -416,7 +416,7 @@ async def test_at_the_same_time(page: cdpengine.Page) -> None:
         assert set(texts) == {(await page.snapshot(fresh=True)).text}
 
 
-async def test_a_lost_answer_loses_nothing(page: cdpengine.Page) -> None:
+async def test_lost_response_loses_nothing(page: cdpengine.Page) -> None:
     await page.set_content(rows(100))
     await page.snapshot()
     for number in range(10):
@@ -432,7 +432,7 @@ async def test_a_lost_answer_loses_nothing(page: cdpengine.Page) -> None:
         await compared(page)
 
 
-async def test_a_page_that_changes_all_the_time_is_left_in_peace(page: cdpengine.Page) -> None:
+async def test_constantly_changing_page_is_not_tracked(page: cdpengine.Page) -> None:
     await page.set_content(rows(60))
     await page.snapshot()
     assert await compared(page) > 55
@@ -441,7 +441,7 @@ async def test_a_page_that_changes_all_the_time_is_left_in_peace(page: cdpengine
     assert await compared(page) > 55
 
 
-async def test_what_begins_and_ends_to_listen_without_any_other_change(page: cdpengine.Page) -> None:
+async def test_added_and_removed_listeners_without_other_changes(page: cdpengine.Page) -> None:
     """No mutation reports it. The page no longer counts as unchanged, and the affected part is read again."""
     await page.set_content(f"<ul>{rows(60)}</ul><p>text <b id=b>bold</b> <i id=i>it</i></p>")
     await page.evaluate("() => { listen = () => 0 }")

@@ -222,7 +222,7 @@ async def test_patterns_types_and_order(page: cdpengine.Page, site: Site) -> Non
         assert order == ["other type:"]
 
 
-async def test_a_response_is_seen_before_the_page_sees_it(page: cdpengine.Page, site: Site) -> None:
+async def test_response_route_runs_before_the_page_gets_it(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     seen: list[object] = []
 
@@ -248,7 +248,7 @@ async def test_a_response_is_seen_before_the_page_sees_it(page: cdpengine.Page, 
     ]
 
 
-async def test_what_a_request_says(page: cdpengine.Page, site: Site) -> None:
+async def test_request_details(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     seen: list[cdpengine.InterceptedRequest] = []
 
@@ -273,7 +273,7 @@ async def test_what_a_request_says(page: cdpengine.Page, site: Site) -> None:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("reason", cdpengine.ABORT_REASONS)
-async def test_every_reason_is_one_that_chrome_takes(
+async def test_chrome_accepts_every_failure_reason(
     page: cdpengine.Page, reason: cdpengine.AbortReason
 ) -> None:
     async with page.route("*", lambda route: route.abort(reason)):
@@ -367,7 +367,7 @@ async def held(page: cdpengine.Page, paths: int) -> AsyncIterator[trio.Event]:
         yield release
 
 
-async def test_what_is_held_at_the_end_goes_on(page: cdpengine.Page, site: Site) -> None:
+async def test_requests_held_at_end_of_block_continue(page: cdpengine.Page, site: Site) -> None:
     """The block ends normally, by an error, or by cancellation. Held requests continue to the older route or
     the server.
     """
@@ -401,7 +401,7 @@ async def test_what_is_held_at_the_end_goes_on(page: cdpengine.Page, site: Site)
 
 
 @pytest.mark.slow
-async def test_a_page_that_goes_while_requests_are_held(browser: cdpengine.Browser, site: Site) -> None:
+async def test_page_closes_while_requests_are_held(browser: cdpengine.Browser, site: Site) -> None:
     page = await browser.new_page(site.url)
     async with held(page, 2) as release:
         await page.goto(f"{site.url}page2")  # the page no longer waits for them
@@ -459,7 +459,7 @@ BAD: dict[str, Callable[[cdpengine.Page], object]] = {
 }
 
 
-async def test_what_cannot_work_is_refused_and_nothing_is_applied(page: cdpengine.Page, site: Site) -> None:
+async def test_invalid_routes_are_refused_and_not_applied(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     for name, make in BAD.items():
         with pytest.raises(cdpengine.InvalidArgumentError):

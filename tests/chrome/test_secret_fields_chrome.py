@@ -85,7 +85,7 @@ async def show(page: cdpengine.Page, markup: str) -> None:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", FIELDS)
-async def test_no_source_tells_what_a_secret_field_holds(page: cdpengine.Page, ear: Ear, kind: str) -> None:
+async def test_no_source_returns_secret_field_contents(page: cdpengine.Page, ear: Ear, kind: str) -> None:
     await show(page, FIELDS[kind])
     for source in ("computed", "dom"):
         snapshot = await page.snapshot(source=source)
@@ -103,13 +103,13 @@ async def test_no_source_tells_what_a_secret_field_holds(page: cdpengine.Page, e
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", OPEN)
-async def test_what_is_no_secret_is_told(page: cdpengine.Page, kind: str) -> None:
+async def test_other_fields_are_returned(page: cdpengine.Page, kind: str) -> None:
     await show(page, OPEN[kind])
     for source in ("computed", "dom"):
         assert "c4nary-0" in str(await page.snapshot(source=source))
 
 
-async def test_a_password_that_is_shown_stays_one(page: cdpengine.Page, ear: Ear) -> None:
+async def test_revealed_password_stays_secret(page: cdpengine.Page, ear: Ear) -> None:
     """A snapshot, a fill or a type saw it as a password field."""
     acts = {"snapshot": None, "fill": page.fill, "type": page.type}
     for act in acts.values():
@@ -127,7 +127,7 @@ async def test_a_password_that_is_shown_stays_one(page: cdpengine.Page, ear: Ear
     assert ear.told == []
 
 
-async def test_a_hostile_name_does_not_change_what_is_secret(page: cdpengine.Page) -> None:
+async def test_hostile_name_does_not_change_secrecy(page: cdpengine.Page) -> None:
     await show(
         page,
         "<form><input name=autocomplete><input name=getAttribute><img id=cdpengineSecretFields>"
@@ -157,7 +157,7 @@ async def test_filling_compares_in_the_page(page: cdpengine.Page, ear: Ear, kind
     assert ear.told == []
 
 
-async def test_a_card_number_may_be_set_apart(page: cdpengine.Page) -> None:
+async def test_card_number_may_be_grouped(page: cdpengine.Page) -> None:
     await show(
         page,
         """<input id=n autocomplete=cc-number
@@ -187,7 +187,7 @@ async def test_a_date_that_is_secret(page: cdpengine.Page, ear: Ear) -> None:
     assert ear.told == []
 
 
-async def test_a_chosen_month_is_not_told(page: cdpengine.Page, ear: Ear) -> None:
+async def test_chosen_month_is_not_returned(page: cdpengine.Page, ear: Ear) -> None:
     await show(
         page,
         """<select id=s autocomplete=cc-exp-month oninput="this.selectedIndex = 1">
@@ -235,7 +235,7 @@ TAKEN = [
 ]
 
 
-async def test_what_counts_as_taken(page: cdpengine.Page) -> None:
+async def test_values_that_count_as_accepted(page: cdpengine.Page) -> None:
     """A reformatted string counts as accepted. One with a lost or changed character does not."""
     rule = f"""(cases) => {{
         const {{ isTyped, isSame, wasTaken }} = ({script("_input/forms/field_values")})();

@@ -180,7 +180,7 @@ async def test_a_browser_that_dies_is_named_and_the_session_works_again(site: st
         assert "has ended" in refused["message"]
 
 
-async def test_a_session_that_nobody_uses_is_closed(running: Running) -> None:
+async def test_unused_session_is_closed(running: Running) -> None:
     async with running(session_idle=0.3) as client:
         assert (await client.ask({"kind": "tabs"}))["ok"]
         with trio.fail_after(10):
@@ -211,7 +211,7 @@ async def test_sessions_are_apart_and_the_oldest_makes_room(site: str, running: 
         assert (await client.http.delete("/sessions/ada")).status_code == 404
 
 
-async def test_all_sessions_in_use_is_said(site: str, running: Running) -> None:
+async def test_all_sessions_in_use_is_reported(site: str, running: Running) -> None:
     async with running(sessions=1) as client, trio.open_nursery() as nursery:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
         nursery.start_soon(client.ask, {"kind": "wait", "text": "never", "timeoutMs": 5000})
@@ -221,7 +221,7 @@ async def test_all_sessions_in_use_is_said(site: str, running: Running) -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_where_pages_may_not_go_links_redirects_and_frames_may_not_either(
+async def test_url_policy_applies_to_links_redirects_and_frames(
     httpserver: HTTPServer, site: str, running: Running
 ) -> None:
     port = site.rpartition(":")[2]
@@ -286,7 +286,7 @@ async def test_short_paths_and_pictures(site: str, running: Running) -> None:
         assert (await client.http.get("/none")).status_code == 404
 
 
-async def test_when_the_service_ends_what_runs_is_answered_by_name(site: str, running: Running) -> None:
+async def test_shutdown_answers_running_requests_with_named_error(site: str, running: Running) -> None:
     answers: list[dict[str, Any]] = []
     async with trio.open_nursery() as nursery, running(ending=0.3) as client:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
@@ -307,7 +307,7 @@ async def test_when_the_service_ends_what_runs_is_answered_by_name(site: str, ru
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)  # it requests every kind, many times
-async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Path, running: Running) -> None:
+async def test_responses_match_the_openapi_document(tmp_path: Path, running: Running) -> None:
     """Schemathesis sends valid and invalid requests of the OpenAPI document, and checks the responses against
     it.
     """
@@ -327,7 +327,7 @@ async def test_whatever_the_document_allows_is_answered_as_it_says(tmp_path: Pat
         assert done.returncode == 0, done.stdout.decode()[-6000:]
 
 
-async def test_no_request_takes_longer_than_the_service_lets_it(site: str, running: Running) -> None:
+async def test_requests_respect_the_service_timeout(site: str, running: Running) -> None:
     async with running(longest=0.3) as client:
         began = trio.current_time()
         answer = await client.ask({"kind": "wait", "text": "never", "timeoutMs": 60_000})

@@ -151,7 +151,7 @@ async def running(**settings: Any) -> AsyncIterator[Client]:
         yield Client(listening, http)
 
 
-async def test_what_a_page_does_is_told_as_it_happens_and_whoever_comes_back_misses_nothing(
+async def test_events_are_live_and_reconnecting_client_misses_none(
     site: str,
 ) -> None:
     async with running(heartbeat=0.2) as client:
@@ -207,7 +207,7 @@ async def test_what_a_page_does_is_told_as_it_happens_and_whoever_comes_back_mis
             assert part.end == "pageClosed"
 
 
-async def test_each_ending_has_its_name_and_nobody_comes_back_into_a_new_session(site: str) -> None:
+async def test_each_ending_is_named_and_no_client_resumes_in_new_session(site: str) -> None:
     async with running(sessions=2) as client:
         async with client.listen(session="ada") as ada, client.listen(session="bob") as bob:
             await client.http.delete("/sessions/ada")
@@ -242,7 +242,7 @@ async def test_each_ending_has_its_name_and_nobody_comes_back_into_a_new_session
 
 
 @pytest.mark.slow
-async def test_listening_is_no_use_and_the_end_of_the_service_is_told(site: str) -> None:
+async def test_listening_keeps_no_session_alive_and_shutdown_is_reported(site: str) -> None:
     ended: list[Listener] = []
     async with trio.open_nursery() as nursery, running(session_idle=0.3) as client:
         async with client.listen(session="idle") as idle:
@@ -263,7 +263,7 @@ async def test_listening_is_no_use_and_the_end_of_the_service_is_told(site: str)
 
 
 @pytest.mark.slow
-async def test_a_client_that_reads_nothing_holds_up_neither_page_nor_others_nor_the_end(site: str) -> None:
+async def test_stalled_client_delays_neither_page_nor_clients_nor_shutdown(site: str) -> None:
     async with AsyncExitStack() as outside:
         async with running() as client:
             await client.act(kind="newTab", url=f"{site}/page")
@@ -285,7 +285,7 @@ async def test_a_client_that_reads_nothing_holds_up_neither_page_nor_others_nor_
 
 
 @pytest.mark.slow
-async def test_wrong_questions_are_answered_by_name() -> None:
+async def test_invalid_requests_get_named_errors() -> None:
     async with running(listeners=1) as client:
         for params, words in (
             ({"events": "console,nonsense"}, "nonsense"),

@@ -25,7 +25,7 @@ def check_errors(figures: Figures) -> None:
     assert hit <= figures.left
 
 
-async def test_each_client_gets_its_own_answer_whatever_the_others_do() -> None:
+async def test_each_client_gets_its_own_response() -> None:
     # Fewer slots than clients: some wait in the queue, and leave it.
     async with serve(ServiceSettings(token=TOKEN, requests=6)) as listening:
         port = int(listening.url.rpartition(":")[2])

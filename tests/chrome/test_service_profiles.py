@@ -47,7 +47,7 @@ async def cookies(http: httpx.AsyncClient, session: str, url: str) -> list[str]:
     return [each["name"] for each in found["result"]]
 
 
-async def test_a_profile_stays_and_is_nobody_elses(httpserver: HTTPServer, tmp_path: Path) -> None:
+async def test_profile_persists_and_is_private(httpserver: HTTPServer, tmp_path: Path) -> None:
     httpserver.expect_request("/page").respond_with_data("<title>Page</title>", content_type="text/html")
     url = httpserver.url_for("/page")
     profiles = tmp_path / "profiles"
@@ -61,7 +61,7 @@ async def test_a_profile_stays_and_is_nobody_elses(httpserver: HTTPServer, tmp_p
 
 
 @pytest.mark.slow
-async def test_a_profile_is_one_browsers_at_a_time_and_outlives_the_service(
+async def test_profile_has_one_browser_at_a_time_and_outlives_the_service(
     httpserver: HTTPServer, tmp_path: Path
 ) -> None:
     httpserver.expect_request("/page").respond_with_data("<title>Page</title>", content_type="text/html")
@@ -80,7 +80,7 @@ async def test_a_profile_is_one_browsers_at_a_time_and_outlives_the_service(
 
 
 @pytest.mark.slow
-async def test_clients_that_come_together_have_one_browser(tmp_path: Path) -> None:
+async def test_concurrent_clients_of_a_profile_share_one_browser(tmp_path: Path) -> None:
     async with running(profiles=tmp_path, sessions=1) as http:
         answers: list[dict[str, Any]] = []
 
@@ -96,7 +96,7 @@ async def test_clients_that_come_together_have_one_browser(tmp_path: Path) -> No
         assert "cdpengine_sessions 1.0" in metrics
 
 
-async def test_what_cannot_be_a_profile_is_refused_by_name(tmp_path: Path) -> None:
+async def test_invalid_profile_is_refused(tmp_path: Path) -> None:
     began = trio.current_time()
     async with running() as http:
         refused = await http.post("/act", json={"kind": "tabs"}, params={"session": "profile:work"})

@@ -117,7 +117,7 @@ async def no_browser_on(folder: Path) -> None:
             await trio.sleep(0.02)
 
 
-async def test_it_ends_in_order_when_it_is_told_to(folder: Path) -> None:
+async def test_program_exits_normally_on_request(folder: Path) -> None:
     answers: list[dict[str, Any]] = []
     async with started(folder) as program:
         assert (await program.ask({"kind": "newTab"}))["ok"]
@@ -148,7 +148,7 @@ async def until_under_way(program: Program, count: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["twice", "killed"])
-async def test_it_ends_at_once_and_leaves_no_browser(folder: Path, how: str) -> None:
+async def test_program_ends_immediately_and_leaves_no_browser(folder: Path, how: str) -> None:
     async with started(folder) as program:
         assert (await program.ask({"kind": "newTab"}))["ok"]
         assert browsers_on(folder)

@@ -89,7 +89,7 @@ async def ask(http: httpx.AsyncClient, **request: Any) -> dict[str, Any]:
     return answer
 
 
-async def test_nothing_that_a_page_loads_gets_past_the_policy(httpserver: HTTPServer) -> None:
+async def test_no_page_load_bypasses_the_policy(httpserver: HTTPServer) -> None:
     port = httpserver.port
     here, away = f"http://localhost:{port}", f"http://127.0.0.1:{port}"
     asked: list[str] = []
@@ -154,7 +154,7 @@ class Rebinding(trio.abc.HostnameResolver):
 
 
 @pytest.mark.slow
-async def test_a_name_that_leads_elsewhere_a_moment_later_is_refused(httpserver: HTTPServer) -> None:
+async def test_name_that_later_resolves_elsewhere_is_refused(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/secret").respond_with_data("<title>Secret</title>", content_type="text/html")
     rebinding = Rebinding()
     before = trio.socket.set_custom_hostname_resolver(rebinding)
@@ -170,7 +170,7 @@ async def test_a_name_that_leads_elsewhere_a_moment_later_is_refused(httpserver:
 
 
 @pytest.mark.slow
-async def test_a_site_that_is_down_is_said_to_be() -> None:
+async def test_unreachable_site_is_reported() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]

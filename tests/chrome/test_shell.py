@@ -120,13 +120,13 @@ async def test_the_table_in_the_shell(first: int, background: Background, site: 
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
-def test_most_of_the_table_is_said_by_verbs() -> None:
+def test_most_of_the_table_is_expressed_by_verbs() -> None:
     steps = [spell(step) for case in SERVED for step in case.steps]
     by_json = [step for step in steps if step[0] == "act"]
     assert len(by_json) < len(steps) / 20, by_json
 
 
-async def test_what_a_person_reads(background: Background, site: str, tmp_path: Path) -> None:
+async def test_output_for_people(background: Background, site: str, tmp_path: Path) -> None:
     assert await say("open", f"{site}/stage") == f"{site}/stage  200\n"
     seen = await say("snapshot", "--interactive")
     assert 'button "Go" [ref=e' in seen
@@ -305,9 +305,7 @@ async def test_two_starts_at_once_give_one_and_a_killed_one_leaves_nothing(folde
     assert service_pid(folder) is None
 
 
-async def test_refs_never_begin_again_when_the_service_is_killed(
-    folder: Path, httpserver: HTTPServer
-) -> None:
+async def test_ref_numbers_continue_after_a_killed_service(folder: Path, httpserver: HTTPServer) -> None:
     pressed: list[str] = []
     httpserver.expect_request("/pressed").respond_with_handler(
         lambda request: pressed.append(request.args["name"]) or Response("")  # type: ignore[func-returns-value]
@@ -342,7 +340,7 @@ async def test_refs_never_begin_again_when_the_service_is_killed(
 
 
 @pytest.mark.slow
-async def test_a_service_that_nobody_uses_ends_and_one_that_is_killed_says_so(
+async def test_unused_service_ends_and_killed_service_is_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CDPENGINE_IDLE", "1.5")

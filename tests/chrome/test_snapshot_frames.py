@@ -135,7 +135,7 @@ async def test_a_frame_alone(nested: cdpengine.Page) -> None:
 
 @pytest.mark.sample(5, start=3)
 @pytest.mark.parametrize("source", [None, *get_args(Source)])
-async def test_what_is_in_one_element(nested: cdpengine.Page, source: Source | None) -> None:
+async def test_snapshot_of_one_element(nested: cdpengine.Page, source: Source | None) -> None:
     whole = await nested.snapshot()
     taken = await nested.snapshot(root="#host", source=source)
     assert outline(taken) == LINES[22:]
@@ -151,7 +151,7 @@ async def test_what_is_in_one_element(nested: cdpengine.Page, source: Source | N
 
 
 @pytest.mark.slow
-async def test_roots_that_cannot_be(nested: cdpengine.Page) -> None:
+async def test_invalid_roots_are_refused(nested: cdpengine.Page) -> None:
     whole = await nested.snapshot()
     with pytest.raises(cdpengine.NodeNotFoundError, match="matches this selector"):
         await nested.snapshot(root="#nothing")
@@ -279,7 +279,7 @@ async def test_an_object_and_a_frame_with_another_role(page: cdpengine.Page, htt
 
 
 @pytest.mark.slow
-async def test_a_page_may_know_nothing_of_computed_roles(httpserver: HTTPServer) -> None:
+async def test_page_without_computed_roles(httpserver: HTTPServer) -> None:
     url = serve(httpserver, main=button("Main"))
     async with cdpengine.launch(
         computed_accessibility=False, args=["--enable-blink-features=ComputedAccessibilityInfoOther"]

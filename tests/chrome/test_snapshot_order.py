@@ -233,7 +233,7 @@ SEEDS = [range(first, min(first + AT_ONCE, PAGES)) for first in range(0, PAGES, 
 
 
 @pytest.mark.parametrize("seeds", [*SEEDS, FRAMES], ids=lambda seeds: f"from {seeds[0]}")
-async def test_what_is_shown_is_in_the_order_of_the_page(
+async def test_snapshot_has_the_order_of_the_page(
     page: cdpengine.Page, httpserver: HTTPServer, seeds: Sequence[int]
 ) -> None:
     documents: dict[str, str] = {}

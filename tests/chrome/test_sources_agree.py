@@ -63,7 +63,7 @@ def test_there_are_enough_pages() -> None:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
-async def test_both_sources_say_the_same(page: cdpengine.Page, file: Path) -> None:
+async def test_both_sources_agree(page: cdpengine.Page, file: Path) -> None:
     # Only the walk has content that content-visibility: auto skips (test_content_visibility.py). Here nothing
     # is skipped.
     await page.set_content(file.read_text("utf-8").replace("content-visibility:auto", ""))

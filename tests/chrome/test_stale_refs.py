@@ -44,9 +44,7 @@ async def clicked(page: cdpengine.Page) -> object:
         ("keep = document.createElement('p'); keep.append(a)", "detached", "taken out"),
     ],
 )
-async def test_a_node_that_is_out_of_the_document_but_lives(
-    page: cdpengine.Page, change: str, became: str, words: str
-) -> None:
+async def test_detached_but_live_node(page: cdpengine.Page, change: str, became: str, words: str) -> None:
     snapshot = await shown(page)
     await page.evaluate(f"() => {{ const a = document.querySelector('#a'); window.keep = null; {change} }}")
     with pytest.raises(StaleRefError, match=words) as caught:
@@ -145,7 +143,7 @@ async def test_a_ref_of_another_page_and_a_dropped_one(
 AGAIN = "() => { for (const each of document.querySelectorAll('button')) each.outerHTML = each.outerHTML }"
 
 
-async def test_heal_takes_what_stands_in_its_place_and_says_so(page: cdpengine.Page) -> None:
+async def test_heal_uses_the_replacement_and_reports_it(page: cdpengine.Page) -> None:
     await shown(page)
     assert (await page.click("e2", heal=True)).healed is None
     await page.evaluate(AGAIN)
@@ -161,7 +159,7 @@ async def test_heal_takes_what_stands_in_its_place_and_says_so(page: cdpengine.P
     assert (await page.press("Enter", "e3", heal=True)).healed.id == "e6"
 
 
-async def test_heal_of_both_ends_of_a_drag_and_of_what_is_scrolled_to(page: cdpengine.Page) -> None:
+async def test_heal_of_both_ends_of_drag_and_of_scroll_target(page: cdpengine.Page) -> None:
     await shown(page, "<button>From</button><p style='height:3000px'></p><button>To</button>")
     record = """() => { window.seen = []; for (const type of ['mousedown', 'mouseup'])
       addEventListener(type, event => seen.push([type, event.target.textContent])) }"""
@@ -182,7 +180,7 @@ async def test_heal_of_both_ends_of_a_drag_and_of_what_is_scrolled_to(page: cdpe
     assert (await page.scroll(0, -500, there.healed, heal=True)).healed is None
 
 
-async def test_heal_types_into_the_field_that_came_instead(page: cdpengine.Page) -> None:
+async def test_heal_types_into_the_replacement_field(page: cdpengine.Page) -> None:
     await shown(page, "<input aria-label=Name>")
     await page.evaluate("document.querySelector('input').outerHTML = '<input aria-label=Name>'")
     assert (await page.type("e1", "Ada", heal=True)).healed.id == "e2"
@@ -209,7 +207,7 @@ async def test_heal_after_a_reload(page: cdpengine.Page, httpserver: HTTPServer)
         ("a.remove(); b.remove()", []),
     ],
 )
-async def test_heal_refuses_what_is_not_sure(page: cdpengine.Page, change: str, names: list[str]) -> None:
+async def test_heal_refuses_unsure_matches(page: cdpengine.Page, change: str, names: list[str]) -> None:
     await shown(page)
     await page.evaluate(
         f"() => {{ const [a, b] = document.querySelectorAll('button'); window.keep = a; {change} }}"
@@ -296,9 +294,7 @@ async def test_refs_in_frames_of_other_processes_over_another_connection(
 
 
 @pytest.mark.slow
-async def test_another_browser_has_tables_of_its_own(
-    browser: cdpengine.Browser, shared_endpoint: str
-) -> None:
+async def test_another_browser_has_separate_tables(browser: cdpengine.Browser, shared_endpoint: str) -> None:
     async with cdpengine.connect(shared_endpoint) as again, cdpengine.launch(transport="pipe") as other:
         assert again.key == browser.key
         assert other.key != browser.key
@@ -307,7 +303,7 @@ async def test_another_browser_has_tables_of_its_own(
         assert ref_tables().table(other.key, target) is not ref_tables().table(browser.key, target)
 
 
-async def test_a_navigation_that_is_not_told_yet_hits_nobody(
+async def test_action_during_unreported_navigation_hits_nothing(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     """The other process numbers its nodes from 1 too. The query reaches it before the engine knows its

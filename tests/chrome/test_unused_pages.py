@@ -28,7 +28,7 @@ async def evaluate(bare: Bare, session: str, expression: str) -> object:
 STATE = "[document.hasFocus(), document.visibilityState]"
 
 
-async def test_the_focus_of_a_page_is_its_owners_until_the_engine_acts(shared_endpoint: str) -> None:
+async def test_engine_leaves_focus_alone_until_it_acts(shared_endpoint: str) -> None:
     async with bare_connection((await resolve_endpoint(shared_endpoint)).ws_url) as bare:
         target = (await bare.call("Target.createTarget", url=PAGE))["targetId"]
         above = (await bare.call("Target.createTarget", url="about:blank"))["targetId"]
@@ -54,7 +54,7 @@ async def test_the_focus_of_a_page_is_its_owners_until_the_engine_acts(shared_en
             await bare.call("Target.closeTarget", targetId=each)
 
 
-async def test_dialogs_are_the_owners_until_the_engine_acts() -> None:
+async def test_engine_leaves_dialogs_alone_until_it_acts() -> None:
     async with cdpengine.launch(debugging_port=0) as owner:
         assert owner.endpoint is not None
         mine = await owner.new_page(PAGE)

@@ -73,7 +73,7 @@ SAME: list[tuple[str, object]] = [
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(("source", "value"), SAME, ids=[source for source, _ in SAME])
-async def test_a_value_is_itself(page: cdpengine.Page, source: str, value: object) -> None:
+async def test_value_is_unchanged(page: cdpengine.Page, source: str, value: object) -> None:
     if source == "(function named() {})":
         # A function as the result is called, and its return value counts. A function inside a value is
         # returned by name.
@@ -113,7 +113,7 @@ async def test_errors_nodes_and_windows(page: cdpengine.Page) -> None:
     assert isinstance((await page.evaluate("document.querySelectorAll('p')"))[0], JSNode)
 
 
-async def test_what_python_cannot_hash_keeps_its_pairs(page: cdpengine.Page) -> None:
+async def test_map_with_unhashable_keys_keeps_its_pairs(page: cdpengine.Page) -> None:
     assert isinstance(await page.evaluate("new Map([[{}, 1]])"), JSMap)
     assert isinstance(await page.evaluate("new Set([{}])"), JSSet)
     assert isinstance(await page.evaluate("new Set([1, true])"), JSSet), "1 and True are one key in Python"
@@ -135,7 +135,7 @@ async def test_a_getter_that_throws_is_the_scripts_error(page: cdpengine.Page) -
     assert await page.evaluate("1") == 1
 
 
-async def test_too_deep_is_refused_with_what_to_do(page: cdpengine.Page) -> None:
+async def test_too_deep_value_is_refused_with_advice(page: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.EvaluationFailedError, match="nested more than"):
         await page.evaluate("let a = new Set(); for (let i = 0; i < 2000; i++) a = new Set([a]); a")
 

@@ -78,7 +78,7 @@ def roles_and_refs(snapshot: cdpengine.Snapshot) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-async def test_every_role_that_is_shown_is_found(page: cdpengine.Page) -> None:
+async def test_every_shown_role_is_found(page: cdpengine.Page) -> None:
     await page.set_content(HTML)
     by_page: dict[str, set[int]] = {}
     shown: set[str] = set()
@@ -115,7 +115,7 @@ async def test_every_role_that_is_shown_is_found(page: cdpengine.Page) -> None:
 
 @pytest.mark.sample(4, start=3)
 @pytest.mark.parametrize("source", get_args(Source))
-async def test_names_that_are_shown_are_found(page: cdpengine.Page, source: Source) -> None:
+async def test_shown_names_are_found(page: cdpengine.Page, source: Source) -> None:
     """By role and name together, for common searches."""
     await page.set_content(HTML)
     snapshot = await page.snapshot(source=source)

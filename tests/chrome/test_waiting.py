@@ -81,7 +81,7 @@ BECOMES: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("way", BECOMES)
-async def test_it_becomes(shown: cdpengine.Page, way: str) -> None:
+async def test_condition_becomes_true(shown: cdpengine.Page, way: str) -> None:
     conditions, script = BECOMES[way]
     done = trio.Event()
 
@@ -139,7 +139,7 @@ GONE_IN: tuple[NodeState, ...] = ("visible", "attached", "enabled", "disabled", 
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("take_out", ["c.remove()", "kept = c, c.remove()", "document.body.innerHTML = ''"])
-async def test_a_node_that_is_gone_is_said_at_once(shown: cdpengine.Page, take_out: str) -> None:
+async def test_removed_node_raises_immediately(shown: cdpengine.Page, take_out: str) -> None:
     for state in every_nth(3, GONE_IN):
         await shown.reload()
         ref = (await shown.snapshot()).find(role="checkbox")
@@ -185,7 +185,7 @@ SAYS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-async def test_what_an_end_says(shown: cdpengine.Page) -> None:
+async def test_deadline_error_names_the_missing_condition(shown: cdpengine.Page) -> None:
     for conditions, words in SAYS:
         for timeout in (0.25, 2.0, 10.0):  # the longer ones are for a busy machine
             with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceededError) as caught:
@@ -199,7 +199,7 @@ async def test_what_an_end_says(shown: cdpengine.Page) -> None:
         await shown.wait_for(ref=ref, state="enabled", timeout=0.2)
 
 
-async def test_what_cannot_be_waited_for(shown: cdpengine.Page) -> None:
+async def test_invalid_conditions_are_refused(shown: cdpengine.Page) -> None:
     wrong: list[dict[str, Any]] = [
         {},
         {"text": ""},
@@ -220,7 +220,7 @@ async def test_what_cannot_be_waited_for(shown: cdpengine.Page) -> None:
         await shown.wait_for(ref="e99999", timeout=20)
 
 
-async def test_the_page_goes_away(browser: cdpengine.Browser, httpserver: HTTPServer) -> None:
+async def test_page_closes_during_the_wait(browser: cdpengine.Browser, httpserver: HTTPServer) -> None:
     waits: list[dict[str, Any]] = [
         {"text": "never"},
         {"css_gone": "html"},
@@ -332,7 +332,7 @@ BUSY = [
 ]
 
 
-async def test_a_page_that_never_rests_says_why(shown: cdpengine.Page, slow: Any) -> None:
+async def test_page_that_never_rests_raises_with_reason(shown: cdpengine.Page, slow: Any) -> None:
     for script, words in BUSY:
         for timeout in (0.7, 3.0, 20.0):  # the longer ones are for a busy machine
             await shown.reload()

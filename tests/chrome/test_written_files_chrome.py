@@ -67,7 +67,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-async def test_each_file_is_its_owners_alone(
+async def test_each_file_is_readable_only_by_its_owner(
     tmp_path: Path, httpserver: HTTPServer, umask: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attachment = {"Content-Disposition": "attachment; filename=down.txt"}
@@ -98,9 +98,7 @@ async def test_each_file_is_its_owners_alone(
     assert not list(temporary.iterdir())
 
 
-async def test_a_file_that_exists_is_refused_before_anything_is_done(
-    page: cdpengine.Page, tmp_path: Path
-) -> None:
+async def test_existing_file_is_refused_before_any_work(page: cdpengine.Page, tmp_path: Path) -> None:
     await page.activity.start()
     for name, write in WRITING.items():
         path = tmp_path / name

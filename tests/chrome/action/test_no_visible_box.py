@@ -61,7 +61,7 @@ async def test_scrolled_into_view(form: FormPage, style: str) -> None:
     assert 0 <= top <= await form.js("innerHeight")
 
 
-async def test_undisplayed_element_has_no_position(form: FormPage) -> None:
+async def test_scroll_into_view_refuses_undisplayed_element(form: FormPage) -> None:
     await form.show("<div id=at hidden>a</div>")
     with pytest.raises(InvisibleError, match="display: none"):
         await form.page.scroll_into_view(await form.node("#at"), timeout=0.5)
@@ -122,7 +122,7 @@ async def test_select_that_moves_its_focus_is_set_by_script(form: FormPage, seve
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("wanted", [(), ("a", "b"), ("a", "not there"), ("not there", "neither")])
-async def test_single_select_refuses_several_options(form: FormPage, wanted: tuple[str, ...]) -> None:
+async def test_single_select_takes_exactly_one_option(form: FormPage, wanted: tuple[str, ...]) -> None:
     await form.show("<select id=list><option>a<option>b</select>")
     with pytest.raises(NotInteractableError, match="takes one option, and [02] were given") as caught:
         await form.page.select(await form.node("#list"), *wanted, timeout=1000)

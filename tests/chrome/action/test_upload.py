@@ -319,7 +319,7 @@ async def test_bytes_of_a_form_field(form: FormPage) -> None:
     ("name", "data", "kind"),
     [("", b"", None), ("a/b", b"", None), (1, b"", None), ("a", "text", None), ("a", b"", 1)],
 )
-def test_upload_refuses_missing_contents(name: Any, data: Any, kind: Any) -> None:
+def test_file_content_refuses_invalid_arguments(name: Any, data: Any, kind: Any) -> None:
     with pytest.raises(InvalidArgumentError):
         cdpengine.FileContent(name, data, kind)
 
