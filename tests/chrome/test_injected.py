@@ -198,7 +198,7 @@ async def test_errors_are_rejections_and_on_record(
     assert page.scripts.bindings.failures[0].reason == "LookupError: no such thing"
 
 
-async def test_hung_init_script_blocks_no_call(page: cdpengine.Page, site: Site) -> None:
+async def test_hung_exposed_function_blocks_no_call(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     async with page.scripts.expose("hang", hangs), page.scripts.expose("add", add):
         await page.evaluate(

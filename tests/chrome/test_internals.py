@@ -75,7 +75,7 @@ async def test_content_hidden_through_internals_is_shown_and_marked(page: cdpeng
     assert await after("act.i.ariaHidden = null") == [*open_lines[:3], "button 'Act'"]
 
 
-async def test_many_leaves_are_queried_in_batches(
+async def test_many_leaves_are_queried_over_several_snapshots(
     page: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cdpengine._snapshot.sources.internals._MOST_LEAVES", 2)

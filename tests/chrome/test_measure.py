@@ -374,7 +374,7 @@ async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, na
     assert set(page.session._domains) == {"Page"}
 
 
-async def test_heap_snapshot_without_path_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
+async def test_unwritable_heap_snapshot_path_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
     with pytest.raises(cdpengine.MeasurementFailedError):
         await page.measure.heap_snapshot(tmp_path / "none" / "h")
     with pytest.raises(cdpengine.DeadlineExceededError):

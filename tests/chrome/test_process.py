@@ -408,7 +408,7 @@ async def test_a_program_that_ignores_sigterm_is_killed(temporary: Path, tmp_pat
 @pytest.mark.parametrize(
     "argument", ["--user-data-dir=/x", "--remote-debugging-port=1", "--remote-debugging-pipe", "nul\0"]
 )
-async def test_reserved_arguments_are_refused(temporary: Path, argument: str) -> None:
+async def test_invalid_browser_arguments_are_refused(temporary: Path, argument: str) -> None:
     with pytest.raises(InvalidArgumentError):
         async with start_browser(LaunchOptions(CHROMIUM, args=[argument])):
             pass

@@ -125,7 +125,7 @@ async def test_the_proxy_says_loudly_that_others_can_reach_it(shared_endpoint: s
         (["--upstream", "http://127.0.0.1:1", "--unredacted"], "--record"),
     ],
 )
-async def test_proxy_reports_unsupported_requests(arguments: list[str], said: str) -> None:
+async def test_invalid_proxy_arguments_are_reported(arguments: list[str], said: str) -> None:
     async with running("proxy", "--listen", "0", *arguments) as command:
         await command.read()
     assert command.status in (1, 2)

@@ -280,7 +280,7 @@ async def test_value(recorded_browser):
 """
 
 
-def test_unknown_marker_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_marker_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tests = tmp_path / "test_marked.py"
     tests.write_text(MARKED)
     output = run_tests(tests, capsys)
