@@ -40,11 +40,11 @@ async def attach(
     """Yield the Browser of a started process. All instruments redact `secrets`."""
     if process.pipe is not None:
         transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
-        instruments = instruments_that_know(secrets)
+        instruments = make_instruments(secrets)
         # A pipe has only this client. An open port has others too.
         key = f"pipe {next(_pipe_numbers)}" if process.endpoint is None else _key_of(process.endpoint)
         async with (
-            watch_as_asked(instruments),
+            record_and_log(instruments),
             open_connection(transport, instruments=instruments) as connection,
             open_engine(connection, None, instruments, key, process.endpoint, evaluate_enabled) as browser,
         ):
@@ -64,7 +64,7 @@ def _key_of(endpoint: str) -> str:
     return browser_key(endpoint)
 
 
-def instruments_that_know(secrets: Iterable[str]) -> Instruments:
+def make_instruments(secrets: Iterable[str]) -> Instruments:
     """Return the instruments of a browser's connections. They receive the secrets before any message."""
     instruments = Instruments()
     for secret in secrets:
@@ -73,7 +73,7 @@ def instruments_that_know(secrets: Iterable[str]) -> Instruments:
 
 
 @asynccontextmanager
-async def watch_as_asked(instruments: Instruments) -> AsyncIterator[None]:
+async def record_and_log(instruments: Instruments) -> AsyncIterator[None]:
     """Record and log the traffic as the environment and the logger's level request."""
     async with AsyncExitStack() as stack:
         if os.environ.get("CDPENGINE_RECORD"):

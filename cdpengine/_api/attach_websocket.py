@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from cdpengine._api.attach import instruments_that_know, open_engine, watch_as_asked
+from cdpengine._api.attach import make_instruments, open_engine, record_and_log
 from cdpengine._api.browser import Browser
 from cdpengine._launch.endpoint import ResolvedEndpoint, browser_key, names_one_browser, resolve_endpoint
 from cdpengine._protocol.connection import Connection, open_connection
@@ -26,7 +26,7 @@ async def attach_websocket(
 
     `launched` means that this program started the browser, so further connections cost nothing.
     """
-    instruments = instruments_that_know(secrets)
+    instruments = make_instruments(secrets)
 
     @asynccontextmanager
     async def open_one() -> AsyncIterator[Connection]:
@@ -40,7 +40,7 @@ async def attach_websocket(
     # A gateway's address may start a browser for each connection, which costs money or memory.
     opener = open_one if names_one_browser(endpoint.ws_url) else None
     async with (
-        watch_as_asked(instruments),
+        record_and_log(instruments),
         open_one() as main,
         open_engine(
             main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, launched=launched

@@ -123,7 +123,7 @@ async def launch(
     with budget.scope() as starting, shortages_named(lacks) as started:
         async with (
             start_browser(options, meanwhile=_load_engine) as process,
-            _name_early_end(process, options.executable) as ready,
+            _report_early_exit(process, options.executable) as ready,
             _attach(process, _passwords(args), evaluate_enabled=evaluate_enabled) as browser,
         ):
             starting.deadline = math.inf
@@ -139,10 +139,12 @@ async def launch(
             finally:
                 await _close(browser, process)
     if starting.cancelled_caught:
-        raise _late(process, options.executable, timeout)
+        raise _make_timeout_error(process, options.executable, timeout)
 
 
-def _late(process: BrowserProcess | None, executable: Path, timeout: float) -> LaunchFailedError:
+def _make_timeout_error(
+    process: BrowserProcess | None, executable: Path, timeout: float
+) -> LaunchFailedError:
     late = f"it was not ready within {timeout:g} s"
     why = Explanation(late) if process is None else process.why_not_up(late)
     return LaunchFailedError(
@@ -201,7 +203,7 @@ def _attach(
 
 
 @asynccontextmanager
-async def _name_early_end(process: BrowserProcess, executable: Path) -> AsyncIterator[Callable[[], None]]:
+async def _report_early_exit(process: BrowserProcess, executable: Path) -> AsyncIterator[Callable[[], None]]:
     """Report an early exit of the browser as such, until the yielded function is called."""
     starting = True
 

@@ -151,9 +151,9 @@ class Evaluator:
                     try:
                         value = await self._evaluate(run, script, budget)
                     except EvaluationFailedError:
-                        await self.page.exposed_calls_begun(budget.deadline)
+                        await self.page.wait_for_exposed_calls(budget.deadline)
                         raise
-                    await self.page.exposed_calls_begun(budget.deadline)
+                    await self.page.wait_for_exposed_calls(budget.deadline)
                     return value
                 except (ConnectionLostError, SessionGoneError):
                     # The session of its frame ended. Chrome does not report the end of the script, and other

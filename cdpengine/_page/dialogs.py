@@ -133,7 +133,7 @@ class DialogPolicy:
     def answer(self, dialog: Dialog) -> DialogAnswer:
         """Return the immediate answer. For a handler, this is the default answer."""
         if self.choice == "accept":
-            return filled_in(DialogAnswer(accept=True, prompt_text=self.prompt_text), dialog)
+            return with_default_text(DialogAnswer(accept=True, prompt_text=self.prompt_text), dialog)
         if self.choice in ("dismiss", "raise"):
             return DialogAnswer(accept=False)
         return default_answer(dialog)
@@ -152,15 +152,15 @@ def answer_from(result: object, dialog: Dialog) -> DialogAnswer | None:
     if result is None:
         return None
     if isinstance(result, bool):
-        return filled_in(DialogAnswer(accept=result), dialog)
+        return with_default_text(DialogAnswer(accept=result), dialog)
     if isinstance(result, str):
         return DialogAnswer(accept=True, prompt_text=result)
     if isinstance(result, DialogAnswer):
-        return filled_in(result, dialog)
+        return with_default_text(result, dialog)
     raise TypeError(f"it returned a {type(result).__name__}, not a DialogAnswer, bool, str or None")
 
 
-def filled_in(answer: DialogAnswer, dialog: Dialog) -> DialogAnswer:
+def with_default_text(answer: DialogAnswer, dialog: Dialog) -> DialogAnswer:
     """Add a prompt's default to an answer without a string, because Chrome would use an empty one."""
     if dialog.type != "prompt" or not answer.accept:
         return DialogAnswer(accept=answer.accept)
@@ -315,7 +315,7 @@ class PageDialogs:
             listener(shown)
         if awaited is not None:
             awaited.shown = shown
-            self._answer(shown, filled_in(awaited.answer, dialog), "expectation")
+            self._answer(shown, with_default_text(awaited.answer, dialog), "expectation")
         elif self.answering:
             self._answer_by_policy(shown)
         self._changes.notify()
@@ -334,7 +334,7 @@ class PageDialogs:
         except UndecodableReplyError:
             self._note_gone()
             return
-        shown = self._closed_one(closed.frame_id)
+        shown = self._find_closed(closed.frame_id)
         if shown is None:
             return
         # Chrome's report decides, because another client may have been faster.
@@ -366,7 +366,7 @@ class PageDialogs:
     def _open_ones(self) -> list[Shown]:
         return [*self._replaced, *([] if self._current is None else [self._current])]
 
-    def _closed_one(self, frame_id: str) -> Shown | None:
+    def _find_closed(self, frame_id: str) -> Shown | None:
         """Return the open dialog of a frame, or the oldest one if Chrome does not report the frame.
 
         A frame opens one dialog at a time. Of several, Chrome has not reported the end of the older ones.
@@ -415,9 +415,9 @@ class PageDialogs:
                     answer.prompt_text
                 )  # the page defines the default
             call = self._session.post("Page.handleJavaScriptDialog", **params, **text)
-            self._nursery.start_soon(self._see_answered, shown, call, name="dialog answer")
+            self._nursery.start_soon(self._release_if_blocked, shown, call, name="dialog answer")
 
-    async def _see_answered(self, shown: Shown, call: PendingCall) -> None:
+    async def _release_if_blocked(self, shown: Shown, call: PendingCall) -> None:
         """Release the page if a pending navigation blocks the answer to its dialog.
 
         Chrome then waits for the document's process, which waits for the dialog (measured: 6 of 60 late dialogs).

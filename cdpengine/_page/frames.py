@@ -344,15 +344,15 @@ class AskedRenderer:
         if self._call is None:
             return known.get(loader_id)
         try:
-            told = (await self._call.decoded(IsolateIdReply)).id
+            renderer = (await self._call.decoded(IsolateIdReply)).id
         except RemoteError:
             return None
         # Chrome reports a new document before that document's process answers.
-        if told is not None and frame.loader_id == loader_id and frame.session is session:
-            known[loader_id] = told
+        if renderer is not None and frame.loader_id == loader_id and frame.session is session:
+            known[loader_id] = renderer
             while len(known) > _RENDERERS_REMEMBERED:
                 del known[next(iter(known))]
-        return told
+        return renderer
 
 
 @contextmanager

@@ -167,7 +167,7 @@ class SessionOverride:
     def _begin_on(self, session: Session) -> list[Posted]:
         if session in self._begun or session.ended or session.target_type not in self._types:
             return []
-        for ended in [told for told in self._begun if told.ended]:
+        for ended in [each for each in self._begun if each.ended]:
             del self._begun[ended]
         if session.crashed:
             self._begin_on_dead(session)

@@ -336,15 +336,15 @@ class PageTarget:
         Raises SessionGoneError, TargetCrashedError or ConnectionLostError if the page ends meanwhile. With
         `also_crashed`, the wait includes a page that had crashed before, because a navigation restores it.
         """
-        forgiven = also_crashed and self.session.crashed
+        tolerates_crash = also_crashed and self.session.crashed
 
         def checked() -> T | None:
-            nonlocal forgiven
+            nonlocal tolerates_crash
             value = condition()
             if value is None or value is False:
-                forgiven = forgiven and self.session.crashed
+                tolerates_crash = tolerates_crash and self.session.crashed
                 error = self.session.error()
-                if error is not None and (self.session.ended or not forgiven):
+                if error is not None and (self.session.ended or not tolerates_crash):
                     raise error
                 return None
             return value
@@ -461,7 +461,7 @@ class PageTarget:
         await self.running.ready()
         return await self.wait_for(usable)
 
-    async def exposed_calls_begun(self, deadline: float) -> None:
+    async def wait_for_exposed_calls(self, deadline: float) -> None:
         """Wait until the page's earlier calls of exposed functions have begun, or until the deadline.
 
         Without such calls, this is not a checkpoint.

@@ -214,7 +214,7 @@ class Tabs:
     async def _follow(self, targets: Targets) -> None:
         async for attachment in targets.attachments:
             if attachment.session.ended and not (attachment.info.type == "page" and self._page_listeners):
-                self._let_opener_go_on(attachment)
+                self._free_opener(attachment)
                 continue
             parent = attachment.session.parent
             if attachment.info.type == "page" and attachment.info.target_id not in self.pages:
@@ -267,18 +267,18 @@ class Tabs:
             self.pages.pop(page.target_id, None)
             self.changes.notify()
             if not page.running.is_set_up:
-                self._let_opener_go_on(attachment)
+                self._free_opener(attachment)
 
         for listener in tuple(self._page_listeners):  # also a closed page, for an expectation
             listener(page)
         page.session.on_end(ended)
         if page.session.ended:
-            self._let_opener_go_on(attachment)
+            self._free_opener(attachment)
             return
         self._start(self._set_up_page, page, attachment)
         self.changes.notify()
 
-    def _let_opener_go_on(self, attachment: Attachment) -> None:
+    def _free_opener(self, attachment: Attachment) -> None:
         """Free the opener of a page that was closed while paused.
 
         Chrome leaves its script in `window.open`: the page answers, but its promises do not settle, and no

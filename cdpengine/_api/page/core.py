@@ -216,7 +216,7 @@ class PageCore:
                     await wait_for_documents(self.target, (frame.id for frame in frames), budget)
                 try:
                     yield budget
-                    await self.target.exposed_calls_begun(budget.deadline)
+                    await self.target.wait_for_exposed_calls(budget.deadline)
                 except StaleRefError as error:
                     raise await explain_stale(self.target, self.refs, self.worlds, error) from error.__cause__
         except DeadlineExceededError as late:  # explain_deadline costs one generator more

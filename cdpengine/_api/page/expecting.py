@@ -98,10 +98,10 @@ async def expect_dialog(
 
         async with explain_deadline(core.target, budget.deadline):
             wait = core.target.wait_for
-            await wait_for_arrival(expected, budget, lambda: wait(closed), lambda: _dialog_seen(awaited))
+            await wait_for_arrival(expected, budget, lambda: wait(closed), lambda: _describe_dialog(awaited))
 
 
-def _dialog_seen(awaited: AwaitedDialog) -> str:
+def _describe_dialog(awaited: AwaitedDialog) -> str:
     if awaited.shown is None:
         return "none opened"
     return f"a {awaited.shown.dialog.type} opened, but Chrome did not report its end"
@@ -122,14 +122,14 @@ async def expect_download(
         with within("expect a download", timeout):
             expecting = downloads.expecting(core.target, place)
             awaited = await stack.enter_async_context(expecting)
-        seen = _downloads_seen(core, awaited)
+        seen = _describe_downloads(core, awaited)
         yield expected
         async with explain_deadline(core.target, budget.deadline):
             wait = core.target.wait_for
             await wait_for_arrival(expected, budget, lambda: wait(lambda: awaited.download), seen)
 
 
-def _downloads_seen(core: PageCore, awaited: AwaitedDownload) -> Callable[[], str]:
+def _describe_downloads(core: PageCore, awaited: AwaitedDownload) -> Callable[[], str]:
     records = core.state.downloads.records
     before = len(records)
 

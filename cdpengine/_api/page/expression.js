@@ -8,7 +8,7 @@
   let stopNow = () => {};
   let seen = "it was never evaluated";
 
-  const told = (value) => {
+  const asString = (value) => {
     try {
       return `${value}`;
     } catch {
@@ -19,10 +19,10 @@
   const now = async () => {
     try {
       const value = await look();
-      seen = "it was " + told(value);
+      seen = "it was " + asString(value);
       return { holds: !!value, seen };
     } catch (error) {
-      seen = "it threw " + told(error);
+      seen = "it threw " + asString(error);
       return { holds: false, seen };
     }
   };

@@ -171,14 +171,14 @@ async def explain_stale(
         ref = refs.lookup(ref_id)
     except StaleRefError:
         return error  # removed from the table meanwhile
-    told: StaleRefError | None = None
+    explained: StaleRefError | None = None
     with trio.move_on_after(_FATE_TIMEOUT), suppress(SessionGoneError, ConnectionLostError, RemoteError):
-        told = await find_staleness(page, refs, worlds, ref)
-        if told is not None and told.became in ("removed", "detached"):
-            told = await _look_for_alternatives(page, refs, worlds, ref, told)
-    told = told or make_stale_error(page, refs, ref, error.became, error.reason)
-    refs.give({each.id: each for each in told.alternatives})
-    return told
+        explained = await find_staleness(page, refs, worlds, ref)
+        if explained is not None and explained.became in ("removed", "detached"):
+            explained = await _look_for_alternatives(page, refs, worlds, ref, explained)
+    explained = explained or make_stale_error(page, refs, ref, error.became, error.reason)
+    refs.give({each.id: each for each in explained.alternatives})
+    return explained
 
 
 async def _look_for_alternatives(
@@ -225,13 +225,13 @@ async def _ask_fate(node: Node, worlds: IsolatedWorlds) -> tuple[Became, str]:
     with object_group("fate") as group:
         try:
             found = await worlds.resolve(node, group)
-            return _said(await found.call(_WHERE, returns=Became))  # type: ignore[arg-type]
+            return _describe_fate(await found.call(_WHERE, returns=Became))  # type: ignore[arg-type]
         except RemoteError as error:
             moved = "does not belong to the document" in error.message
-            return _said("moved" if moved else "removed")
+            return _describe_fate("moved" if moved else "removed")
 
 
-def _said(became: Became) -> tuple[Became, str]:
+def _describe_fate(became: Became) -> tuple[Became, str]:
     return became, _REASONS.get(became, "")
 
 

@@ -43,7 +43,7 @@ _STOP_TIMEOUT = 0.08
 _LONGEST_SEEN = 220
 """Maximum length of an expression's value in the error, in characters."""
 
-_AGAIN = 0.05
+_RETRY_PAUSE = 0.05
 """Pause in seconds before an expression is evaluated again after a navigation."""
 
 
@@ -149,38 +149,38 @@ class InPage:
             return "the node is no longer in its document"
         if reports is None:
             return "a document did not answer"
-        told = []
-        for number, (words, wanted) in enumerate(self.parts):
-            if not self._part_holds(number, wanted):
+        unmet = []
+        for number, (words, expected) in enumerate(self.parts):
+            if not self._part_holds(number, expected):
                 seen = [report.seen[number] for report in reports if report.seen[number] or len(reports) == 1]
-                told.append(f"{words}: seen was {' | '.join(map(repr, seen[:4])) or 'nothing'}")
-        return "; ".join(told)
+                unmet.append(f"{words}: seen was {' | '.join(map(repr, seen[:4])) or 'nothing'}")
+        return "; ".join(unmet)
 
     def holds(self) -> bool:
         """Return whether all parts held at the last reports. Raises StaleRefError if they never can."""
         reports = self.watches.reports()
         if self.watches.node_gone:
-            return self._gone_will_do()
+            return self._accepts_removal()
         if reports is None:
             return False
-        held = all(self._part_holds(number, wanted) for number, (_, wanted) in enumerate(self.parts))
+        held = all(self._part_holds(number, expected) for number, (_, expected) in enumerate(self.parts))
         if not held and self.node and any("detached" in report.seen[0].split(", ") for report in reports):
-            return self._gone_will_do()
+            return self._accepts_removal()
         return held
 
-    def _gone_will_do(self) -> bool:
+    def _accepts_removal(self) -> bool:
         if self.parts[0][0].endswith((" is detached", " is hidden")):
             return True
         raise StaleRefError(ref=self.node, description="a node", reason="it is no longer in its document")
 
-    def _part_holds(self, number: int, wanted: bool) -> bool:
+    def _part_holds(self, number: int, expected: bool) -> bool:
         reports = self.watches.reports()
         if reports is None:
             return False
         pattern = self.patterns.get(number)
         if pattern is not None:
-            return any(pattern.search(report.texts[number]) for report in reports) is wanted
-        return any(report.holds[number] for report in reports) is wanted
+            return any(pattern.search(report.texts[number]) for report in reports) is expected
+        return any(report.holds[number] for report in reports) is expected
 
     async def run(self) -> None:
         """Run the observers in the documents."""
@@ -270,7 +270,7 @@ class Expression:
                 await self._until_true()
             except EvaluationTerminatedError as error:
                 self.true, self.last = False, str(error)  # a navigation: evaluate in the next document
-                await trio.sleep(_AGAIN)
+                await trio.sleep(_RETRY_PAUSE)
                 continue
             except EngineError as error:
                 self._failure = error  # `holds` raises it, once, when all conditions are evaluated
@@ -373,7 +373,7 @@ def check_optional_seconds(what: str, seconds: float | None) -> None:
 _NO_URL = "about:blank"
 """URL of a page before its first document."""
 
-_LAST_WORDS = 0.05
+_CHANGES_TIMEOUT = 0.05
 """Time in seconds to ask documents that did not settle for the reasons."""
 
 TextPart: TypeAlias = "tuple[str, Words | None, bool]"
@@ -410,16 +410,16 @@ def make_text_conditions(core: PageCore, parts: Sequence[tuple[str, Words, bool]
     """Return the condition on texts and selectors in all documents, or [] without any parts."""
     if not parts:
         return []
-    asked, told = [], []
+    requests, described = [], []
     patterns: dict[int, re.Pattern[str]] = {}
-    for number, (kind, words, wanted) in enumerate(parts):
+    for number, (kind, words, expected) in enumerate(parts):
         if isinstance(words, re.Pattern):
             patterns[number] = words
-            asked.append({"kind": "pattern"})
+            requests.append({"kind": "pattern"})
         else:
-            asked.append({"kind": kind, kind: words})
-        told.append((f"{kind} {describe_words(words)}" + ("" if wanted else " gone"), wanted))
-    return [InPage(FrameWatches(core.target, core.worlds, asked), told, patterns=patterns)]
+            requests.append({"kind": kind, kind: words})
+        described.append((f"{kind} {describe_words(words)}" + ("" if expected else " gone"), expected))
+    return [InPage(FrameWatches(core.target, core.worlds, requests), described, patterns=patterns)]
 
 
 def make_node_condition(core: PageCore, ref: ElementTarget, state: NodeState) -> Condition:
@@ -464,8 +464,8 @@ async def wait_for_all(core: PageCore, conditions: Sequence[Condition], timeout:
         except trio.Cancelled:
             for condition, seen in missing:
                 # An expression has its last value only at its end.
-                told = condition.seen() if isinstance(condition, Expression) else seen
-                budget.step(f"{condition.words()} did not hold; {told}")
+                observed = condition.seen() if isinstance(condition, Expression) else seen
+                budget.step(f"{condition.words()} did not hold; {observed}")
             raise
 
 
@@ -486,10 +486,10 @@ async def settle(core: PageCore, requests: RequestsUnderWay, quiet: float, budge
     try:
         await settling.settle()
     except trio.Cancelled:
-        told = settling.busy()
-        with trio.move_on_after(_LAST_WORDS, shield=True):
-            told += await settling.last_words()
-        for words in told:
+        causes = settling.busy()
+        with trio.move_on_after(_CHANGES_TIMEOUT, shield=True):
+            causes += await settling.recent_changes()
+        for words in causes:
             budget.step(words)
         raise
     finally:

@@ -111,7 +111,7 @@ class Cookies:
             if text is not None and not isinstance(text, str):
                 raise InvalidArgumentError(what=what, given=f"a {type(text).__name__}", expected="a str")
 
-        def doomed(cookie: Cookie) -> bool:
+        def matches(cookie: Cookie) -> bool:
             return (
                 (name is None or cookie.name == name)
                 and (domain is None or cookie.domain.lstrip(".") == domain.lstrip(".").lower())
@@ -120,7 +120,7 @@ class Cookies:
             )
 
         with within("delete cookies", timeout):
-            return await delete_cookies(self._state.session, self._context_id, doomed)
+            return await delete_cookies(self._state.session, self._context_id, matches)
 
     async def clear_cookies(self, *, timeout: float = 30) -> None:
         """Delete all cookies of the context."""

@@ -65,7 +65,7 @@ class Download:
         self.directory: Path | None = None
         self._staging: Path | None = None
         self.refused = False
-        self._was_asked_for = False
+        self._is_path_requested = False
         self.cancelled = False
         self._downloads = downloads
         self._state: DownloadState = "running"
@@ -100,7 +100,7 @@ class Download:
     @property
     def path(self) -> Path | None:
         """The finished file, or None until it is complete and in its place."""
-        self._was_asked_for = self._was_asked_for or self._path is not None
+        self._is_path_requested = self._is_path_requested or self._path is not None
         return self._path
 
     @property
@@ -138,7 +138,7 @@ class Download:
                 raise
         if self._path is None:
             raise DownloadFailedError(url=self.url, reason=self._failure)
-        self._was_asked_for = True
+        self._is_path_requested = True
         return self._path
 
     async def cancel(self, *, timeout: float = 30) -> None:
@@ -222,7 +222,7 @@ class DownloadFolder:
             if (
                 download.state == "completed"
                 and download.directory == directory
-                and not download._was_asked_for
+                and not download._is_path_requested
             ):
                 logger.warning(
                     "the download of %s is removed with the browser, and its path was never requested: give "

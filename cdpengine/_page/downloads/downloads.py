@@ -42,7 +42,7 @@ KEPT = 100
 CANCEL_TIMEOUT = 1.0
 """Time in seconds for Chrome to confirm the end of a cancelled download."""
 
-_EARLY = 100
+_EARLY_REPORTS_KEPT = 100
 """Maximum number of early reports about downloads that Chrome has not announced yet."""
 
 _OPENERS_KEPT = 1000
@@ -131,7 +131,7 @@ class Downloads:
         A download that began continues after the body. If the body raised, it is cancelled. Raises
         InvalidArgumentError for an invalid directory, RemoteError if Chrome does not allow it.
         """
-        directory = await _made(directory)
+        directory = await _make_directory(directory)
         awaited = AwaitedDownload(page, directory)
         opened = self._open.setdefault(page.context_id, _Open(directory))
         opened.users += 1
@@ -166,7 +166,7 @@ class Downloads:
         `disallow` ends it. Raises InvalidArgumentError for an invalid directory, RemoteError if Chrome does not
         allow it.
         """
-        directory = await _made(directory)
+        directory = await _make_directory(directory)
         opened = self._open.setdefault(context_id, _Open(directory))
         opened.users += 1
         self._allowed.setdefault(context_id, []).append(directory)
@@ -287,7 +287,7 @@ class Downloads:
         if download is not None:
             self._take(download, progress)
             self.changes.notify()
-        elif not self._is_known(progress.guid) and len(self._early) < _EARLY:
+        elif not self._is_known(progress.guid) and len(self._early) < _EARLY_REPORTS_KEPT:
             self._early.setdefault(progress.guid, []).append(progress)
 
     def _is_known(self, guid: str) -> bool:
@@ -414,7 +414,7 @@ def _in_context(context_id: str | None) -> dict[str, str]:
     return {} if context_id is None else {"browserContextId": context_id}
 
 
-async def _made(directory: Path) -> Path:
+async def _make_directory(directory: Path) -> Path:
     """Create the directory if needed, and return its absolute path."""
 
     def make() -> Path:

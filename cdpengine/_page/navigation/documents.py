@@ -119,7 +119,7 @@ async def open_document(worlds: IsolatedWorlds, frame: Frame) -> Document:
     return Document(frame, loader_id, context, new_group("look"))
 
 
-async def held_node(document: Document, node: Node) -> RemoteHandle | None:
+async def node_argument(document: Document, node: Node) -> RemoteHandle | None:
     """Return the node as an argument for scripts of its document, or None if Chrome no longer has it."""
     number = node.backend_node_id
     found = await objects_of_nodes(
@@ -133,17 +133,17 @@ def _explain_refusal() -> Iterator[None]:
     try:
         yield
     except RemoteError as error:
-        raise gone_or(error) from None
+        raise document_error(error) from None
 
 
-def gone_or(error: RemoteError) -> Exception:
+def document_error(error: RemoteError) -> Exception:
     """Return DocumentGone if Chrome's error means that, else the error itself."""
     if context_gone(error) or error.message.startswith(_ALSO_GONE):
         return DocumentGone(error.message)
     return error
 
 
-_AGAIN = 0.05
+_RETRY_PAUSE = 0.05
 """Pause in seconds before a document that refused is asked again, if no event reports its replacement."""
 
 NEXT = "function (known) { return this.next(known); }"
@@ -243,7 +243,7 @@ class FrameWatches:
                 try:
                     await self._follow_document(frame, watched)
                 except DocumentGone:
-                    await trio.sleep(_AGAIN)
+                    await trio.sleep(_RETRY_PAUSE)
                 except (SessionGoneError, ConnectionLostError):
                     # The page ended, and its waiting tasks get the reason. Or the frame moves, and then it has
                     # another key.
@@ -259,7 +259,7 @@ class FrameWatches:
             request = {"conditions": self._conditions, "changes": self._changes, "quiet": False}
             arguments: list[object] = [request]
             if self._node is not None:
-                held = await held_node(document, self._node)
+                held = await node_argument(document, self._node)
                 if held is None:
                     self.node_gone = True
                     self._page.changes.notify()

@@ -109,7 +109,7 @@ async def _go_to(
     await wait_for_document(page, watch, seen, entry.url, dead=dead)
     while not moved() and (once or page.navigation.requests == requests):
         # A frame shows another document, perhaps for another reason. The history shows whether that was all.
-        if await _is_at(page, entry.id) and not await _tells_of(page, moved):
+        if await _is_at(page, entry.id) and not await _has_document_moved(page, moved):
             budget.step(f"waiting for {wait_until} of the frames that the history changed")
             await page.wait_for(lambda: moved() or _have_frames_reached(page, frames_before, wait_until))
             return True
@@ -126,7 +126,7 @@ async def _has_arrived_at(page: PageTarget, entry_id: int) -> bool:
     return history.entries[history.current_index].id == entry_id
 
 
-async def _tells_of(page: PageTarget, moved: Callable[[], bool]) -> bool:
+async def _has_document_moved(page: PageTarget, moved: Callable[[], bool]) -> bool:
     """Return whether the page's main document has moved, or is about to.
 
     The browser process reports the history, and the page reports its documents. The first report may be earlier,

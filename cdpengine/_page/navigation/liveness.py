@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 logger = get_logger("cdpengine.recovery")
 
-_HIT = ("Inspected target navigated or closed", "Execution was terminated", "Internal error")
+_INTERRUPTIONS = ("Inspected target navigated or closed", "Execution was terminated", "Internal error")
 """Chrome's error messages for a query that was interrupted: by a navigation (the page can still hang after it), or
 by the termination of an earlier script."""
 
@@ -52,7 +52,7 @@ async def answers(session: Session) -> None:
             await trio.lowlevel.checkpoint_if_cancelled()
             await post_nothing(session).raw()
         except RemoteError as error:
-            if error.message.startswith(_HIT):
+            if error.message.startswith(_INTERRUPTIONS):
                 continue
         except ProtocolError:
             pass  # malformed, but an answer
@@ -157,7 +157,7 @@ class Ping:
                 await question.wait()
             except RemoteError as error:
                 tries += 1
-                if error.message.startswith(_HIT) and tries < _TRIES:
+                if error.message.startswith(_INTERRUPTIONS) and tries < _TRIES:
                     if self._question is question:
                         self._question = None
                     continue

@@ -310,8 +310,8 @@ async def navigate(
 ) -> Arrival:
     session = page.session
     if not fresh:  # nothing hangs in a new page, and no collector reads it
-        await _free(page, budget)
-        await _take_leave(page, budget)
+        await _terminate_hung_script(page, budget)
+        await _read_before_leaving(page, budget)
         if session.is_discarded and not reloads:
             await _load_discarded(page, budget)
     dead = session.crashed  # the navigation restores it; a later crash is a failure
@@ -391,7 +391,7 @@ async def _arrive(
     )
 
 
-async def _free(page: PageTarget, budget: Budget) -> None:
+async def _terminate_hung_script(page: PageTarget, budget: Budget) -> None:
     """Terminate the page's script if it hangs.
 
     A navigation to another site leaves the page's process behind. A navigation within the site stays in it, would
@@ -447,7 +447,7 @@ async def _stop_overtaking(page: PageTarget) -> None:
         await answers(page.session)
 
 
-async def _take_leave(page: PageTarget, budget: Budget) -> None:
+async def _read_before_leaving(page: PageTarget, budget: Budget) -> None:
     """Run the readers before leaving the document. They are skipped if the page does not answer."""
     for look in page.readers_before_leaving:
         with trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)):

@@ -79,7 +79,7 @@ class RequestsUnderWay:
                 return False
         elif event.method == "Network.requestWillBeSent":
             sent = event.decode(RequestWillBeSentHead)
-            if sent.type in _ENDLESS or len(self._requests) >= _MOST or self._tells_no_end(sent):
+            if sent.type in _ENDLESS or len(self._requests) >= _MOST or self._has_no_reported_end(sent):
                 return False
             self._requests[key_session, sent.request_id] = UnderWay(
                 sent.request.url, sent.loader_id, sent.frame_id, sent.request_id == sent.loader_id
@@ -100,7 +100,7 @@ class RequestsUnderWay:
         self.since = self._now()
         return True
 
-    def _tells_no_end(self, sent: RequestWillBeSentHead) -> bool:
+    def _has_no_reported_end(self, sent: RequestWillBeSentHead) -> bool:
         """Whether this is the script of a worker, whose end Chrome does not report."""
         return not sent.loader_id and self._type_of(sent.request_id) in _UNATTACHED_WORKERS
 
@@ -217,7 +217,7 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
         root.off_event("Target.targetDestroyed", observe)
 
 
-_AGAIN = 0.02
+_RETRY_PAUSE = 0.02
 """Pause in seconds before documents replaced during a query are asked again."""
 
 _SHOWN = 5
@@ -271,7 +271,7 @@ class Settling:
 
     async def settle(self) -> None:
         """Wait until the page has settled. Raises the error of an ended page."""
-        while not await self._at_rest():
+        while not await self._has_settled():
             pass
 
     def close(self) -> None:
@@ -280,7 +280,7 @@ class Settling:
             still.stop()
         self._stills.clear()
 
-    async def _at_rest(self) -> bool:
+    async def _has_settled(self) -> bool:
         """Wait for each condition once. Return whether all hold together."""
         page = self._page
         await page.wait_for(lambda: not page.navigation.under_way)
@@ -294,14 +294,14 @@ class Settling:
                 if (await still.stillness()).still < self._quiet * 1000 * _TOLERANCE:
                     return False
         except DocumentGone:
-            await trio.sleep(_AGAIN)
+            await trio.sleep(_RETRY_PAUSE)
             return False
         except TargetCrashedError:
             raise
         except SessionGoneError:
             if page.closed:
                 raise
-            await trio.sleep(_AGAIN)
+            await trio.sleep(_RETRY_PAUSE)
             return False
         return self._is_idle() and known == {_key(frame) for frame in page.frames}
 
@@ -367,27 +367,27 @@ class Settling:
 
     def busy(self) -> list[str]:
         """Return the causes of the page's activity, for messages."""
-        page, told = self._page, []
+        page, causes = self._page, []
         if page.navigation.under_way:
-            told.append(f"a navigation is in progress from {shown_url(page.frames.main.url)}")
+            causes.append(f"a navigation is in progress from {shown_url(page.frames.main.url)}")
         requests = self._requests.under_way(page.frames)
         urls = [shown_url(request.url) or "a request sent before the wait" for request in requests[:_SHOWN]]
-        told += [f"in progress: {url}" for url in urls]
+        causes += [f"in progress: {url}" for url in urls]
         if len(requests) > _SHOWN:
-            told.append(f"and {len(requests) - _SHOWN} more requests")
-        return told
+            causes.append(f"and {len(requests) - _SHOWN} more requests")
+        return causes
 
-    async def last_words(self) -> list[str]:
+    async def recent_changes(self) -> list[str]:
         """Return the latest changes of the documents. Call it at the end, under a short deadline."""
-        told: list[str] = []
+        causes: list[str] = []
         for still in list(self._stills.values()):
             with suppress(DocumentGone, SessionGoneError):
                 last = await still.stillness()
                 if last.busy and last.still < max(self._quiet, 1.0) * 1000:
                     where = shown_url(still.frame.url)
                     times = f", {last.changes} changes so far" if last.changes else ""
-                    told.append(f"{where}: last change {last.busy}{times}")
-        return told
+                    causes.append(f"{where}: last change {last.busy}{times}")
+        return causes
 
 
 _TOLERANCE = 0.9

@@ -77,7 +77,7 @@ ANSWER_TIMEOUT = 1.0
 """Time in seconds in which the browser must answer on the second connection, before it is queried on the main one.
 Less than the 2 s for which a new page is paused until its evaluation session exists."""
 
-_TOLD_AFTER = 4
+_FAILURES_BEFORE_ERROR = 4
 """Failed attempts to open the connection (0.7 s of pauses) after which waiting calls fail."""
 
 _REFUSALS = 5
@@ -167,8 +167,8 @@ class EvaluationSessions:
 
     def _notify(self) -> None:
         self._changes.notify()
-        for stirred in self._kept:
-            stirred.notify()
+        for changes in self._kept:
+            changes.notify()
 
     # --- the connection ------------------------------------------------------------------------------------
 
@@ -223,9 +223,9 @@ class EvaluationSessions:
                 )
             except (ConnectFailedError, ConnectionLostError) as error:
                 failed += 1
-                if failed >= _TOLD_AFTER:
+                if failed >= _FAILURES_BEFORE_ERROR:
                     logger.log(
-                        logging.WARNING if failed == _TOLD_AFTER else logging.DEBUG,
+                        logging.WARNING if failed == _FAILURES_BEFORE_ERROR else logging.DEBUG,
                         "the connection for evaluation cannot be opened again, and no script can be evaluated "
                         "until it can: check that the endpoint allows a second connection, or restart: %s",
                         error,
@@ -255,37 +255,37 @@ class EvaluationSessions:
         if opening.cancelled_caught:
             raise ConnectFailedError(endpoint=self._main.name, reason=f"no answer within {seconds:g} s")
 
-    async def _wait_for_connection(self, page: PageTarget, target_id: str, stirred: Notifier) -> Connection:
+    async def _wait_for_connection(self, page: PageTarget, target_id: str, changes: Notifier) -> Connection:
         def reached() -> bool:
             return self.connection.lost is None
 
-        await stirred.wait_for(lambda: reached() or self._over or self._unreachable is not None)
+        await changes.wait_for(lambda: reached() or self._over or self._unreachable is not None)
         if not reached():
             error = self._unreachable or self.connection.root.error("Runtime.evaluate")
             assert error is not None
             page.set_evaluation_session_error(target_id, copy.copy(error))
-            await stirred.wait_for(reached)
+            await changes.wait_for(reached)
         return self.connection
 
     # --- evaluation session of one target --------------------------------------------------------------------
 
     async def _keep_evaluation_session(self, page: PageTarget, session: Session, held_back: bool) -> None:
-        stirred = Notifier()
+        changes = Notifier()
         with trio.CancelScope() as while_it_lives:
             session.on_end(while_it_lives.cancel)
-            self._kept.add(stirred)
+            self._kept.add(changes)
             try:
-                await self._rebuild(page, session, stirred, held_back)
+                await self._rebuild(page, session, changes, held_back)
             finally:
-                self._kept.discard(stirred)
+                self._kept.discard(changes)
 
-    async def _rebuild(self, page: PageTarget, session: Session, stirred: Notifier, held_back: bool) -> None:
+    async def _rebuild(self, page: PageTarget, session: Session, changes: Notifier, held_back: bool) -> None:
         target_id = session.target_id
         assert target_id is not None
         row, refusals = _Row(), 0
         ended = ""
         while True:
-            connection = await self._wait_for_connection(page, target_id, stirred)
+            connection = await self._wait_for_connection(page, target_id, changes)
             try:
                 evaluation_session = await self._open(connection, page, session, held_back)
             except ConnectionLostError:
@@ -304,7 +304,7 @@ class EvaluationSessions:
                 level = logging.DEBUG if session.ended or _NO_TARGET in str(error) else logging.WARNING
                 logger.log(level, "no evaluation session for %s: %s", session.describe(), error)
                 if refusals >= _REFUSALS:
-                    await stirred.wait_for(lambda old=connection: self.connection is not old)  # type: ignore[misc]
+                    await changes.wait_for(lambda old=connection: self.connection is not old)  # type: ignore[misc]
                     refusals = 0
                 continue
             refusals = 0
@@ -315,8 +315,8 @@ class EvaluationSessions:
                 self.rebuilds[ended] += 1
             try:
                 page.set_evaluation_session(target_id, evaluation_session)
-                evaluation_session.on_end(stirred.notify)
-                await stirred.wait_for(lambda kept=evaluation_session: kept.ended)  # type: ignore[misc]
+                evaluation_session.on_end(changes.notify)
+                await changes.wait_for(lambda kept=evaluation_session: kept.ended)  # type: ignore[misc]
             finally:
                 page.drop_evaluation_session(target_id, evaluation_session)
                 _detach(evaluation_session)

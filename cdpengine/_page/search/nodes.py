@@ -21,7 +21,7 @@ from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import (
     Document,
     DocumentGone,
-    gone_or,
+    document_error,
     open_document,
     script_with_search,
 )
@@ -179,7 +179,7 @@ async def _select(document: Document, criteria: Criteria, *, visible: bool = Fal
     try:
         head, nodes = await text_and_nodes(call, _Head)
     except RemoteError as error:
-        raise gone_or(error) from None
+        raise document_error(error) from None
     _refuse(head.invalid, criteria)
     numbers = [node.backend_node_id for node in nodes if node is not None]
     return dict(zip(numbers, head.descriptions, strict=True))
@@ -235,7 +235,7 @@ async def _query(document: Document, criteria: Criteria, frame: Frame) -> dict[i
                 nodes += hidden
                 queries += 1
     except RemoteError as error:
-        raise gone_or(error) from None
+        raise document_error(error) from None
     described = _describe(nodes, criteria)
     if criteria.unnamed is not None and with_name([""], str, criteria.name, criteria.exact):
         unnamed = await _select(document, Criteria(css=criteria.unnamed), visible=True)
@@ -268,7 +268,7 @@ async def _query_hidden(document: Document, criteria: Criteria) -> dict[int, str
     try:
         return _describe(await _labelled(call, criteria), criteria)
     except RemoteError as error:
-        raise gone_or(error) from None
+        raise document_error(error) from None
 
 
 def _ask_tree(
@@ -346,7 +346,7 @@ async def _root_and_roles(
         try:
             found = [] if present is None else await value_of(present, list[str])
         except RemoteError as error:
-            raise gone_or(error) from None
+            raise document_error(error) from None
     return root, [
         {"role": role} for role, selector in criteria.roles.items() if selector is None or selector in found
     ]
@@ -383,7 +383,7 @@ async def _hold(document: Document, numbers: Iterable[int]) -> tuple[list[int], 
     """Return the numbers of existing nodes, and a remote array of these nodes in the same order."""
 
     def refused(error: RemoteError) -> None:
-        gone = gone_or(error)
+        gone = document_error(error)
         if isinstance(gone, DocumentGone):
             raise gone from None  # otherwise only this node is gone
 

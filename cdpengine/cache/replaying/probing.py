@@ -19,7 +19,7 @@ import msgspec
 
 from cdpengine._javascript import own, script
 from cdpengine._page.frames import Frame, renderer_of
-from cdpengine._page.navigation.documents import DocumentGone, gone_or, open_document
+from cdpengine._page.navigation.documents import DocumentGone, document_error, open_document
 from cdpengine._page.scripts.node_lists import SERIALIZED, text_and_nodes
 from cdpengine._page.scripts.page_functions import RemoteHandle, object_group
 from cdpengine._protocol.session import Session
@@ -213,7 +213,7 @@ async def _ask(
             told, nodes = await text_and_nodes(call, _Told)
     except RemoteError as error:
         known.pop(frame.id, None)
-        raise gone_or(error) from None
+        raise document_error(error) from None
     return told, [None if node is None else node.backend_node_id for node in nodes]
 
 
