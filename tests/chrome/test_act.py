@@ -232,7 +232,7 @@ async def test_failed_new_tab_is_closed(actor: Actor, stage: cdpengine.Page, sit
     assert actor.current is stage
 
 
-async def test_a_browser_that_is_gone_is_named() -> None:
+async def test_lost_browser_is_named() -> None:
     async with cdpengine.launch() as browser:
         assert (await dispatch(browser, {"kind": "newTab"})).ok
         await browser.session.call("Browser.close")

@@ -68,7 +68,7 @@ async def test_they_end_with_their_page_or_their_actor(actor: Actor, tmp_path: P
 
 
 @pytest.mark.slow
-async def test_one_that_is_cancelled_while_it_begins_leaves_nothing(actor: Actor) -> None:
+async def test_operation_cancelled_during_its_start_leaves_nothing(actor: Actor) -> None:
     for start in STARTS:
         for tries in range(4):
             with trio.move_on_after(0.001 * tries) as scope:

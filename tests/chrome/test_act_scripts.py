@@ -52,7 +52,7 @@ def current(actor: Actor) -> cdpengine.Page:
 
 
 @pytest.mark.parametrize("mode", ["numbered", "webarena"])
-async def test_ids_are_those_of_the_snapshots_that_models_read(actor: Actor, mode: str) -> None:
+async def test_ids_equal_those_of_snapshots_for_models(actor: Actor, mode: str) -> None:
     numbers = await read(actor, mode)
     go = next(number for words, number in numbers.items() if words.startswith('button "Go"'))
     name = next(number for words, number in numbers.items() if words.startswith('textbox "Name"'))

@@ -294,7 +294,7 @@ CALLS: dict[str, Any] = {
 }
 
 
-async def test_every_coroutine_can_be_cancelled_and_leaves_the_cache_as_it_was(
+async def test_every_cancelled_coroutine_leaves_the_cache_unchanged(
     page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
 ) -> None:
     import inspect

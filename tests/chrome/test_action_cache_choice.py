@@ -92,7 +92,7 @@ async def test_recording_a_flow_with_more_variables_makes_a_new_version(
     assert site.touched == []
 
 
-async def test_a_planner_does_what_no_entry_can(page: Page, site: CacheSite, keyed: ActionCache) -> None:
+async def test_planner_handles_goal_without_entry(page: Page, site: CacheSite, keyed: ActionCache) -> None:
     await learn(page, site, keyed, {"password": VALUES["password"]})
 
     async def plan(_goal: str, snapshot: Snapshot) -> list[Any]:

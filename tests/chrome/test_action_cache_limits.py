@@ -89,9 +89,7 @@ async def never(*_: Any) -> Any:
     await trio.sleep_forever()
 
 
-async def test_a_planner_that_does_not_answer_is_ended_in_time(
-    page: Page, site: CacheSite, tmp_path: Path
-) -> None:
+async def test_unresponsive_planner_is_cancelled_in_time(page: Page, site: CacheSite, tmp_path: Path) -> None:
     LOGIN.reset(site, "a")
     await page.goto(site.url + LOGIN.start)
     async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG) as cache:
@@ -114,7 +112,7 @@ async def fails(*_: Any) -> Any:
         ([{"kind": "nonsense"}], "no plan"),
     ],
 )
-async def test_a_planner_that_fails_is_in_the_report(
+async def test_planner_failure_is_in_the_report(
     page: Page, site: CacheSite, tmp_path: Path, answer: Any, reason: str
 ) -> None:
     async def plan(*_: Any) -> Any:
@@ -185,9 +183,7 @@ async def test_missing_values_are_not_awaited_past_the_timeout(
                 await cache.execute(page, "login", timeout=0.3)
 
 
-async def test_asking_that_raises_is_an_error_of_the_request(
-    page: Page, site: CacheSite, tmp_path: Path
-) -> None:
+async def test_error_of_ask_callback_fails_the_request(page: Page, site: CacheSite, tmp_path: Path) -> None:
     async def ask(name: str) -> str | None:
         raise KeyError("hunter2")
 

@@ -344,7 +344,7 @@ async def test_wrong_options_change_nothing(
     assert set(page.session._domains) == {"Page"}
 
 
-async def test_a_getter_that_never_ends_is_stopped_within_the_time(page: cdpengine.Page) -> None:
+async def test_endless_getter_is_stopped_within_the_timeout(page: cdpengine.Page) -> None:
     await page.activity.start(requests=0)
     await page.evaluate("console.log({get endless() { for (;;) {} }, more: [[]]})")
     await until(lambda: len(page.activity.console) == 1)
@@ -398,7 +398,9 @@ async def test_crash_is_reported_and_stream_continues_after_reload(
                 await stream.receive()
 
 
-async def test_a_burst_loses_nothing_and_leaves_nothing(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+async def test_burst_of_messages_is_complete_and_leaves_nothing(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
     messages, requests = rounds(2_000, 20_000), rounds(100, 400)
     here = serve(httpserver, main="<title>t</title>")
     await page.goto(f"{here}/main")

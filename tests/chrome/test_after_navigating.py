@@ -218,9 +218,7 @@ async def test_response_without_document_ends_reload_and_back(
             assert await used_page.evaluate("1 + 1") == 2
 
 
-async def test_a_navigation_of_the_page_does_not_win_over_the_callers(
-    used_page: cdpengine.Page, site: SlowSite
-) -> None:
+async def test_callers_navigation_wins_over_the_pages(used_page: cdpengine.Page, site: SlowSite) -> None:
     """A timer of the old document fires at about the same time."""
     for milliseconds in range(0, 12, 3):
         await site.show(used_page, "")
@@ -378,7 +376,7 @@ async def test_a_document_that_still_loads_does_not_hide_the_end_of_a_navigation
     assert outcome.navigation.state == "no document"
 
 
-async def test_a_server_that_never_answers_holds_up_no_action(
+async def test_unresponsive_server_delays_no_action(
     used_page: cdpengine.Page, site: SlowSite, silent_port: int
 ) -> None:
     await site.show(used_page, f"<a id=x href=http://127.0.0.1:{silent_port}/>Go</a>")
@@ -406,9 +404,7 @@ async def test_a_dialog_ends_the_wait(used_page: cdpengine.Page, site: SlowSite)
     assert outcome.navigation.url == site.url("/asks")
 
 
-async def test_a_question_before_leaving_that_is_dismissed_ends_the_wait(
-    used_page: cdpengine.Page, site: SlowSite
-) -> None:
+async def test_dismissed_beforeunload_dialog_ends_the_wait(used_page: cdpengine.Page, site: SlowSite) -> None:
     await site.show(used_page, LEADS["question before leaving"])
     async with used_page.expect_dialog(accept=False):
         outcome = await used_page.click(used_page.locate(css="#x"))
@@ -460,7 +456,7 @@ async def test_a_ref_of_the_document_before_is_stale(used_page: cdpengine.Page, 
     )
 
 
-async def test_requests_say_where_the_page_went(used_page: cdpengine.Page, site: SlowSite) -> None:
+async def test_responses_have_the_new_page_url(used_page: cdpengine.Page, site: SlowSite) -> None:
     browser, target_id = used_page.browser, used_page.target_id
     await site.show(used_page, LEADS["redirect of a posted form"])
     answer = await dispatch(browser, {"kind": "click", "selector": "#x", "targetId": target_id})

@@ -93,7 +93,7 @@ async def test_a_restored_page_is_used_like_a_fresh_one(page: cdpengine.Page, si
 
 
 @pytest.mark.parametrize("way", ["restored", "loaded", "reloaded"])
-async def test_settings_are_those_of_a_fresh_page(page: cdpengine.Page, site: str, way: str) -> None:
+async def test_restored_page_has_settings_of_a_fresh_page(page: cdpengine.Page, site: str, way: str) -> None:
     given: list[object] = []
 
     async def exposed(value: object) -> object:
@@ -135,9 +135,7 @@ async def test_settings_are_those_of_a_fresh_page(page: cdpengine.Page, site: st
         assert values == ("ran", {"of": "page"}) or isinstance(values[1], cdpengine.Unread)
 
 
-async def test_an_action_that_left_in_its_middle_leaves_nothing_in_the_page(
-    page: cdpengine.Page, site: str
-) -> None:
+async def test_action_interrupted_by_navigation_leaves_nothing(page: cdpengine.Page, site: str) -> None:
     """The page leaves at mousedown. A remaining observer would block the next press on another element."""
     await page.goto(f"{site}/mousedown")
     await page.click(await page.find(text="Go"))

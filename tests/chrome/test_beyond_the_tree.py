@@ -124,7 +124,7 @@ async def test_change_of_hidden_control_is_in_next_snapshot(page: cdpengine.Page
     assert str(await page.snapshot()) == str(await page.snapshot(fresh=True))
 
 
-async def test_a_forgotten_aria_hidden_hides_nothing(page: cdpengine.Page) -> None:
+async def test_stale_aria_hidden_hides_nothing(page: cdpengine.Page) -> None:
     await page.set_content(f"<div id=root aria-hidden=true><h1>Orders</h1><p>Two</p>{BUTTON}</div>")
     expected = [
         "- generic [aria-hidden]",

@@ -137,7 +137,7 @@ class Person:
         return types.ElicitResult(action=self.action)
 
 
-async def test_the_person_of_an_mcp_client_confirms_what_deletes(
+async def test_person_of_mcp_client_confirms_deletions(
     serve: Callable[..., str], shared_endpoint: str, tmp_path: Path
 ) -> None:
     url = serve(DELETING, "/files")
@@ -170,7 +170,7 @@ async def test_the_person_of_an_mcp_client_confirms_what_deletes(
     assert len(person.asked) == 3
 
 
-async def test_a_cache_that_cannot_be_opened_is_in_the_way_of_its_own_requests_only(
+async def test_unopenable_cache_affects_only_cache_requests(
     site: CacheSite, shared_endpoint: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "cache.sqlite3"

@@ -125,7 +125,7 @@ async def test_a_person_who_does_not_answer_is_waited_for_in_bounds(
     assert paying.version == 1
 
 
-async def test_a_cancelled_question_does_nothing_and_an_atomic_group_is_rolled_back(
+async def test_cancelled_confirmation_does_nothing_and_rolls_back_atomic_group(
     page: Page, cache: ActionCache, paying: CacheEntry
 ) -> None:
     asked = trio.Event()

@@ -188,7 +188,7 @@ class Uses:
 
 
 @pytest.mark.parametrize("uses", [40, pytest.param(300, marks=pytest.mark.slow)])
-async def test_the_figures_are_those_of_an_independent_count(
+async def test_figures_equal_an_independent_count(
     uses: int, page: Page, httpserver: HTTPServer, tmp_path: Any
 ) -> None:
     config = attrs.evolve(CONFIG, failures=1_000)

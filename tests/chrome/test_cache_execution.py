@@ -242,7 +242,7 @@ async def test_a_dry_run_does_nothing(page: cdpengine.Page, serve: Callable[...,
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-async def test_cancelled_before_it_begins_it_does_nothing(
+async def test_run_cancelled_before_its_start_does_nothing(
     dry_run: bool, page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
     entry = await login_entry(page, serve(LOGIN))

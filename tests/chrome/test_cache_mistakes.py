@@ -43,7 +43,7 @@ async def figures_of(cache: ActionCache) -> tuple[int, int, int, int]:
     return found.successes, found.failures, found.mistakes, found.failed_in_row
 
 
-async def test_a_wrong_password_is_refused_at_once_and_condemns_nothing(
+async def test_wrong_password_is_reported_and_does_not_count_against_the_entry(
     page: Page, site: CacheSite, cache: ActionCache, known: CacheEntry
 ) -> None:
     for _ in range(3):
@@ -270,7 +270,7 @@ async def test_the_callers_time_cancellation_variables_and_limits(
     assert await figures_of(cache) == (0, 0, 1, 0)
 
 
-async def test_a_page_that_ends_condemns_nothing(
+async def test_closed_page_does_not_count_against_the_entry(
     new_tab: Page, serve: Callable[..., str], cache: ActionCache
 ) -> None:
     await learn(new_tab, cache, serve(show(RIGHT), "/order"))

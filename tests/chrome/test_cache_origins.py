@@ -166,7 +166,7 @@ async def test_a_frame_without_an_address_has_the_origin_of_its_page(
     assert (await execute_entry(page, entry, Values({"password": SECRET}))).ok
 
 
-async def test_a_planner_enters_secrets_only_where_it_began(
+async def test_planner_enters_secrets_only_on_its_start_origin(
     page: Page, cache: ActionCache, origins: TwoOrigins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fill(page_now: Snapshot) -> list[dict[str, Any]]:
@@ -206,7 +206,7 @@ async def test_a_planner_enters_secrets_only_where_it_began(
     assert origins.bodies() == [f"x={SECRET}&s=small"] * 2
 
 
-async def test_a_replay_by_request_says_which_origin_was_met(
+async def test_replay_by_request_names_the_origin(
     page: Page, cache: ActionCache, origins: TwoOrigins
 ) -> None:
     entry = await record_form(page, cache, f"{origins.here}/form", password=FIRST)

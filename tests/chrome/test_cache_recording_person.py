@@ -169,7 +169,7 @@ GESTURES: dict[str, Gesture] = {
 }  # fmt: skip
 
 
-async def test_each_gesture_is_the_steps_that_it_is_for_a_person(
+async def test_each_gesture_becomes_the_expected_steps(
     page: Page, person: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     await page.goto(site(httpserver, FORM))
@@ -193,7 +193,7 @@ async def test_each_gesture_is_the_steps_that_it_is_for_a_person(
     kept(recording)
 
 
-async def test_an_element_is_described_as_it_was_before_it_led_away(
+async def test_element_is_described_as_before_its_navigation(
     page: Page, person: Page, httpserver: HTTPServer
 ) -> None:
     other = site(httpserver, "<h1>Other</h1><a href='/'>Home</a>", "/other")
@@ -226,9 +226,7 @@ async def test_an_element_is_described_as_it_was_before_it_led_away(
     assert "abcdef1234" not in kept(recording)
 
 
-async def test_a_page_that_was_busy_is_read_once_it_is_not(
-    page: Page, person: Page, httpserver: HTTPServer
-) -> None:
+async def test_busy_page_is_read_once_idle(page: Page, person: Page, httpserver: HTTPServer) -> None:
     """The clicked element navigates immediately, so the engine must find it in the last reading."""
     site(httpserver, "<h1>Other</h1>", "/other")
     await page.goto(site(httpserver, "<h1>One</h1><a href=/other>Away</a><p id=out></p>"))
@@ -327,7 +325,7 @@ async def test_a_secret_that_a_person_types_is_never_read(
 # --- leftovers -----------------------------------------------------------------------------------------------
 
 
-async def test_the_page_sees_nothing_of_it_and_nothing_is_left(
+async def test_recording_is_invisible_to_page_and_leaves_nothing(
     page: Page, person: Page, httpserver: HTTPServer
 ) -> None:
     await page.goto(site(httpserver, FORM))
@@ -354,7 +352,7 @@ async def test_the_page_sees_nothing_of_it_and_nothing_is_left(
     assert [len(first.steps), len(second.steps)] == [1, 1]
 
 
-async def test_events_that_are_not_trusted_are_no_persons(page: Page, httpserver: HTTPServer) -> None:
+async def test_untrusted_events_are_not_recorded(page: Page, httpserver: HTTPServer) -> None:
     await page.goto(
         site(httpserver, FORM + "<script>setInterval(() => { go.click(); gift.click() }, 20)</script>")
     )
@@ -364,7 +362,7 @@ async def test_events_that_are_not_trusted_are_no_persons(page: Page, httpserver
     assert recording.steps == ()
 
 
-async def test_a_page_that_hangs_while_a_person_uses_it_ends_no_recording(
+async def test_hung_page_does_not_end_recording_of_a_person(
     new_tab: Page, shared_endpoint: str, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await new_tab.goto(
@@ -383,7 +381,7 @@ def shown_name(step: Any) -> str:
     return str(step.targets["t1"].name)
 
 
-async def test_a_page_that_hung_before_is_no_obstacle(
+async def test_page_that_hung_before_can_be_recorded(
     new_tab: Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(elements, "SETTLING", 0.1)

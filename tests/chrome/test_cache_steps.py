@@ -116,7 +116,7 @@ async def grouped(
 
 
 @pytest.mark.parametrize("atomic", [True, False])
-async def test_an_atomic_group_that_fails_is_rolled_back(
+async def test_failed_atomic_group_is_rolled_back(
     atomic: bool, page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
     report = await execute(page, await grouped(page, serve(GROUPED), atomic=atomic))

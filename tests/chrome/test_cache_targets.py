@@ -61,7 +61,7 @@ def finds(
                 yield one, other, find_target(other.snapshot, target, Values({}))
 
 
-def test_each_page_has_the_control_that_is_right(seen: dict[Design, list[Seen]]) -> None:
+def test_each_page_has_the_expected_control(seen: dict[Design, list[Seen]]) -> None:
     steps = sum(len(flow.steps) for flow in FLOWS.values())
     for design in ("a", "b"):
         assert len([each for each in seen[design] if each.ref is not None]) == steps

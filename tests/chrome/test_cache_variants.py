@@ -80,7 +80,7 @@ async def test_the_variant_that_the_page_shows_is_replayed(
 
 
 @pytest.mark.slow
-async def test_a_variant_that_nobody_recorded_wears_out_none(
+async def test_unrecorded_variant_counts_against_no_entry(
     page: Page, serve: Callable[..., str], cache: ActionCache
 ) -> None:
     await learn(page, serve, cache)
@@ -92,7 +92,7 @@ async def test_a_variant_that_nobody_recorded_wears_out_none(
     assert [entry.statistics.failures for entry in await cache.list()] == [0, 0]
 
 
-async def test_a_planner_can_do_no_more_than_the_actor(
+async def test_planner_has_the_limits_of_the_actor(
     page: Page, serve: Callable[..., str], cache: ActionCache
 ) -> None:
     async def planner(_goal: str, _snapshot: Snapshot) -> Any:

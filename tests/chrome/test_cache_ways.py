@@ -83,7 +83,7 @@ async def run_program(*arguments: str) -> dict[str, Any]:
     return printed
 
 
-async def test_variants_are_told_apart_and_wear_none_out(
+async def test_variants_are_distinguished_and_do_not_count_against_each_other(
     way: Way, serve: Callable[..., str], tmp_path: Path
 ) -> None:
     begun = await learn(way, serve, "a")
@@ -108,7 +108,7 @@ async def test_variants_are_told_apart_and_wear_none_out(
     assert figures == {"a": (1, 0), "b": (1, 0)}
 
 
-async def test_a_lookup_says_what_a_sentence_wants_and_versions_outlive_a_refresh(
+async def test_lookup_classifies_a_sentence_and_versions_survive_refresh(
     name: str, way: Way, serve: Callable[..., str], tmp_path: Path
 ) -> None:
     await learn(way, serve, "a")

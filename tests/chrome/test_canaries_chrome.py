@@ -219,7 +219,7 @@ def withheld_by_rule(line: Line, span: str, path: tuple[str, ...], whole: Any) -
     return of_script and (path[:2] == ("params", "arguments") or path[:2] == ("result", "result"))
 
 
-async def test_the_demo_loses_nothing_but_what_it_enters(tmp_path: Path) -> None:
+async def test_demo_recording_omits_only_entered_values(tmp_path: Path) -> None:
     redacted, everything = tmp_path / "redacted.jsonl", tmp_path / "everything.jsonl"
 
     @asynccontextmanager

@@ -52,7 +52,7 @@ def closed_port() -> int:
 # --- demo ----------------------------------------------------------------------------------------------------
 
 
-def test_the_demo_holds() -> None:
+def test_demo_passes() -> None:
     done = run("demo")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "10 of 10 steps did what they say." in done.stdout
@@ -61,7 +61,7 @@ def test_the_demo_holds() -> None:
     assert done.stderr == ""
 
 
-def test_the_demo_fails_with_its_first_step_where_there_is_no_browser(tmp_path: Path) -> None:
+def test_demo_fails_at_its_first_step_without_a_browser(tmp_path: Path) -> None:
     done = run("demo", "--browser", str(tmp_path / "nothing"))
     assert done.returncode == 1
     assert "0 of 1 steps" in done.stdout
@@ -194,7 +194,7 @@ def test_page_text_is_printed(
         assert done.stdout == printed.replace("LENGTH", str(length)) + "\n"
 
 
-def test_a_ref_means_nothing_in_a_tab_that_gave_none(shared_endpoint: str, cups: str) -> None:
+def test_ref_is_unknown_in_tab_without_snapshot(shared_endpoint: str, cups: str) -> None:
     done = run_here("text", cups, "--endpoint", shared_endpoint, "--target", "e3", "--json")
     assert done.returncode == 1
     error = json.loads(done.stdout)["error"]
@@ -266,7 +266,7 @@ def test_an_error_is_one_message_without_a_traceback(shared_endpoint: str) -> No
 @pytest.mark.parametrize(
     ("expression", "status"), [("6 * 7", 0), pytest.param("null.x", 1, marks=pytest.mark.slow)]
 )
-async def test_a_running_browser_is_used_and_left_as_it_was(
+async def test_running_browser_is_used_and_left_unchanged(
     tmp_path: Path, expression: str, status: int
 ) -> None:
     async with cdpengine.launch(user_data_dir=tmp_path, debugging_port=0) as browser:
@@ -384,5 +384,5 @@ def test_a_running_browsers_page_needs_no_url(shared_endpoint: str) -> None:
         ("evaluate", "about:blank", "1", "--recover", "pray"),
     ],
 )
-def test_an_evaluate_that_is_used_wrongly(words: tuple[str, ...]) -> None:
+def test_invalid_evaluate_arguments(words: tuple[str, ...]) -> None:
     assert run_here(*words).returncode == 2

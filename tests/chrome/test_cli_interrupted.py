@@ -66,7 +66,9 @@ def command_lines(folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str], temporary: Path) -> None:
+def test_ctrl_c_ends_command_quietly_and_leaves_nothing(
+    waiting: subprocess.Popen[str], temporary: Path
+) -> None:
     waiting.send_signal(signal.SIGINT)
     output, errors = waiting.communicate(timeout=BOUND)
     assert waiting.returncode == 130
@@ -77,7 +79,7 @@ def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], temporary: Path) -> None:
+def test_killed_command_takes_its_browser_with_it(waiting: subprocess.Popen[str], temporary: Path) -> None:
     assert processes_of(temporary)
     waiting.kill()
     wait_until(lambda: not processes_of(temporary), "the browser's end", BOUND)

@@ -204,7 +204,7 @@ async def test_attributes_cost_no_second_walk(browser: cdpengine.Browser, page: 
 
 
 @pytest.mark.parametrize("scale", [1, 2])
-async def test_boxes_are_the_pages_own(page: cdpengine.Page, scale: int) -> None:
+async def test_boxes_equal_those_of_the_page(page: cdpengine.Page, scale: int) -> None:
     await page.session.call(
         "Emulation.setDeviceMetricsOverride", width=800, height=600, deviceScaleFactor=scale, mobile=False
     )

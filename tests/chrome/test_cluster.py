@@ -103,7 +103,7 @@ async def test_both_workers_run_jobs_and_return_page_values(cluster: BrowserClus
     assert given["statistics"].pages >= 1
 
 
-async def test_a_function_of_the_main_program_goes_with_its_code(cluster: BrowserCluster) -> None:
+async def test_function_of_main_program_is_sent_with_its_code(cluster: BrowserCluster) -> None:
     factor = 3
 
     async def times(page: cdpengine.Page, number: int) -> int:

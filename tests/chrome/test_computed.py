@@ -40,9 +40,7 @@ async def backend_id(page: cdpengine.Page, expression: str) -> int:
     return number
 
 
-async def test_a_page_seen_before_costs_one_round_trip(
-    browser: cdpengine.Browser, page: cdpengine.Page
-) -> None:
+async def test_known_page_takes_one_round_trip(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
     await page.set_content("<button>One</button><input aria-label=Two>")
     worlds = IsolatedWorlds()
     await read_computed(request_of(page, worlds))
@@ -60,7 +58,7 @@ async def test_a_page_seen_before_costs_one_round_trip(
     assert document.source == "computed"
 
 
-async def test_documents_to_come_need_not_be_sent_the_walk(
+async def test_new_documents_already_have_the_walk(
     browser: cdpengine.Browser, new_tab: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     page = new_tab
@@ -91,7 +89,7 @@ async def test_documents_to_come_need_not_be_sent_the_walk(
 
 
 @pytest.mark.parametrize("clickables", [False, True])
-async def test_ids_are_those_that_chrome_gives(page: cdpengine.Page, clickables: bool) -> None:
+async def test_ids_equal_those_of_chrome(page: cdpengine.Page, clickables: bool) -> None:
     await page.set_content("<button id=a>A</button><p>text</p><button id=b>B</button>")
     worlds = IsolatedWorlds()
     first = await read_computed(request_of(page, worlds, clickables=clickables))
@@ -155,7 +153,7 @@ async def test_navigating_all_the_time_never_mixes_documents(
     assert len(urls) == len(set(urls))  # one loader for each address
 
 
-async def test_a_frame_that_is_gone_is_refused(page: cdpengine.Page) -> None:
+async def test_removed_frame_is_refused(page: cdpengine.Page) -> None:
     await page.set_content("<iframe srcdoc='<button>In</button>'></iframe>")
     worlds = IsolatedWorlds()
     frame = page.frames[1]
@@ -274,7 +272,7 @@ async def test_elements_are_not_kept_alive(page: cdpengine.Page, clickables: boo
 
 
 @pytest.mark.parametrize("clickables", [False, True])
-async def test_two_snapshots_at_once_agree(page: cdpengine.Page, clickables: bool) -> None:
+async def test_concurrent_snapshots_agree(page: cdpengine.Page, clickables: bool) -> None:
     await page.set_content("".join(f"<button>B{number}</button>" for number in range(300)))
     worlds = IsolatedWorlds()
     documents: list[Document] = []
@@ -396,7 +394,7 @@ async def test_cancelled_walk_leaves_mapping_correct(page: cdpengine.Page, click
     assert await walk_cancellations(read, check, own_steps_only=True, every=one_in(8)) >= 3
 
 
-async def test_a_browser_says_whether_it_offers_it(page: cdpengine.Page) -> None:
+async def test_browser_support_is_detected(page: cdpengine.Page) -> None:
     assert await is_supported(request_of(page, IsolatedWorlds()))
 
 

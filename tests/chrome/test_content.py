@@ -153,9 +153,7 @@ async def test_frames_in_their_places(page: cdpengine.Page, httpserver: HTTPServ
     )
 
 
-async def test_a_frame_that_hangs_is_marked_and_the_rest_is_there(
-    page: cdpengine.Page, httpserver: HTTPServer
-) -> None:
+async def test_hung_frame_is_marked_and_rest_is_read(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     here = httpserver.url_for("/").replace("localhost", "127.0.0.1").rstrip("/")
     other = here.replace("127.0.0.1", "localhost")
     asked, held = threading.Event(), threading.Event()
@@ -281,7 +279,7 @@ async def test_picture_is_retaken_if_page_scrolled_meanwhile(
             assert framed(image, 40, 330 - 100 * scrolls, 50, 40)
 
 
-async def test_a_picture_and_its_refs_are_of_one_document(
+async def test_picture_and_its_refs_show_one_document(
     page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTPServer
 ) -> None:
     go, there = threading.Event(), threading.Event()

@@ -47,7 +47,7 @@ async def page(kept_page: cdpengine.Page) -> cdpengine.Page:
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("source", SHOWING)
-async def test_all_of_it_is_shown(page: cdpengine.Page, source: Source | None) -> None:
+async def test_skipped_content_is_shown(page: cdpengine.Page, source: Source | None) -> None:
     snapshot = await page.snapshot(source=source)
     for n in range(COUNT):
         for role, name in (
@@ -225,7 +225,7 @@ async def test_changes_far_away_are_seen(page: cdpengine.Page) -> None:
     assert (await page.snapshot(fresh=True)).text == snapshot.text
 
 
-async def test_texts_and_markdown_have_it(page: cdpengine.Page) -> None:
+async def test_text_and_markdown_include_far_content(page: cdpengine.Page) -> None:
     far = await page.extract_text(), await page.extract_markdown()
     assert all(f"Part {n}" in text and f"Send {n}" in text for n in range(COUNT) for text in far)
     assert "Never" not in far[0] + far[1]

@@ -162,7 +162,7 @@ async def click(page: cdpengine.Page, css: str) -> None:
     await page.evaluate("(css) => document.querySelector(css).click()", css)
 
 
-async def test_downloads_of_a_context_come_into_its_directory(
+async def test_downloads_of_context_are_saved_in_its_directory(
     browser: cdpengine.Browser, site: str, tmp_path: Path, go: threading.Event
 ) -> None:
     given = tmp_path / "downloads"

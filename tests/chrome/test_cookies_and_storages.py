@@ -147,7 +147,7 @@ async def test_rejected_cookies_change_nothing(browser: cdpengine.Browser) -> No
         assert set(await context.storage.cookies()) == before
 
 
-async def test_partitioned_cookies_are_those_of_real_pages(
+async def test_partitioned_cookies_match_those_of_pages(
     browser: cdpengine.Browser, httpserver: HTTPServer, site: str
 ) -> None:
     """The cookies that a frame of another site sets are found, and a cookie set here reaches the frame."""
@@ -180,7 +180,7 @@ async def test_partitioned_cookies_are_those_of_real_pages(
         assert told["result"]["value"] == "ours=2"
 
 
-async def test_the_default_context_has_the_same(
+async def test_default_context_supports_the_same_operations(
     browser: cdpengine.Browser, new_tab: cdpengine.Page, site: str
 ) -> None:
     page = new_tab

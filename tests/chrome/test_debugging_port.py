@@ -24,7 +24,7 @@ def nothing_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CDPENGINE_TRANSPORT", raising=False)
 
 
-async def test_over_the_pipe_no_call_leaves_anything_and_a_port_beside_it_is_for_others() -> None:
+async def test_calls_over_pipe_leave_nothing_and_port_serves_other_clients() -> None:
     """One browser for all of it: calls cancelled at random moments, a second client, and refs of both."""
     async with cdpengine.launch(debugging_port=0) as browser:
         assert browser.endpoint is not None
@@ -163,7 +163,7 @@ async def test_unknown_transport_is_refused_everywhere(
             pass
 
 
-async def test_a_browser_without_a_port_is_named_where_one_is_needed() -> None:
+async def test_missing_port_is_reported_where_one_is_needed() -> None:
     nowhere: Any = None  # this is `browser.endpoint`
     for opened in (cdpengine.connect(nowhere), debug.proxy(nowhere)):
         with pytest.raises(cdpengine.InvalidArgumentError, match=r"debugging_port=0"):

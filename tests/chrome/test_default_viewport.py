@@ -136,7 +136,7 @@ async def test_lasting_settings_of_closed_page_are_dropped(browser: cdpengine.Br
             await trio.lowlevel.checkpoint()
 
 
-async def test_a_pool_s_browsers_and_requests_have_it_too(url: str) -> None:
+async def test_browsers_of_pools_have_the_default_viewport(url: str) -> None:
     members = [LaunchedBrowsers(1, options={"viewport": (640, 480)})]
     async with BrowserPool(members, pages=2) as pool, pool.page() as page:
         assert await page.evaluate(SIZE) == [640, 480]
@@ -147,7 +147,7 @@ async def test_a_pool_s_browsers_and_requests_have_it_too(url: str) -> None:
         assert await sizes(actor.current) == [[640, 480], [640, 480]]
 
 
-async def test_a_service_gives_it_to_the_pages_of_its_sessions(url: str, shared_endpoint: str) -> None:
+async def test_pages_of_service_sessions_have_the_default_viewport(url: str, shared_endpoint: str) -> None:
     for viewport, wanted in (((640, 480), [640, 480]), (None, None)):
         settings = ServiceSettings(
             token="x" * 32,

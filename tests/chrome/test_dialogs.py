@@ -117,7 +117,9 @@ async def asking(page: cdpengine.Page, httpserver: HTTPServer) -> AsyncIterator[
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("way", ["goto", "reload"])
 @pytest.mark.parametrize("policy", ["default", "accept", "dismiss", "raise"])
-async def test_leaving_a_page_that_asks(page: cdpengine.Page, asking: str, policy: str, way: str) -> None:
+async def test_leaving_a_page_with_beforeunload_dialog(
+    page: cdpengine.Page, asking: str, policy: str, way: str
+) -> None:
     before = page.url
     page.dialogs.set_policy(policy)  # type: ignore[arg-type]
     with trio.fail_after(20):
@@ -137,14 +139,14 @@ async def test_leaving_a_page_that_asks(page: cdpengine.Page, asking: str, polic
     assert await page.evaluate("typeof onbeforeunload") == ("object" if left else "function")
 
 
-async def test_closing_does_not_ask(page: cdpengine.Page, asking: str) -> None:
+async def test_closing_a_page_opens_no_dialog(page: cdpengine.Page, asking: str) -> None:
     page.dialogs.set_policy("dismiss")
     with trio.fail_after(20):
         await page.close()
     assert page.closed
 
 
-async def test_popups_ask_as_their_opener_may(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
+async def test_popups_inherit_the_dialog_policy(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
     page.dialogs.set_policy("accept")
     await page.evaluate("void open('').setTimeout(\"self.got = confirm('hello')\", 0)")
     popup = await browser.wait_for_page(opener=page)
@@ -179,7 +181,7 @@ async def test_the_default_of_a_browser(browser: cdpengine.Browser) -> None:
     await page.close()
 
 
-async def test_frames_of_other_processes_ask_as_their_page_may(httpserver: HTTPServer) -> None:
+async def test_cross_process_frames_have_the_dialog_policy_of_their_page(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/").respond_with_data("<p>Text", content_type="text/html")
     url = httpserver.url_for("/").replace("localhost", "127.0.0.1")
     inner = url.replace("127.0.0.1", "localhost")

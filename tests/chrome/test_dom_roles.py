@@ -144,7 +144,7 @@ async def both(session: Session, html: str) -> Any:
     return reply["result"]["value"]
 
 
-def test_both_say_the_same_of_every_element(told: list[Any]) -> None:
+def test_both_agree_on_every_element(told: list[Any]) -> None:
     seen = 0
     different = []
     for page in told[: len(CASES)]:

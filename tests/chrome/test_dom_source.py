@@ -122,7 +122,7 @@ CLOBBERING = [
 ]
 
 
-async def test_a_page_that_names_its_fields_like_properties_is_read(page: cdpengine.Page) -> None:
+async def test_page_with_fields_named_like_properties_is_read(page: cdpengine.Page) -> None:
     fields = "".join(f"<input name={name}>" for name in CLOBBERING)
     images = "".join(f"<img name={name}>" for name in ("links", "URL", "getElementById", "querySelectorAll"))
     await page.set_content(
@@ -155,7 +155,7 @@ async def test_twenty_thousand_fragment_links_are_read_from_the_dom(page: cdpeng
     assert not document.cut
 
 
-async def test_labels_of_the_dom_are_those_of_the_tree(page: cdpengine.Page) -> None:
+async def test_dom_labels_equal_those_of_the_tree(page: cdpengine.Page) -> None:
     await page.set_content(
         "<label for=a>First</label><input id=a><label for=a>Second</label><label>Around <select></select></label>"
         "<label for=none>None</label><label>Two <input><textarea></textarea></label><label for=h>H</label>"

@@ -342,7 +342,7 @@ async def test_settings_end_with_page_or_block(browser: cdpengine.Browser, site:
             await page.emulation.set(timezone="UTC")
 
 
-async def test_a_setting_that_is_not_used_is_a_mistake(shown: cdpengine.Page) -> None:
+async def test_setting_neither_awaited_nor_entered_warns(shown: cdpengine.Page) -> None:
     with pytest.warns(
         RuntimeWarning, match=r"page\.emulation\.set\(\.\.\.\) was neither awaited nor entered"
     ):

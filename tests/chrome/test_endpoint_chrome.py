@@ -36,7 +36,7 @@ async def ask_version(url: str) -> str:
         return str(await websocket.get_message())
 
 
-async def test_every_way_of_writing_it_leads_to_the_browser() -> None:
+async def test_every_endpoint_notation_reaches_the_browser() -> None:
     with trio.fail_after(30):
         async with start_browser(LaunchOptions(cdpengine.find_browser().path)) as process:
             assert process.endpoint is not None

@@ -50,7 +50,7 @@ async def test_values(page: cdpengine.Page, source: str, args: tuple[object, ...
     assert await page.evaluate(source, *args) == value
 
 
-async def test_a_thrown_error_comes_with_message_and_stack(page: cdpengine.Page) -> None:
+async def test_thrown_error_has_message_and_stack(page: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.EvaluationFailedError) as caught:
         await page.evaluate("function boom() { throw new TypeError('no such thing') }\nboom()")
     assert caught.value.text == "TypeError: no such thing"
@@ -91,9 +91,7 @@ async def test_worlds_are_apart(page: cdpengine.Page) -> None:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("source", HANGS.values(), ids=HANGS.keys())
-async def test_a_hang_is_ended_at_its_deadline_and_the_page_goes_on(
-    page: cdpengine.Page, source: str
-) -> None:
+async def test_hung_script_ends_at_its_deadline_and_page_recovers(page: cdpengine.Page, source: str) -> None:
     await page.set_content(
         "<button onclick='this.textContent = \"clicked\"'>Go</button><input aria-label=Name>"
     )
@@ -122,7 +120,7 @@ async def test_a_surrounding_scope_stops_the_script(page: cdpengine.Page) -> Non
 
 
 @pytest.mark.slow
-async def test_a_hung_evaluate_holds_up_no_other_page(
+async def test_hung_evaluate_delays_no_other_page(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     httpserver.expect_request("/").respond_with_data("<button>Go</button>", content_type="text/html")
@@ -142,7 +140,7 @@ async def hang(page: cdpengine.Page) -> None:
     await page.evaluate("while (true) {}", timeout=60)
 
 
-async def test_an_evaluate_that_another_termination_hits_says_so(page: cdpengine.Page) -> None:
+async def test_evaluate_ended_by_another_termination_reports_it(page: cdpengine.Page) -> None:
     async def hit() -> None:
         with pytest.raises(cdpengine.EvaluationTerminatedError, match="was stopped"):
             await page.evaluate("while (true) {}", timeout=20)
@@ -178,7 +176,7 @@ async def test_dialogs_do_not_block_evaluation(page: cdpengine.Page, kind: str) 
     assert (dialog.type, dialog.message, dialog.accepted) == (kind, "hello", kind == "alert")
 
 
-async def test_a_spent_budget_sends_nothing(page: cdpengine.Page, browser: cdpengine.Browser) -> None:
+async def test_exhausted_budget_sends_nothing(page: cdpengine.Page, browser: cdpengine.Browser) -> None:
     sent = browser.statistics().main.sent
     with pytest.raises(cdpengine.EvaluationTimeoutError, match="never sent"):
         await page.evaluate("1", timeout=0)
@@ -186,7 +184,7 @@ async def test_a_spent_budget_sends_nothing(page: cdpengine.Page, browser: cdpen
 
 
 @pytest.mark.parametrize("arg", [object(), b"bytes", {1: 2}])
-async def test_an_argument_that_javascript_lacks_is_refused(page: cdpengine.Page, arg: object) -> None:
+async def test_argument_without_javascript_equivalent_is_refused(page: cdpengine.Page, arg: object) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="argument"):
         await page.evaluate("x => x", arg)
     assert await page.evaluate("1") == 1
@@ -205,7 +203,7 @@ async def test_remote_objects_are_released(page: cdpengine.Page) -> None:
     assert any("Runtime.releaseObject" in message for message in sent)
 
 
-async def test_over_a_pipe_it_survives_as_well() -> None:
+async def test_hung_script_ends_over_a_pipe_too() -> None:
     async with cdpengine.launch(transport="pipe") as browser:
         page = await browser.new_page("data:text/html,<button>Go</button>")
         button = (await page.snapshot()).find(role="button")

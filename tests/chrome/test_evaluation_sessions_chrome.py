@@ -36,7 +36,7 @@ async def rebuilt(page: cdpengine.Page, count: int) -> Session:
         return await model.evaluation_session_of(page.target_id)
 
 
-async def test_a_cut_is_noticed_by_no_evaluation(page: cdpengine.Page) -> None:
+async def test_cut_affects_no_evaluation(page: cdpengine.Page) -> None:
     await page.set_content(BUTTON)
     button = (await page.snapshot()).find(role="button")
     session = page.session
@@ -65,7 +65,7 @@ async def test_a_cut_is_noticed_by_no_evaluation(page: cdpengine.Page) -> None:
 
 @pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
-async def test_a_script_is_stopped_whatever_became_of_the_evaluation_session(
+async def test_script_is_stopped_in_any_state_of_the_evaluation_session(
     page: cdpengine.Page, when: str
 ) -> None:
     for count in (1, 2):
@@ -119,7 +119,7 @@ async def test_a_cut_while_pages_are_opened(browser: cdpengine.Browser) -> None:
     assert browser.statistics().evaluation_session.sessions <= len(browser.pages) + 1
 
 
-async def test_a_cut_while_the_page_hangs_by_itself(page: cdpengine.Page) -> None:
+async def test_cut_while_page_script_hangs(page: cdpengine.Page) -> None:
     """An evaluation session attached to a hung page receives nothing until the page is free. The page's own
     session does.
     """
@@ -190,7 +190,7 @@ def browser_sessions(page: cdpengine.Page) -> set[str | None]:
     return {session.target_id for session in sessions} - others
 
 
-async def test_a_popup_that_hangs_at_once_can_be_stopped_on_its_evaluation_session(
+async def test_immediately_hung_popup_is_stopped_on_its_evaluation_session(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     httpserver.expect_request("/").respond_with_data(BUTTON, content_type="text/html")
@@ -260,7 +260,7 @@ async def test_a_cut_between_crash_and_reload(page: cdpengine.Page) -> None:
 
 
 @pytest.mark.slow
-async def test_over_a_pipe_a_detached_evaluation_session_comes_back_too() -> None:
+async def test_detached_evaluation_session_is_restored_over_a_pipe() -> None:
     async with cdpengine.launch(transport="pipe") as browser:
         page = await browser.new_page()
         evaluation_session = target(page).evaluation_session

@@ -54,7 +54,9 @@ async def test_refs_of_over_fifty_open_pages_of_a_pool(site: NotingSite) -> None
     assert site.missing(names) == []
 
 
-def test_map_does_it_for_each_line(site: NotingSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_map_runs_job_for_each_line(
+    site: NotingSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = [f"m{number}" for number in range(COUNT)]
     (tmp_path / "in.txt").write_text("".join(f"{site.url(name)}\n" for name in names))
     options = ["-o", str(tmp_path / "o.jsonl"), "--pages", "3"]
@@ -68,7 +70,7 @@ def test_map_does_it_for_each_line(site: NotingSite, tmp_path: Path, monkeypatch
 
 
 @pytest.mark.slow
-async def test_a_cluster_does_it_for_each_item(site: NotingSite) -> None:
+async def test_cluster_runs_job_for_each_item(site: NotingSite) -> None:
     names = [f"c{number}" for number in range(COUNT)]
     async with BrowserCluster(workers=2, pages=3) as cluster:
         results = cluster.map(do_all, [site.url(name) for name in names], ordered=True)

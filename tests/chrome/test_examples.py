@@ -72,7 +72,7 @@ def test_twenty_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[-1].startswith("20 pages in ")
 
 
-def test_twenty_pages_goes_on_where_one_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_twenty_pages_continues_after_unreadable_page(monkeypatch: pytest.MonkeyPatch) -> None:
     output = run_here(EXAMPLES / "twenty_pages.py", monkeypatch, "about:blank", "http://127.0.0.1:1/")
     assert re.search(r"^about:blank: , 0 refs$", output, re.MULTILINE)
     assert re.search(r"^http://127.0.0.1:1/: NavigationFailedError: ", output, re.MULTILINE)

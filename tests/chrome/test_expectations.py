@@ -131,7 +131,7 @@ async def test_popups_of_every_kind(browser: cdpengine.Browser, shown: cdpengine
 
 
 @pytest.mark.slow
-async def test_popups_are_where_they_were_sent_or_closed(apart: cdpengine.Page) -> None:
+async def test_popups_reach_their_url_or_are_closed(apart: cdpengine.Page) -> None:
     for number in range(5):
         async with apart.expect_popup(timeout=10) as expected:
             await apart.evaluate(f"self.popup = open('/there?{number}'), 1")
@@ -176,7 +176,9 @@ async def test_a_popup_during_a_long_block_counts(apart: cdpengine.Page) -> None
 
 
 @pytest.mark.slow
-async def test_the_opener_goes(browser: cdpengine.Browser, shown: cdpengine.Page) -> None:
+async def test_page_closes_while_it_expects_a_popup(
+    browser: cdpengine.Browser, shown: cdpengine.Page
+) -> None:
     with trio.fail_after(20), pytest.raises(cdpengine.SessionGoneError):
         async with shown.expect_popup():
             await shown.close()
@@ -428,7 +430,7 @@ async def test_two_downloads_expected_concurrently(apart: cdpengine.Page, tmp_pa
     assert len(list(tmp_path.rglob("*.txt"))) == 2
 
 
-async def test_directories_that_are_none(apart: cdpengine.Page, tmp_path: Path) -> None:
+async def test_invalid_download_directories_are_refused(apart: cdpengine.Page, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for wrong in (tmp_path / "file", tmp_path / "file" / "below", "", 5):
         with pytest.raises(cdpengine.InvalidArgumentError, match="directory"):

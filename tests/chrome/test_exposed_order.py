@@ -48,7 +48,7 @@ async def test_calls_begin_in_order_across_functions_frames_and_kinds_of_argumen
             assert called == right
 
 
-async def test_a_call_that_waits_holds_up_no_other(page: cdpengine.Page, called: list[object]) -> None:
+async def test_waiting_call_delays_no_other_call(page: cdpengine.Page, called: list[object]) -> None:
     go_on = trio.Event()
 
     async def waits(number: int) -> int:
@@ -65,7 +65,7 @@ async def test_a_call_that_waits_holds_up_no_other(page: cdpengine.Page, called:
         assert called == [1, 2, 3, "ended"]
 
 
-async def test_a_call_has_begun_before_the_answer(page: cdpengine.Page, called: list[object]) -> None:
+async def test_exposed_call_starts_before_the_response(page: cdpengine.Page, called: list[object]) -> None:
     async with page.scripts.expose("note", noting(called)):
         await page.evaluate("""() => {
             field.onfocus = () => note("focus");
@@ -101,7 +101,9 @@ async def thrown(page: cdpengine.Page) -> None:
         await page.evaluate("() => { note(3); throw new Error('boo') }")
 
 
-async def test_cancelled_while_a_call_has_not_begun(page: cdpengine.Page, called: list[object]) -> None:
+async def test_verb_is_cancelled_while_call_has_not_started(
+    page: cdpengine.Page, called: list[object]
+) -> None:
     """The first call's arguments never arrive, yet the verb that waits for the call can be cancelled."""
     never = "new Proxy({}, { get: () => { for (;;) {} }, ownKeys: () => { for (;;) {} } })"
     async with page.scripts.expose("note", noting(called), limit=1):

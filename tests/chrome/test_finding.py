@@ -253,7 +253,7 @@ async def test_missing_node_raises_when_outer_deadline_passes_first(
     )
 
 
-async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
+async def test_find_on_unresponsive_page(shown: cdpengine.Page) -> None:
     await shown.evaluate("void setTimeout(() => { for (;;); }, 0)")
     with trio.fail_after(20):
         while await shown.measure.unresponsive_for() == 0:  # until the script runs
@@ -345,7 +345,7 @@ async def test_roles_in_frames_that_were_never_drawn(
     assert await page.evaluate("got") == [True]
 
 
-async def test_frames_that_were_never_drawn_are_waited_for_together(
+async def test_undrawn_frames_are_awaited_in_parallel(
     used_page: cdpengine.Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nodes, "_LONGEST_QUERY", 2.0)  # in sequence, they would exceed the timeout

@@ -113,9 +113,7 @@ async def test_added_and_removed_handlers_are_seen(page: cdpengine.Page) -> None
 
 @pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_framework_that_begins_on_a_page_that_was_still_is_seen(
-    page: cdpengine.Page, way: str
-) -> None:
+async def test_framework_that_starts_on_unchanged_page_is_seen(page: cdpengine.Page, way: str) -> None:
     """Without a sign of a framework, the engine asks for none. The framework starts without a change of the
     document.
     """

@@ -139,7 +139,7 @@ async def test_beforeunload_does_not_count_as_hang(new_tab: cdpengine.Page, site
     await still_works(page)
 
 
-async def test_a_popup_that_hangs_leaves_its_opener_alone(
+async def test_hung_popup_does_not_affect_its_opener(
     browser: cdpengine.Browser, page: cdpengine.Page, site: HTTPServer
 ) -> None:
     await page.goto(site.url_for("/"))
@@ -158,7 +158,7 @@ async def test_a_popup_that_hangs_leaves_its_opener_alone(
     await popup.close()
 
 
-async def test_a_worker_that_hangs_leaves_its_page_alone(page: cdpengine.Page, site: HTTPServer) -> None:
+async def test_hung_worker_does_not_affect_its_page(page: cdpengine.Page, site: HTTPServer) -> None:
     await page.goto(site.url_for("/"))
     source = "new Worker(URL.createObjectURL(new Blob(['for (;;);']))).postMessage(1); new Promise(() => {})"
     with pytest.raises(cdpengine.EvaluationTimeoutError):
@@ -314,7 +314,7 @@ for (const each of [window, document, document.documentElement, document.body]) 
 
 
 @pytest.mark.parametrize("times", [12, pytest.param(150, marks=pytest.mark.slow)])
-async def test_terminations_of_a_neighbor_delay_actions_and_repeat_none(
+async def test_terminations_of_neighbor_page_delay_actions_and_repeat_none(
     browser: cdpengine.Browser, httpserver: HTTPServer, times: int
 ) -> None:
     """Actions continue, or raise immediately if it is unknown whether they were done."""

@@ -53,7 +53,7 @@ async def hung(endpoint: str, url: str, script: str) -> AsyncIterator[cdpengine.
 
 
 @pytest.mark.parametrize("name", HANGS)
-async def test_recovery_of_a_page_that_hung_before(
+async def test_recovery_of_page_that_hung_before_connecting(
     name: str, shared_endpoint: str, silent_port: int, httpserver: HTTPServer
 ) -> None:
     """ "terminate" closes a dialog. Other hangs need "reload", and the first report says so."""

@@ -249,9 +249,7 @@ def way_of(moment: int, combination: int) -> Way:
 
 @pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("way", [evaluate, program, proxy])
-async def test_whenever_it_is_ended_the_recording_is_readable_and_nothing_is_left(
-    way: Way, tmp_path: Path
-) -> None:
+async def test_recording_of_killed_program_is_readable_and_nothing_is_left(way: Way, tmp_path: Path) -> None:
     name = way.__name__
     # A short path, and not below the other's, because socket paths are limited.
     short = Path(tempfile.mkdtemp(dir="/tmp"))

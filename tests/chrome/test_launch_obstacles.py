@@ -26,7 +26,7 @@ async def test_no_display() -> None:
     assert "headless=True" in str(error).partition("\n")[0]
 
 
-async def test_a_profile_that_another_computer_has_locked(tmp_path: Path) -> None:
+async def test_profile_locked_by_another_computer(tmp_path: Path) -> None:
     lock = tmp_path / "SingletonLock"
     lock.symlink_to("elsewhere-4711")
     error = await failure(user_data_dir=tmp_path)
@@ -48,7 +48,7 @@ async def test_a_temporary_folder_with_a_long_path_and_one_that_is_missing(tmp_p
     assert error.reason == "its temporary folder cannot be used: Failed to create socket directory"
 
 
-async def test_wrappers_that_end(tmp_path: Path) -> None:
+async def test_exiting_wrapper_scripts(tmp_path: Path) -> None:
     wrapper = tmp_path / "chrome"
     wrapper.write_text("#!/bin/sh\necho starting\necho no licence >&2\nexit 3\n")
     wrapper.chmod(0o755)

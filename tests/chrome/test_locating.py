@@ -86,7 +86,9 @@ async def test_text_is_typed_only_once(page: Page) -> None:
     ("", cdpengine.NodeNotFoundError),
     (GO + GO, cdpengine.AmbiguousNodeError),
 ])  # fmt: skip
-async def test_none_and_several_are_errors(page: Page, html: str, error: type[cdpengine.EngineError]) -> None:
+async def test_no_match_and_several_matches_are_errors(
+    page: Page, html: str, error: type[cdpengine.EngineError]
+) -> None:
     await show(page, html)
     began = trio.current_time()
     with pytest.raises(error, match="button"):

@@ -146,7 +146,7 @@ async def test_killed_browser_ends_every_call_immediately(name: str, slow: str) 
         if (way, name) != ("crash", "goto")  # Chrome refuses: "Page has pending navigations, not killing"
     ],
 )
-async def test_a_page_that_dies_takes_only_its_own_calls(
+async def test_crashed_page_ends_only_its_calls(
     browser: cdpengine.Browser, page: cdpengine.Page, slow: str, name: str, way: str
 ) -> None:
     victim = await ready_page(browser)
@@ -182,7 +182,7 @@ async def test_a_page_that_dies_takes_only_its_own_calls(
         await victim.close()
 
 
-async def test_a_crashed_page_comes_back_with_a_reload(
+async def test_reload_recovers_crashed_page(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     httpserver.expect_request("/").respond_with_data(

@@ -190,7 +190,7 @@ def test_terminal_shows_progress(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_cluster_does_it(site: Site, tmp_path: Path) -> None:
+def test_map_in_a_cluster(site: Site, tmp_path: Path) -> None:
     """The workers do not have the function's file: its code is sent to them."""
     with (
         tempfile.TemporaryDirectory(prefix="map-") as folder,

@@ -231,7 +231,7 @@ async def two_clients(endpoint: str) -> AsyncIterator[tuple[Client, Client]]:
 
 
 @pytest.mark.parametrize("hung", [HUNG[:1], pytest.param(HUNG[1:], marks=pytest.mark.slow)])
-async def test_a_call_that_is_cancelled_is_over_within_250_ms(
+async def test_cancelled_call_ends_within_250_ms(
     site: str, shared_endpoint: str, hung: tuple[tuple[str, dict[str, str]], ...]
 ) -> None:
     """By then its script is stopped, and another client's click is done and answered, with its diff."""

@@ -181,7 +181,7 @@ async def test_disconnect_ends_call_and_next_call_runs_immediately(site: str) ->
                 assert bool(seen[-1]) is (mode == "legacy")
 
 
-async def test_it_is_guarded_and_ends_with_the_service(site: str) -> None:
+async def test_endpoint_is_guarded_and_ends_with_the_service(site: str) -> None:
     started = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     async with running(session_idle=0.5) as listening:
         async with httpx.AsyncClient(base_url=listening.url) as http:

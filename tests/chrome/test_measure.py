@@ -118,7 +118,7 @@ async def test_trace_contains_the_events(
     await tracing_is_off(browser)
 
 
-async def test_a_trace_of_a_page_has_pictures_and_the_other_format_is_perfettos(
+async def test_page_trace_has_pictures_and_other_format_is_perfetto(
     browser: cdpengine.Browser, page: cdpengine.Page, site: str, tmp_path: Path
 ) -> None:
     async with page.measure.trace(tmp_path / "t.json", screenshots=True, categories=["devtools.timeline"]):
@@ -147,7 +147,7 @@ async def test_truncated_trace_is_marked(
     assert "buffer was full" in caplog.text
 
 
-async def test_a_body_that_fails_leaves_its_trace_and_a_cancelled_one_leaves_none(
+async def test_failed_body_keeps_its_trace_and_cancelled_body_does_not(
     browser: cdpengine.Browser, tmp_path: Path
 ) -> None:
     with pytest.raises(KeyError):
@@ -202,7 +202,7 @@ async def test_page_closed_during_trace_is_named(browser: cdpengine.Browser, tmp
 # --- coverage ------------------------------------------------------------------------------------------------
 
 
-async def test_coverage_counts_over_documents_of_one_site_and_of_two(page: cdpengine.Page, site: str) -> None:
+async def test_coverage_across_same_site_and_cross_site_documents(page: cdpengine.Page, site: str) -> None:
     visits = ["/one", "/two", "/one"]
     async with page.measure.coverage() as coverage:
         for number, path in enumerate(visits):
@@ -248,9 +248,7 @@ async def test_document_that_navigates_itself_is_a_coverage_gap(page: cdpengine.
 
 
 @pytest.mark.slow
-async def test_coverage_of_frames_in_processes_of_their_own(
-    tmp_path: Path, site: str, httpserver: HTTPServer
-) -> None:
+async def test_coverage_of_cross_process_frames(tmp_path: Path, site: str, httpserver: HTTPServer) -> None:
     frame = f"<iframe src='{elsewhere(site)}/one'></iframe>"
     httpserver.expect_request("/frames").respond_with_data(frame, content_type="text/html")
     async with cdpengine.launch(args=["--site-per-process"]) as browser:

@@ -56,7 +56,7 @@ async def test_headers_of_all_scopes_are_merged(
     await opened.value.close()
 
 
-async def test_conditions_hold_in_frames_and_workers_and_end(page: cdpengine.Page, site: Site) -> None:
+async def test_conditions_apply_in_frames_and_workers_and_end(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     await page.evaluate(FRAME, f"{site.elsewhere}early")
     await page.evaluate("window.worker = new Worker('/worker.js'); void 0")
@@ -117,7 +117,7 @@ async def test_a_slow_processor(page: cdpengine.Page) -> None:
 
 
 @pytest.mark.slow
-async def test_a_context_sets_all_its_pages_and_ends_while_one_is_stuck(
+async def test_context_settings_apply_to_all_pages_and_end_despite_stuck_page(
     browser: cdpengine.Browser, site: Site
 ) -> None:
     async with browser.new_context() as context:

@@ -28,7 +28,7 @@ async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, pag
 
 
 @pytest.mark.slow
-async def test_a_page_that_cannot_be_opened_is_closed_again(browser: cdpengine.Browser) -> None:
+async def test_page_that_fails_to_open_is_closed(browser: cdpengine.Browser) -> None:
     before = len(browser.pages)
     with pytest.raises(cdpengine.NavigationFailedError):
         await browser.new_page("http://127.0.0.1:9/")
@@ -187,7 +187,7 @@ async def test_invalid_target_is_refused(page: cdpengine.Page, target: object) -
         await page.click(target, timeout=2)  # type: ignore[arg-type]
 
 
-async def test_an_unknown_key_is_named_before_anything_is_sent(
+async def test_unknown_key_is_refused_before_sending(
     page: cdpengine.Page, browser: cdpengine.Browser
 ) -> None:
     sent = browser.statistics().main.sent

@@ -192,7 +192,7 @@ async def test_each_item_has_one_result(pool: BrowserPool, ordered: bool) -> Non
     assert (counts.jobs, counts.failed, counts.retried) == (COUNT, COUNT // 5 * 2, 0)
 
 
-async def test_a_job_that_hangs_ends_at_its_timeout(pool: BrowserPool) -> None:
+async def test_hung_job_ends_at_its_timeout(pool: BrowserPool) -> None:
     async def hang(page: cdpengine.Page, _number: int) -> None:
         await page.evaluate("while (true) {}", timeout=60)
 
@@ -201,7 +201,7 @@ async def test_a_job_that_hangs_ends_at_its_timeout(pool: BrowserPool) -> None:
     assert not any(browser.leases for browser in pool.statistics().browsers)
 
 
-async def test_jobs_that_are_repeatable_are_tried_again(pool: BrowserPool) -> None:
+async def test_repeatable_jobs_are_retried(pool: BrowserPool) -> None:
     tried: Counter[int] = Counter()
 
     async def work(page: cdpengine.Page, number: int) -> int:

@@ -43,7 +43,7 @@ async def test_unresponsive_browser_is_replaced() -> None:
 
 
 @pytest.mark.parametrize("overlap", slow_but([True, False], [False]), ids=["launched", "remote"])
-async def test_a_browser_that_served_its_share_is_replaced(overlap: bool) -> None:
+async def test_browser_above_its_lease_limit_is_replaced(overlap: bool) -> None:
     async with private_browsers() as service:
         members: LaunchedBrowsers | RemoteBrowsers = (
             LaunchedBrowsers() if overlap else RemoteBrowsers(f"ws://127.0.0.1:{service.port}?token={TOKEN}")
@@ -96,7 +96,7 @@ async def test_named_context_passes_on_its_state(httpserver: HTTPServer) -> None
             assert await page.evaluate("[document.cookie, localStorage.n ?? null]") == ["", None]
 
 
-async def test_a_browser_that_grows_is_replaced() -> None:
+async def test_browser_above_its_memory_limit_is_replaced() -> None:
     limits = BrowserLimits(memory=700 << 20, retire_within=0.2)
     async with BrowserPool(pages=2, limits=limits) as pool:
         await wait_until(lambda: pool.statistics().browsers[0].memory > 50 << 20)
@@ -111,7 +111,7 @@ async def test_a_browser_that_grows_is_replaced() -> None:
         assert pool.statistics().replaced == {"memory": 1}
 
 
-async def test_a_browser_that_is_old_is_replaced() -> None:
+async def test_browser_above_its_age_limit_is_replaced() -> None:
     async with BrowserPool(pages=1, limits=BrowserLimits(age=0.3)) as pool:
         names = {pool.statistics().browsers[0].name}
         for number in range(200):
@@ -152,7 +152,7 @@ async def test_work_is_distributed_by_weight_and_room() -> None:
 # --- browsers that do not start -----------------------------------------------------------------------------------
 
 
-async def test_a_pool_whose_browsers_do_not_come_up(tmp_path: Path) -> None:
+async def test_pool_whose_browsers_do_not_start(tmp_path: Path) -> None:
     program = tmp_path / "chrome"
     program.write_text("#!/bin/sh\nexit 7\n")
     program.chmod(0o755)

@@ -171,7 +171,7 @@ async def test_another_client_activates_a_document(httpserver: HTTPServer) -> No
         assert await page.evaluate("[born, runs, frames[0].runs].join()") == "true,1,1"
 
 
-async def test_a_user_agent_has_the_document_loaded_again(httpserver: HTTPServer) -> None:
+async def test_user_agent_setting_reloads_prerendered_document(httpserver: HTTPServer) -> None:
     async with prerendered(httpserver) as (_bare, _target_id, _browser, page):
         await page.emulation.set(user_agent="Own/1.0")
         await page.scripts.add_init_script("window.early ??= window.born === undefined")

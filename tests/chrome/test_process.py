@@ -313,7 +313,7 @@ async def test_only_the_last_lines_are_kept(temporary: Path, tmp_path: Path) -> 
     assert set(last) == {"x"}
 
 
-async def test_a_program_that_starts_helpers_leaves_none(temporary: Path, tmp_path: Path) -> None:
+async def test_child_processes_of_the_program_are_ended(temporary: Path, tmp_path: Path) -> None:
     """A wrapper ends while its child continues. The child is in the same process group."""
     marker = tmp_path / "helper"
     path = script(tmp_path, f"#!/bin/sh\nsleep 60 & echo $! > {marker}\nexit 5\n")
@@ -336,7 +336,7 @@ async def test_the_port_file_is_enough(temporary: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("begun", [False, True], ids=["when asked", "before it is asked"])
-async def test_a_browser_that_ends_half_way_through_its_folder_for_sockets_leaves_none(
+async def test_browser_killed_while_removing_its_socket_folder_leaves_none(
     temporary: Path, tmp_path: Path, begun: bool
 ) -> None:
     """It first removes the link, the only reference to the folder. On a busy machine it is killed before the

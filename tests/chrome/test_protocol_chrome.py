@@ -61,7 +61,7 @@ async def test_a_browser_that_lacks_something_is_reported(protocol: Protocol, tm
 
 
 @pytest.mark.slow
-def test_a_browser_that_has_all_is_fit(protocol: Protocol, tmp_path: Path) -> None:
+def test_complete_browser_is_compatible(protocol: Protocol, tmp_path: Path) -> None:
     whole = tmp_path / "whole.json"
     whole.write_bytes(protocol.source)
     done = run_here("protocol", "check", "--file", str(whole), "--json")

@@ -66,7 +66,7 @@ async def running(*arguments: str) -> AsyncIterator[Command]:
             await process.stdout.aclose()
 
 
-async def test_the_proxy_prints_records_and_does_harm(shared_endpoint: str, tmp_path: Path) -> None:
+async def test_proxy_prints_records_and_injects_faults(shared_endpoint: str, tmp_path: Path) -> None:
     faults = tmp_path / "faults.txt"
     faults.write_text("# one of them\nerror:Page.reload:1:-32000:not now\n")
     tape = tmp_path / "tape.jsonl"
@@ -107,7 +107,7 @@ async def test_the_proxy_prints_records_and_does_harm(shared_endpoint: str, tmp_
         assert recording.closed_in_order
 
 
-async def test_the_proxy_says_loudly_that_others_can_reach_it(shared_endpoint: str) -> None:
+async def test_proxy_warns_that_other_machines_can_reach_it(shared_endpoint: str) -> None:
     async with running(
         "proxy", "--listen", "0", "--host", "0.0.0.0", "--upstream", shared_endpoint, "--quiet"
     ) as command:

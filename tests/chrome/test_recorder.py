@@ -95,7 +95,7 @@ async def test_no_secret_reaches_the_disk(
     } <= methods
 
 
-async def test_unredacted_is_everything(browser: cdpengine.Browser, tmp_path: Path) -> None:
+async def test_unredacted_recording_contains_everything(browser: cdpengine.Browser, tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     async with debug.record(browser, path, unredacted=True):
         page = await browser.new_page()

@@ -108,7 +108,9 @@ async def test_action_on_stuck_page_reports_it(site: cdpengine.Page, action: str
     await works(site)
 
 
-async def test_a_page_that_answers_is_not_called_unresponsive(site: cdpengine.Page, silent_port: int) -> None:
+async def test_responsive_page_is_not_reported_as_unresponsive(
+    site: cdpengine.Page, silent_port: int
+) -> None:
     with pytest.raises(cdpengine.DeadlineExceededError) as caught:
         await site.goto(f"http://127.0.0.1:{silent_port}/", timeout=0.3)
     assert type(caught.value) is cdpengine.DeadlineExceededError
@@ -168,7 +170,7 @@ async def test_a_hang_while_the_page_navigates(site: cdpengine.Page, silent_port
     await works(site)
 
 
-async def test_a_page_that_waits_for_its_next_document_is_not_hung(
+async def test_navigating_page_does_not_count_as_hung(
     shared_endpoint: str, httpserver: HTTPServer, silent_port: int
 ) -> None:
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
@@ -271,9 +273,7 @@ async def test_invalid_recover_is_refused(site: cdpengine.Page) -> None:
         await site.recover(allow="everything")  # type: ignore[arg-type]
 
 
-async def test_the_watchdog_frees_a_page_that_hung_by_itself(
-    shared_endpoint: str, httpserver: HTTPServer
-) -> None:
+async def test_watchdog_recovers_hung_page(shared_endpoint: str, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
     async with cdpengine.connect(shared_endpoint, recover_after=1) as browser:
         page = await browser.new_page(httpserver.url_for("/"))

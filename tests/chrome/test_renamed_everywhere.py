@@ -170,7 +170,7 @@ draw();
 
 
 @pytest.mark.parametrize("name", WAYS)
-async def test_a_countdown_drawn_as_a_new_element_is_named_and_followed(
+async def test_countdown_drawn_as_new_element_is_reported_and_followed(
     name: str, httpserver: HTTPServer, shared_endpoint: str
 ) -> None:
     httpserver.expect_request("/redrawn").respond_with_data(REDRAWN, content_type="text/html")

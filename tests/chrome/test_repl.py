@@ -132,7 +132,7 @@ TERMINATED = "the script that ran was terminated, and the page answers"
 
 
 @pytest.mark.slow
-async def test_a_stopped_line_leaves_a_page_that_answers(
+async def test_page_is_responsive_after_stopped_line(
     browser: cdpengine.Browser, shared_endpoint: str
 ) -> None:
     async with console(browser, shared_endpoint) as (repl, _):

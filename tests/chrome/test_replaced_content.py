@@ -18,7 +18,7 @@ PAGE = f"""<!doctype html><style>
 <details class=open><summary>More</summary>shown<p>paragraph</p></details>"""
 
 
-async def test_sources_agree_on_content_that_is_drawn_otherwise(page: cdpengine.Page) -> None:
+async def test_sources_agree_on_content_changed_by_style_sheets(page: cdpengine.Page) -> None:
     await page.set_content(PAGE)
     ax, computed, dom = [(await page.snapshot(source=source)).text for source in ("ax", "computed", "dom")]
     assert computed == ax

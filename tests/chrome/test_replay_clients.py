@@ -58,7 +58,7 @@ GREET = "document.getElementById('greet')"
     ],
     ids=["typed", "selector", "entered", "script", "new tab"],
 )
-async def test_a_program_that_does_something_else_diverges(
+async def test_different_program_diverges(
     name: str,
     place: str,
     recorded: str,

@@ -221,7 +221,7 @@ async def test_missing_body_raises_with_reason(page: cdpengine.Page, here: str) 
         await request.response.body()
 
 
-async def test_an_archive_holds_to_its_schema_and_holds_no_secrets(
+async def test_archive_matches_its_schema_and_contains_no_secrets(
     page: cdpengine.Page, here: str, tmp_path: Path
 ) -> None:
     activity = page.activity

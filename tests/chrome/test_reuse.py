@@ -254,7 +254,7 @@ STILL_CHANGES = {
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("change", STILL_CHANGES.values(), ids=STILL_CHANGES)
-async def test_a_page_that_was_still(
+async def test_change_of_unchanged_page_is_seen(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer, change: str
 ) -> None:
     httpserver.expect_request("/").respond_with_data(PLAIN, content_type="text/html")

@@ -148,7 +148,7 @@ FAILURES: dict[str, tuple[Callable[[Route], Awaitable[object]], object, str]] = 
 }
 
 
-async def test_a_handler_that_fails_fails_its_request_by_name_and_nothing_else(
+async def test_failed_handler_fails_only_its_request(
     page: cdpengine.Page, site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     await page.goto(site.url)
@@ -169,7 +169,7 @@ async def test_a_handler_that_fails_fails_its_request_by_name_and_nothing_else(
     assert failure.frame_id == page.target_id
 
 
-async def test_a_failure_is_in_the_log_with_its_traceback(
+async def test_failure_is_logged_with_traceback(
     page: cdpengine.Page, site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     await page.goto(site.url)

@@ -97,7 +97,7 @@ async def _ask_without_scripts(client: Client, request: dict[str, Any]) -> dict[
             session.actor.evaluate_enabled = True
 
 
-async def test_a_client_that_leaves_ends_its_script_and_another_goes_on(site: str, running: Running) -> None:
+async def test_disconnect_ends_script_and_other_client_continues(site: str, running: Running) -> None:
     async with running() as client:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
         async with httpx.AsyncClient(base_url=client.listening.url, headers=client.http.headers) as leaving:
@@ -111,9 +111,7 @@ async def test_a_client_that_leaves_ends_its_script_and_another_goes_on(site: st
         assert "cdpengine_requests_abandoned_total 1.0" in (await client.http.get("/metrics")).text
 
 
-async def test_a_client_that_leaves_in_the_middle_of_a_drag_leaves_no_button_down(
-    site: str, running: Running
-) -> None:
+async def test_disconnect_during_drag_releases_the_button(site: str, running: Running) -> None:
     async with running() as client:
         opened = await client.ask({"kind": "newTab", "url": f"{site}/stage"})
         seen = (await client.ask({"kind": "snapshot"}))["result"]["snapshot"]
@@ -138,7 +136,7 @@ async def test_a_client_that_leaves_in_the_middle_of_a_drag_leaves_no_button_dow
         assert answers[0]["result"] == 0
 
 
-async def test_a_browser_that_dies_is_named_and_the_session_works_again(site: str) -> None:
+async def test_crashed_browser_is_reported_and_session_works_again(site: str) -> None:
     async with run_service() as client:
         assert (await client.ask({"kind": "newTab", "url": f"{site}/stage"}))["ok"]
         old = (await client.ask({"kind": "find", "role": "button"}))["result"]["nodes"]

@@ -266,7 +266,9 @@ async def until_gone(pids: list[int]) -> None:
             await trio.sleep(0.02)
 
 
-async def test_two_starts_at_once_give_one_and_a_killed_one_leaves_nothing(folder: Path, site: str) -> None:
+async def test_concurrent_starts_give_one_service_and_killed_one_leaves_nothing(
+    folder: Path, site: str
+) -> None:
     folder.rmdir()  # as at the very first start
     async with trio.open_nursery() as nursery:
         for _ in range(starts := rounds(2, 8)):

@@ -314,7 +314,7 @@ DEEP = """<p>x</p><script>
 </script>"""
 
 
-async def test_a_document_read_in_part_says_whether_it_is_too_deep_too_large_or_too_late(
+async def test_partial_document_has_the_reason(
     used_page: cdpengine.Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = "<p>x</p>" * 100

@@ -71,7 +71,7 @@ async def test_a_node_that_was_collected(page: cdpengine.Page) -> None:
     assert [each.id for each in caught.value.alternatives] == ["e1", "e2"]
 
 
-async def test_a_document_that_was_replaced_and_one_that_comes_back(
+async def test_refs_of_replaced_and_of_restored_document(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     own, other = serve(httpserver)
@@ -220,7 +220,7 @@ async def test_heal_refuses_unsure_matches(page: cdpengine.Page, change: str, na
     assert await clicked(page) == []
 
 
-async def test_heal_does_not_outlive_its_deadline(page: cdpengine.Page) -> None:
+async def test_heal_respects_its_deadline(page: cdpengine.Page) -> None:
     await shown(page)
     async with trio.open_nursery() as nursery:
 

@@ -129,7 +129,7 @@ async def test_a_page_cannot_lie_about_types(page: cdpengine.Page) -> None:
     assert await page.evaluate("new Date(0)") == datetime(1970, 1, 1, tzinfo=UTC)
 
 
-async def test_a_getter_that_throws_is_the_scripts_error(page: cdpengine.Page) -> None:
+async def test_throwing_getter_fails_the_script(page: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.EvaluationFailedError):
         await page.evaluate("({ get a() { throw new Error('no') } })")
     assert await page.evaluate("1") == 1

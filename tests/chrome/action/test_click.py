@@ -184,7 +184,7 @@ async def test_no_remote_object_and_no_call_is_left(stage: Stage) -> None:
     assert stage.session.connection.statistics().in_flight == 0
 
 
-async def test_the_page_sees_nothing_of_the_helpers(stage: Stage) -> None:
+async def test_helpers_are_invisible_to_the_page(stage: Stage) -> None:
     await stage.show(BUTTON)
     await stage.js(
         "document.elementFromPoint = () => null; Element.prototype.getClientRects = () => [];"

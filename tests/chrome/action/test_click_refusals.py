@@ -202,7 +202,7 @@ async def test_animation_inside_a_shadow_root_counts(stage: Stage) -> None:
     await refused(UnstableError, lambda timeout: stage.click(aim, timeout=timeout))
 
 
-async def test_spinner_elsewhere_does_not_disturb(stage: Stage) -> None:
+async def test_spinner_elsewhere_does_not_delay_the_click(stage: Stage) -> None:
     await stage.show(BUTTON + "<div id=spin style='width:9px;height:9px'></div>")
     await stage.js("void spin.animate([{opacity: 0}, {opacity: 1}], {duration: 200, iterations: Infinity})")
     await stage.click("#go")

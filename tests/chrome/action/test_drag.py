@@ -62,7 +62,7 @@ async def test_html5_drag_and_drop(page: cdpengine.Page, target: str) -> None:
     await still_usable(page)
 
 
-async def test_html5_drop_that_is_not_accepted(page: cdpengine.Page) -> None:
+async def test_rejected_html5_drop(page: cdpengine.Page) -> None:
     await show(page, DRAGS)
     with pytest.raises(NotDeliveredError, match="did not accept"):
         await page.drag(await node(page, "src"), await node(page, "no"), timeout=20)

@@ -105,9 +105,7 @@ async def test_html5_drag_within_the_frame(apart: cdpengine.Page, find: Find) ->
 
 
 @WAYS
-async def test_html5_drop_that_is_not_accepted(
-    apart: cdpengine.Page, find: Find, start: int, end: int
-) -> None:
+async def test_rejected_html5_drop(apart: cdpengine.Page, find: Find, start: int, end: int) -> None:
     with pytest.raises(NotDeliveredError, match="did not accept"):
         await apart.drag(await find(start, "card"), await find(end, "knob"))
     await still_usable(apart, find)

@@ -217,7 +217,7 @@ async def test_a_label_and_a_field_with_the_focus(form: FormPage) -> None:
         assert (await form.js("inner.value"), outcome.set_by_script) == (day, False)
 
 
-async def test_a_date_can_be_cleared_and_the_same_one_is_no_change(form: FormPage) -> None:
+async def test_date_can_be_cleared_and_same_date_fires_no_change(form: FormPage) -> None:
     await form.show("<input id=field type=date value=2026-01-01>")
     field = await form.node("#field")
     await form.page.fill(field, "2026-01-01")

@@ -110,7 +110,9 @@ async def test_label_is_clicked_next_to_its_link(form: FormPage) -> None:
         ("<input id=box hidden><label for=box>no</label>", InvisibleError, "display: none"),
     ],
 )
-async def test_not_to_be_clicked(form: FormPage, markup: str, error: type[Exception], reason: str) -> None:
+async def test_hidden_controls_that_cannot_be_clicked(
+    form: FormPage, markup: str, error: type[Exception], reason: str
+) -> None:
     await form.show(markup)
     aim = await form.node("#box")
     await refused(error, lambda timeout: form.page.click(aim, timeout=timeout), match=reason)

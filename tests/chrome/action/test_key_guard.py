@@ -149,7 +149,7 @@ async def test_every_action_that_sends_keys_is_guarded(page: cdpengine.Page) -> 
     assert seen == [0, "", "", "2026-01-01", "50", "old", 0]
 
 
-async def test_enter_presses_nothing_that_its_own_keydown_focuses(page: cdpengine.Page) -> None:
+async def test_enter_does_not_press_element_focused_by_its_keydown(page: cdpengine.Page) -> None:
     await page.set_content(f"""{LOG}{FIELD}<button id=b>Delete</button>
         <script>var downs = 0; a.onkeydown = event => {{ if (event.key === "Enter") {{ downs++; b.focus() }} }}</script>""")
     await page.press("Enter", page.locate(css="#a"), timeout=5)
@@ -157,7 +157,7 @@ async def test_enter_presses_nothing_that_its_own_keydown_focuses(page: cdpengin
     assert await page.evaluate("[downs, a.value, clicks]") == [2, "ada", []]
 
 
-async def test_focus_that_belongs_to_the_text_may_move(page: cdpengine.Page) -> None:
+async def test_page_may_move_focus_within_the_text_field(page: cdpengine.Page) -> None:
     boxes = "".join(
         f"<span><input class=code aria-label='Digit {n}' maxlength=1></span>" for n in range(1, 7)
     )

@@ -66,7 +66,7 @@ async def test_cover_that_appears_and_disappears_with_the_pointer(page: cdpengin
             ("pointerdown", "mousedown"), False),
     ],
 )  # fmt: skip
-async def test_a_press_that_the_page_acts_on(
+async def test_press_that_the_page_reacts_to(
     page: cdpengine.Page, handler: str, events: tuple[str, ...], delivered: bool
 ) -> None:
     await show(page, f"<button id=go>Go</button><div id=under>under</div><script>{handler}</script>")
@@ -142,7 +142,7 @@ async def test_two_engines_click_concurrently(
     assert sum(claims.values()) > 30
 
 
-async def test_a_waiting_click_holds_nothing_back_from_others(page: cdpengine.Page) -> None:
+async def test_waiting_click_blocks_no_other_input(page: cdpengine.Page) -> None:
     """Another task clicks the cover away, at exactly the point that the first click waits for."""
     await show(
         page,

@@ -241,7 +241,7 @@ draw();
 </script>"""
 
 
-async def test_chips_of_which_one_is_shown_and_the_others_are_counted(form: FormPage) -> None:
+async def test_one_visible_chip_with_count_of_others(form: FormPage) -> None:
     await form.show(COLLAPSED)
     node = await form.node("#field")
     for wanted in (["Banana", "Cherry", "Elder"], ["Banana", "Durian"], ["Banana"], ["Cherry", "Apple"]):

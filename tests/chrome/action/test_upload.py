@@ -179,7 +179,7 @@ async def test_an_expected_chooser(form: FormPage, files: dict[str, Path], when:
     ]
 
 
-async def test_an_expectation_ends_with_its_block(form: FormPage) -> None:
+async def test_expectation_ends_with_its_block(form: FormPage) -> None:
     await form.show("<input type=file id=field>")
     field = await form.node("#field")
     with pytest.raises(ValueError, match="mine"):
@@ -199,7 +199,7 @@ async def test_an_expectation_ends_with_its_block(form: FormPage) -> None:
     assert [chooser.expected for chooser in form.page.file_choosers] == [False]
 
 
-async def test_two_expectations_take_one_chooser_each(form: FormPage, files: dict[str, Path]) -> None:
+async def test_each_expectation_takes_one_chooser(form: FormPage, files: dict[str, Path]) -> None:
     await form.show("<input type=file id=field><input type=file id=other>")
     async with form.page.expect_file_chooser() as first, form.page.expect_file_chooser() as second:
         await form.page.click(await form.node("#field"))
