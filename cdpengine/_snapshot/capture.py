@@ -339,18 +339,18 @@ class _Capturing:
                 # Chrome refuses a frame that is moving to another document or process shortly before it
                 # reports the move.
                 over = self._page.closed or isinstance(refusal, TargetCrashedError)
-                if not replaced() and (over or not await self._hears_of(replaced)):
+                if not replaced() and (over or not await self._wait_reported(replaced)):
                     raise
             else:
                 if not replaced() and document.loader_id == loader_id:
                     document.renderer_id = renderer
                     return document
                 # A walk may have read a newer document than the events have reported.
-                await self._hears_of(replaced)
+                await self._wait_reported(replaced)
             if reading.parent is None:
                 return None
 
-    async def _hears_of(self, replaced: Callable[[], bool]) -> bool:
+    async def _wait_reported(self, replaced: Callable[[], bool]) -> bool:
         """Wait briefly for the report that the document was replaced. Return whether it came."""
         with trio.move_on_after(_NAVIGATION_TIMEOUT):
             await self._page.changes.wait_for(replaced)

@@ -14,14 +14,14 @@ import attrs
 
 from cdpengine._snapshot.ref import Ref
 
-_Own = dict["GivenRefs", dict[str, Ref]]
+_Own = dict["ReceivedRefs", dict[str, Ref]]
 
 _own: ContextVar[_Own | None] = ContextVar("cdpengine_own_looks", default=None)
 """Refs that the engine received in the current task's blocks, by table; None outside of blocks."""
 
 
 @attrs.define(eq=False)
-class GivenRefs:
+class ReceivedRefs:
     """The refs of one table by their ids, as their caller last received them."""
 
     _given: dict[str, Ref] = attrs.field(factory=dict, init=False)

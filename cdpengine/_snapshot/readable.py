@@ -72,7 +72,7 @@ class ReadableDocument(Document):
         return (Remark(owner.remark),) if owner.remark else ()
 
 
-def says_nothing(document: Document) -> bool:
+def has_no_content(document: Document) -> bool:
     """Return whether the document has no readable content."""
     return isinstance(document, ReadableDocument) and not document.blocks()
 

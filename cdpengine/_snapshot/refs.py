@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
-from cdpengine._snapshot.given_refs import GivenRefs
+from cdpengine._snapshot.given_refs import ReceivedRefs
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.ref import (
     Entry,
@@ -71,7 +71,7 @@ class RefTable:
         self._drops = 0
         self._by_id: dict[str, Entry] = {}
         self._renderers: dict[tuple[str | None, bool], Renderer] = {}
-        self._given = GivenRefs()
+        self._given = ReceivedRefs()
         self._looked: dict[str | None, int] = {}  # loader -> the last snapshot that read the whole document
         self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
         self._dropped_order: deque[str] = deque()

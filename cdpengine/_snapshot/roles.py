@@ -246,7 +246,7 @@ ELEMENTS = {
 }
 """CSS selectors of elements whose role shares its name here with another role."""
 
-UNTOLD = {"canvas": "canvas:not([role], [aria-label], [aria-labelledby], [title])"}
+OMITTED_UNNAMED = {"canvas": "canvas:not([role], [aria-label], [aria-labelledby], [title])"}
 """CSS selectors of interactive elements, by role, that Chrome's tree leaves out if they have no name."""
 
 NEVER_FOUND = DROPPED_ROLES | TEXT_ROLES | BREAK_ROLES | ROOT_ROLES

@@ -22,7 +22,7 @@ from cdpengine._snapshot.diff import SnapshotDiff, diff
 from cdpengine._snapshot.node import Document, Node, walk
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.ax_modes import to_json
-from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions, says_description
+from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions, repeats_description
 from cdpengine._snapshot.render.render import Rendering
 from cdpengine._snapshot.roles import check_role
 from cdpengine._snapshot.text import is_token, quote, shorten
@@ -114,7 +114,7 @@ class Snapshot:
         check_words("text", text)
         saying: AbstractSet[str] = frozenset()
         if text is not None and self._shown is not None:
-            saying = self._shown.find_saying(text, exact, innermost=role is None and name is None)
+            saying = self._shown.find_with_text(text, exact, innermost=role is None and name is None)
         known = resolve_role([*self.refs.values(), *self.unshown], role)
         return WantedRef(known, name, text, exact, saying)
 
@@ -233,7 +233,7 @@ class ShownNodes:
                 stack.extend((child, below, inner) for child in reversed(node.children))
         for place, (node, (text, parent, frame)) in enumerate(zip(nodes, found, strict=True)):
             said_after = (
-                says_description(place, nodes, depths, with_texts=self.texts)
+                repeats_description(place, nodes, depths, with_texts=self.texts)
                 if self.repeated is None
                 else node in self.repeated
             )
@@ -241,7 +241,7 @@ class ShownNodes:
                 node, text, self.refs.get(node), parent, frame, "" if said_after else node.description
             )
 
-    def find_saying(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
+    def find_with_text(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
         """Return the ids of the refs whose name, or whole content, has the text `wanted`.
 
         With `innermost`, exclude those that contain another such ref.
@@ -328,7 +328,7 @@ class SnapshotStats:
     milliseconds: Mapping[str, float] = attrs.field(converter=_read_only)
 
 
-def put_together(
+def build_snapshot(
     rendering: Rendering,
     document: Document,
     refs: Mapping[Node, Ref],

@@ -8,7 +8,7 @@ import pytest
 from snapshot_trees import tree
 
 from cdpengine._snapshot.node import Node
-from cdpengine._snapshot.sources.ax import keep_given
+from cdpengine._snapshot.sources.ax import keep_set_bounds
 from cdpengine._snapshot.sources.ax_nodes import fold
 
 BOTH: dict[str, Any] = {"valuemin": 0, "valuemax": 0}
@@ -28,7 +28,7 @@ def test_a_bound_of_0_is_shown_where_an_attribute_gives_it(
     attributes: dict[str, str], kept: list[str]
 ) -> None:
     node = Node("spinbutton", "interactive", states=(("required", True), ("min", 0), ("max", 0)))
-    keep_given(node, attributes)
+    keep_set_bounds(node, attributes)
     assert node.states == (("required", True), *((state, 0) for state in kept))
 
 

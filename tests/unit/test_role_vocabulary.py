@@ -37,7 +37,7 @@ def test_the_tables_know_only_roles_of_the_vocabulary() -> None:
     for table in (roles.INTERACTIVE_ROLES, roles.CONTENT_ROLES, roles.STRUCTURAL_ROLES, roles.ALWAYS_SHOWN):
         assert table <= known_roles()
     assert set(roles.ELEMENTS) <= roles.ARIA_ROLES | roles.CHROME_ROLES
-    assert set(roles.UNTOLD) <= known_roles()
+    assert set(roles.OMITTED_UNNAMED) <= known_roles()
     # Of several roles with one name, at most one has to be asked for always.
     for role in known_roles():
         # (Other tests show roles that are no tokens, and they are called generic.)

@@ -12,7 +12,7 @@ from cdpengine._snapshot.diff import apply, diff
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.render.lines import Mode, SnapshotOptions
 from cdpengine._snapshot.render.render import render
-from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats, put_together
+from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats, build_snapshot
 from cdpengine.errors import InvalidArgumentError
 
 LINES = st.lists(
@@ -209,7 +209,7 @@ def taken(document: Document, mode: Mode = "role", since: Snapshot | None = None
     stats = SnapshotStats(
         lines=rendering.lines, chars=0, refs=0, interactive=0, nodes_seen=0, source="dom", milliseconds={}
     )
-    return put_together(rendering, document, {}, stats, options, since=since)
+    return build_snapshot(rendering, document, {}, stats, options, since=since)
 
 
 def test_a_snapshot_since_another() -> None:

@@ -16,7 +16,7 @@ from snapshot_trees import RECORDED, REPLIES, encoded, parsed, recorded, snapsho
 from cdpengine._snapshot.node import Document, Node, walk
 from cdpengine._snapshot.render.lines import DEEPEST_INDENT, Mode, SnapshotOptions
 from cdpengine._snapshot.render.render import render
-from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats, put_together
+from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats, build_snapshot
 from cdpengine._snapshot.sources.ax_tree import decode_ax_tree
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
 
@@ -35,7 +35,7 @@ def snapshot(document: Document, options: SnapshotOptions) -> Snapshot:
     stats = SnapshotStats(
         lines=0, chars=0, tokens=0, refs=0, interactive=0, nodes_seen=0, source="ax", milliseconds={}
     )
-    return put_together(rendering, document, refs, stats, options)
+    return build_snapshot(rendering, document, refs, stats, options)
 
 
 def check_nodes(shown: Snapshot) -> None:

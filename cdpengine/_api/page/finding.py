@@ -27,7 +27,7 @@ from cdpengine._page.search.locator import FoundNode
 from cdpengine._page.search.nodes import find_nodes
 from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine._snapshot.refs import Ref, parse_ref_text
-from cdpengine._snapshot.roles import ELEMENTS, UNTOLD, check_role, chrome_roles, role_name
+from cdpengine._snapshot.roles import ELEMENTS, OMITTED_UNNAMED, check_role, chrome_roles, role_name
 from cdpengine._snapshot.sources.unhidden import unhidden_source
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import (
@@ -57,7 +57,9 @@ def make_criteria(
         return Criteria(css, None, name, text, exact, called=role_name, unhidden=unhidden_source)
     known = check_role(role)
     selectors = {role: ELEMENTS.get(role) for role in sorted(chrome_roles(known))}
-    return Criteria(css, known, name, text, exact, selectors, UNTOLD.get(known), role_name, unhidden_source)
+    return Criteria(
+        css, known, name, text, exact, selectors, OMITTED_UNNAMED.get(known), role_name, unhidden_source
+    )
 
 
 async def find_one(

@@ -25,7 +25,7 @@ from cdpengine._snapshot.arrival import Arrival, has_nothing
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.content import Block, shorten
 from cdpengine._snapshot.node import Document, Source
-from cdpengine._snapshot.readable import ReadableDocument, readable_reader, says_nothing
+from cdpengine._snapshot.readable import ReadableDocument, has_no_content, readable_reader
 from cdpengine._snapshot.refs import RefTable, parse_ref_text
 from cdpengine._snapshot.render.ax_modes import loose_nodes
 from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions
@@ -33,9 +33,9 @@ from cdpengine._snapshot.render.render import render
 from cdpengine._snapshot.snapshot import (
     Snapshot,
     SnapshotStats,
+    build_snapshot,
     check_comparable,
     common_source,
-    put_together,
     sum_milliseconds,
 )
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
@@ -129,7 +129,7 @@ async def extract(
         async def choose() -> Scope:
             return attrs.evolve(await section.scope(core, SnapshotOptions()), reader=reader)
 
-        captured = await capture_arrived(core, choose, says_nothing, budget)
+        captured = await capture_arrived(core, choose, has_no_content, budget)
         assert isinstance(captured.document, ReadableDocument)
         return shorten(captured.document.blocks(), options.write, options.max_chars)
 
@@ -221,4 +221,4 @@ def make_snapshot(
         },
     )
     document = captured.document
-    return put_together(rendering, document, refs, stats, options, since=since)
+    return build_snapshot(rendering, document, refs, stats, options, since=since)

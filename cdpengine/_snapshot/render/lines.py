@@ -147,13 +147,13 @@ class Lines:
         for place, node in enumerate(self.nodes) if self.undescribed else ():
             if node is None or node not in self.undescribed:
                 continue
-            if says_description(place, self.nodes, self.depths, with_texts=with_texts):
+            if repeats_description(place, self.nodes, self.depths, with_texts=with_texts):
                 self.texts[place] = self.undescribed[node]
                 repeated.add(node)
         return repeated
 
 
-def says_description(
+def repeats_description(
     place: int, nodes: Sequence[Node | None], depths: Sequence[int], *, with_texts: bool
 ) -> bool:
     """Return whether the content of the node, or of the next line, repeats the node's description.
@@ -218,10 +218,10 @@ def find_folded(document: Document, refs: Mapping[Node, Ref]) -> AbstractSet[Nod
             lines += child_lines if child in folded else 1
             has_ref = has_ref or child_has_ref or (child in refs and child.wants_ref)
         below[node] = lines, has_ref
-        says_nothing = (
+        is_bare = (
             not node.name and not node.states and node.value is None and not (node in refs and node.wants_ref)
         )
-        if node.role in STRUCTURAL_ROLES and says_nothing and not node.remark and (lines < 2 or not has_ref):
+        if node.role in STRUCTURAL_ROLES and is_bare and not node.remark and (lines < 2 or not has_ref):
             folded.add(node)
     return folded
 

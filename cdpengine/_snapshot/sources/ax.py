@@ -143,15 +143,15 @@ async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
                 given = (await call.decoded(DescribeNodeReply)).node.attributes
             except RemoteError:
                 given = []  # the element is gone
-            keep_given(node, dict(zip(given[::2], given[1::2], strict=False)))
+            keep_set_bounds(node, dict(zip(given[::2], given[1::2], strict=False)))
     finally:
         for call in calls:
             call.abandon()
     for node in nodes[MOST_ASKED:]:
-        keep_given(node, {})
+        keep_set_bounds(node, {})
 
 
-def keep_given(node: Node, attributes: Mapping[str, str]) -> None:
+def keep_set_bounds(node: Node, attributes: Mapping[str, str]) -> None:
     """Remove bounds of 0 for which the element has no attribute with a number. Pure."""
     node.states = tuple(
         (state, value)

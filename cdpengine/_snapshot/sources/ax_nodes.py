@@ -22,7 +22,7 @@ from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Kind, Node
 from cdpengine._snapshot.roles import role_and_kind
 from cdpengine._snapshot.sources.ax_tree import placeholder
-from cdpengine._snapshot.sources.finish import EDGE, Child, Edge, Hint, Shown, find_said_inside, finish
+from cdpengine._snapshot.sources.finish import EDGE, Child, Edge, Hint, Shown, find_repeatable, finish
 from cdpengine._snapshot.text import LineBreak, Preformatted, collapse_space
 
 
@@ -44,7 +44,7 @@ def fold(
     """
     folding = _Folding(frame_id, owners, clickables, doubtful, ready)
     for chunk in (nodes.nodes,) if isinstance(nodes, AXTree) else nodes:
-        folding.take_in(chunk)
+        folding.convert(chunk)
     return folding.document(folding.outermost())
 
 
@@ -65,7 +65,7 @@ def fold_within(
     inside = [ax for ax in tree.nodes if ax.backend_node_id in within]
     below = {child_id for ax in inside for child_id in ax.child_ids}
     folding = _Folding(frame_id, owners, clickables, doubtful, ready)
-    folding.take_in(tree.nodes)
+    folding.convert(tree.nodes)
     return folding.document([ax.node_id for ax in inside if ax.node_id not in below])
 
 
@@ -109,7 +109,7 @@ class _Folding:
 
     # --- conversion of each node ----------------------------------------------------------------------------
 
-    def take_in(self, nodes: Sequence[AXNode]) -> None:
+    def convert(self, nodes: Sequence[AXNode]) -> None:
         """Convert nodes of the tree. If several have the same id, the first counts."""
         known, left_out = self._unvisited, self._left_out
         self._seen += len(nodes)
@@ -213,7 +213,7 @@ class _Folding:
                     ids, closes = iter(inside), isinstance(content, Edge)
                 if isinstance(content, Node):
                     below: list[Child] = []
-                    inner = find_said_inside(content, content in valued, said)
+                    inner = find_repeatable(content, content in valued, said)
                     shown.append((content, below, inner))
                     if inside:
                         children, said = below, inner

@@ -28,7 +28,7 @@ from cdpengine._snapshot.sources.finish import (
     Edge,
     Hint,
     Shown,
-    find_said_inside,
+    find_repeatable,
     finish,
     unwrap,
 )
@@ -105,7 +105,7 @@ Pairs = tuple[str | int | float | bool | None, ...]
 
 
 @attrs.frozen
-class Told:
+class Internals:
     """The facts about a custom element that the walk receives.
 
     `pairs` is None if Chrome's tree lacks the element. Role and name are "" except for the source `dom`. `by` is
@@ -123,7 +123,7 @@ class Told:
         return [self.hidden, self.role, self.name, self.by, self.pairs]
 
 
-NOTHING_KNOWN = Told()
+NO_INTERNALS = Internals()
 
 
 @attrs.frozen(eq=False)
@@ -134,7 +134,7 @@ class Custom:
     """
 
     node: Node | None = None
-    told: Told = NOTHING_KNOWN
+    told: Internals = NO_INTERNALS
     leaf: bool = False
     look: int = 0
 
@@ -209,7 +209,7 @@ def nodes_of(
     """Return the shown nodes.
 
     `ids` maps the walk's numbers to backend node ids, 0 if there is none. Nodes whose numbers it lacks are added
-    to `unnumbered`, for `give_ids`, and nodes of custom elements to `customs`. `parts` has the parts that rows may
+    to `unnumbered`, for `set_ids`, and nodes of custom elements to `customs`. `parts` has the parts that rows may
     reuse, and receives this walk's parts.
 
     Contradictory rows (a depth without a row above it) move up one level. Raises PartChanged if a reused part
@@ -221,11 +221,11 @@ def nodes_of(
     with pause_collector():
         document = _nodes_of(walk, ids, frame_id, Parts() if parts is None else parts, later, found)
     if unnumbered is None:
-        give_ids(later, ids)
+        set_ids(later, ids)
     return document
 
 
-def give_ids(unnumbered: Unnumbered, ids: Sequence[int]) -> None:
+def set_ids(unnumbered: Unnumbered, ids: Sequence[int]) -> None:
     """Set the nodes' ids, which are known by now."""
     for node, number in unnumbered:
         node.backend_node_id = ids[number] or None
@@ -387,7 +387,7 @@ def _nodes_of(
         if name and role in named_by_content:
             said = name
         elif node.value is not None or node.states is not nothing or node.clickable:
-            said = find_said_inside(node, node.value is not None, said)
+            said = find_repeatable(node, node.value is not None, said)
         inner: list[Child] = []
         shown.append((node, inner, said))
         inside.append((inner, said))

@@ -32,8 +32,8 @@ from cdpengine._snapshot.sources.columns import (
     Unnumbered,
     Walk,
     decode_walk,
-    give_ids,
     nodes_of,
+    set_ids,
 )
 from cdpengine._snapshot.sources.internals import CustomElements
 from cdpengine._snapshot.sources.listeners import Listening
@@ -46,13 +46,13 @@ from cdpengine._snapshot.sources.walk import (
     Installed,
     Kept,
     forget_walk,
-    give_names,
     install_walk,
     list_walks,
     post_tree,
     post_walk,
+    read_answer,
+    send_names,
     wait_laid_out,
-    walk_said,
 )
 from cdpengine.errors import RemoteError
 
@@ -107,7 +107,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                         await post_tree(request).raw()
                         continue
                     if walk.lacking:
-                        await give_names(request, installed, role_and_name_source())
+                        await send_names(request, installed, role_and_name_source())
                         continue
                     made = _make_nodes(request, installed, walk, kept)  # while Chrome lists the listeners
                     first_nodes = time.perf_counter() - walked
@@ -193,7 +193,7 @@ class _Made:
 
     def complete(self, request: FrameRequest, installed: Installed) -> Document:
         """Set the ids, which are known by now, and return the document."""
-        give_ids(self.unnumbered, installed.ids)
+        set_ids(self.unnumbered, installed.ids)
         if self.kept is not None:
             _keep(request, installed, self.kept)
         return self.document
@@ -264,7 +264,7 @@ async def _run_walk(
             first = FirstWalk(what, post(await post_walk(request, installed, what)))
         await listening.ask(walking=True)
         customs.ask()
-        text = await walk_said(first.call)
+        text = await read_answer(first.call)
     return None if text is None else decode_walk(text)
 
 

@@ -44,7 +44,7 @@ folded element, or a node.
 """
 
 Shown = tuple[Node, list[Child], str | None]
-"""A node, its direct content, and the name that text inside may repeat (see `find_said_inside`)."""
+"""A node, its direct content, and the name that text inside may repeat (see `find_repeatable`)."""
 
 # Maximum length of a name that is searched for repeated text, so that time stays linear.
 _LONGEST_SEARCHED = 2000
@@ -59,7 +59,7 @@ def is_named_by_text(node: Node) -> bool:
     return node.clickable and node.kind == "structural" and node.role not in roles.STRUCTURAL_ROLES
 
 
-def find_said_inside(node: Node, has_value: bool, said: str | None) -> str | None:
+def find_repeatable(node: Node, has_value: bool, said: str | None) -> str | None:
     """Return the string that text inside the node may repeat: its name, or the enclosing name `said`.
 
     None if such text is the field's value, which is already shown.
@@ -109,7 +109,7 @@ def finish(
                         node.name = ""
                     else:
                         node.children = []
-                elif not naming and _says_all(node.children, node.name):
+                elif not naming and _make_up_name(node.children, node.name):
                     node.name = ""
         if node.clickable and not node.name and is_named_by_text(node):
             _name_clickable(node)
@@ -122,7 +122,7 @@ def finish(
             and _is_bare(node)
         ):
             node.description = hint
-        if not node.name and not node.children and _says_nothing(node):
+        if not node.name and not node.children and _needs_no_line(node):
             gone.add(node)
             if hint:
                 hints[node] = hint
@@ -231,7 +231,7 @@ def _is_wrapper(node: Node) -> bool:
     return found
 
 
-def _says_nothing(node: Node) -> bool:
+def _needs_no_line(node: Node) -> bool:
     """Return whether a node without a name needs no line."""
     return node.role not in roles.ALWAYS_SHOWN and node.kind != "interactive" and not node.clickable
 
@@ -246,7 +246,7 @@ def _name_clickable(node: Node) -> None:
             node.name, node.children = name, []
 
 
-def _says_all(children: list[Node], name: str) -> bool:
+def _make_up_name(children: list[Node], name: str) -> bool:
     """Return whether the names of the lines below make up the name."""
     if all(child.kind == "text" for child in children):
         return False

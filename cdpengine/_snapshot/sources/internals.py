@@ -25,7 +25,7 @@ from cdpengine._snapshot.node import FrameRequest, Node
 from cdpengine._snapshot.roles import role_and_kind
 from cdpengine._snapshot.sources.ax_nodes import node_of
 from cdpengine._snapshot.sources.ax_tree import keep_warm
-from cdpengine._snapshot.sources.columns import NOTHING_KNOWN, Custom, Pairs, Told, Walk
+from cdpengine._snapshot.sources.columns import NO_INTERNALS, Custom, Internals, Pairs, Walk
 from cdpengine._snapshot.sources.walk import CALL, Installed
 from cdpengine._snapshot.text import collapse_space
 from cdpengine.errors import RemoteError
@@ -39,7 +39,7 @@ _MOST_LEAVES = 200
 _LONGEST = 5.0
 """Maximum time for Chrome's answers, in seconds; also limited to a quarter of the frame's time."""
 
-_NOT_TOLD = frozenset({"focused"})
+_OMITTED_STATES = frozenset({"focused"})
 """States that the walk reads itself. Chrome's answer may be older than the focus."""
 
 
@@ -121,9 +121,9 @@ class CustomElements:
         self._ask(numbers)
         return await self._tell(await self._answers(), only_hidden=True)
 
-    async def _answers(self) -> dict[int, Told]:
+    async def _answers(self) -> dict[int, Internals]:
         """Return Chrome's answers for the queried elements."""
-        told: dict[int, Told] = {}
+        told: dict[int, Internals] = {}
         with trio.move_on_after(min(_LONGEST, self.request.seconds / 4)) as time_left:
             while self._calls:
                 number = next(iter(self._calls))
@@ -135,7 +135,7 @@ class CustomElements:
             await self.__aexit__()
         return told
 
-    async def _answer(self, number: int, call: PendingCall) -> dict[int, Told]:
+    async def _answer(self, number: int, call: PendingCall) -> dict[int, Internals]:
         """Return the facts of Chrome's tree about an element, and about the ancestor that hides it, if any."""
         installed = self.installed
         try:
@@ -149,22 +149,22 @@ class CustomElements:
             return {}
         custom = installed.customs[number] = attrs.evolve(custom, look=installed.looks)
         if not ax.ignored:
-            return {number: self._told_of(ax, custom.node)}
+            return {number: self._make_internals(ax, custom.node)}
         by, hider = _hidden_by(ax)
-        told = {number: Told(hidden=by == "ariaHiddenElement")}
+        told = {number: Internals(hidden=by == "ariaHiddenElement")}
         if by == "notRendered":
             installed.customs.pop(number)
         elif by == "ariaHiddenSubtree":
             outer = next((each for each in installed.around if installed.ids[each] == hider), None)
             if outer is not None:
                 installed.customs.setdefault(outer, Custom())
-                told[outer] = Told(hidden=True)
+                told[outer] = Internals(hidden=True)
         return told
 
-    async def _tell(self, told: Mapping[int, Told], *, only_hidden: bool) -> bool:
+    async def _tell(self, told: Mapping[int, Internals], *, only_hidden: bool) -> bool:
         """Pass new facts to the walk. Return whether they contradict its result."""
         installed = self.installed
-        changed: dict[int, Told] = {}
+        changed: dict[int, Internals] = {}
         wrong: list[int] = []
         for number, new in told.items():
             custom = installed.customs.get(number, Custom())
@@ -178,7 +178,7 @@ class CustomElements:
             if only_hidden:
                 other = new.hidden != custom.told.hidden
             else:
-                other = custom.told != NOTHING_KNOWN or _differ(custom.node, new)
+                other = custom.told != NO_INTERNALS or _differ(custom.node, new)
             if other:
                 wrong.append(number)
         if changed:
@@ -191,7 +191,7 @@ class CustomElements:
             await installed.function.post(CALL, what).raw()
         return bool(wrong)
 
-    def _told_of(self, ax: AXNode, shown: Node | None) -> Told:
+    def _make_internals(self, ax: AXNode, shown: Node | None) -> Internals:
         """Return the facts for the walk; for an element without a line, whether it is disabled."""
         clickables = (
             {ax.backend_node_id}
@@ -209,13 +209,13 @@ class CustomElements:
             )
             pairs = ("disabled", True) if disabled and shown is None else ()
         if not self.with_names:
-            return Told(pairs)
+            return Internals(pairs)
         role = "" if ax.role is None else str(ax.role.value)
         name = "" if ax.name is None else str(ax.name.value or "")
-        return Told(pairs, role=role, name=name, by="" if ax.name is None else _named_by(ax.name))
+        return Internals(pairs, role=role, name=name, by="" if ax.name is None else _named_by(ax.name))
 
 
-def _differ(node: Node | None, told: Told) -> bool:
+def _differ(node: Node | None, told: Internals) -> bool:
     """Return whether the node differs from the facts, ignoring their order."""
     if told.hidden:
         return True
@@ -258,7 +258,7 @@ def _pairs_of(node: Node) -> Iterable[str | int | float | bool | None]:
     for state, value in node.states:
         if state == "value":
             yield from ("value", None)
-        elif state not in _NOT_TOLD:
+        elif state not in _OMITTED_STATES:
             yield from (state, value)
     if node.value is not None:
         yield from ("value", node.value)

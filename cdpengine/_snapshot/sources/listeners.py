@@ -31,7 +31,7 @@ from cdpengine._page.scripts.page_functions import (
 )
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._snapshot.node import FrameRequest
-from cdpengine._snapshot.sources.numbers import NOTHING_TOLD, Told, ask_hosts, hosts_of
+from cdpengine._snapshot.sources.numbers import NO_IDS, KnownIds, ask_hosts, hosts_of
 from cdpengine._snapshot.sources.walk import CALL, Installed, KnownListeners, document_of, post_document
 from cdpengine.errors import ProtocolError, RemoteError
 
@@ -40,12 +40,12 @@ PRESSES = frozenset(
 )
 """The events by which an element takes a press of the mouse or of a finger."""
 
-_TOLD_AT_ONCE = 5_000
+_MOST_SENT = 5_000
 
 _LONGEST_REPLY = 2_000_000
 """Maximum size of an answer that is kept for comparison with the next one, in bytes."""
 
-_MOST_HANDED = 2_000
+_MOST_DELEGATED = 2_000
 """Maximum number of elements per document to which frameworks dispatch presses. Each costs Chrome about 30
 microseconds.
 """
@@ -73,10 +73,10 @@ class Listening:
         self._installed = installed
         self._document: PendingCall | None = None
         self._call: PendingCall | None = None
-        self._handed: PendingCall | None = None
+        self._delegated: PendingCall | None = None
         self._hosts: PendingCall | None = None
         self._found: _Found | RemoteError | None = None
-        self._group = new_group("handed")
+        self._group = new_group("delegated")
         self.refusal = ""
 
     async def __aenter__(self) -> Self:
@@ -85,7 +85,7 @@ class Listening:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for call in (self._document, self._call, self._handed, self._hosts):
+        for call in (self._document, self._call, self._delegated, self._hosts):
             if call is not None:
                 call.abandon()
         self._group.release()
@@ -110,19 +110,19 @@ class Listening:
             self._hosts = ask_hosts(installed, self._group)
         known = installed.listeners
         if known.own and (known.framework or not known.still):
-            self._ask_handed(installed.document)
+            self._ask_delegated(installed.document)
 
-    async def read_marks(self, prefix: str) -> Told:
+    async def read_marks(self, prefix: str) -> KnownIds:
         """Return the ids of elements marked with types of this prefix, and the serialized possible hosts."""
         if self._call is None or not prefix:
-            return NOTHING_TOLD
+            return NO_IDS
         try:
             marked = (await self._read(self._call, prefix)).marked
-            return Told(marked, await hosts_of(self._hosts) if self._hosts is not None else {})
+            return KnownIds(marked, await hosts_of(self._hosts) if self._hosts is not None else {})
         except RemoteError as refused:
             if context_gone(refused):
                 raise
-            return NOTHING_TOLD  # `has_changed` reports the reason
+            return NO_IDS  # `has_changed` reports the reason
 
     async def _read(self, call: PendingCall, prefix: str = "") -> _Found:
         if self._found is None:
@@ -141,8 +141,10 @@ class Listening:
             raise self._found
         return self._found
 
-    def _ask_handed(self, document: RemoteHandle) -> None:
-        self._handed = ask_nodes(document, own(script("_snapshot/sources/handed")), _MOST_HANDED, self._group)
+    def _ask_delegated(self, document: RemoteHandle) -> None:
+        self._delegated = ask_nodes(
+            document, own(script("_snapshot/sources/handed")), _MOST_DELEGATED, self._group
+        )
 
     async def _listeners(self, call: PendingCall, document: RemoteHandle, *, still: bool) -> KnownListeners:
         """Return the elements that listen and those to which frameworks dispatch presses."""
@@ -152,19 +154,19 @@ class Listening:
         same = own is known.own and bool(kept)
         if not own:
             return KnownListeners(own, own, kept, still=still)
-        if self._handed is None:
+        if self._delegated is None:
             if same and still and not known.framework:
                 return known if known.still else attrs.evolve(known, still=True)
-            self._ask_handed(document)
-        assert self._handed is not None
+            self._ask_delegated(document)
+        assert self._delegated is not None
         try:
-            handed = await node_ids(self._handed)
+            delegated = await node_ids(self._delegated)
         except ProtocolError as odd:
             self.refusal = f"click targets of frameworks are unknown: {odd}"
             return KnownListeners(own, own, still=still)
-        if not handed:
+        if not delegated:
             return KnownListeners(own, own, kept, framework=False, still=still)
-        return KnownListeners({**dict.fromkeys(handed[1:], False), **own}, own, kept, still=still)
+        return KnownListeners({**dict.fromkeys(delegated[1:], False), **own}, own, kept, still=still)
 
     async def has_changed(self, presumed: Sequence[int] = (), *, still: bool = False) -> bool:
         """Return whether the walk was wrong about listeners, and pass it the changes.
@@ -265,8 +267,8 @@ async def tell_listeners(
     with object_group("listeners") as group:
         if await installed.function.call(CALL, {"do": "frames"}, returns=float):
             strangers = await _of_document(document, strangers, group)
-        for start in range(0, len(strangers), _TOLD_AT_ONCE):
-            objects = await _resolve(request, strangers[start : start + _TOLD_AT_ONCE], group)
+        for start in range(0, len(strangers), _MOST_SENT):
+            objects = await _resolve(request, strangers[start : start + _MOST_SENT], group)
             ids = list(objects)
             captures = [listening[number] for number in ids]
             others |= await _tell(installed, ids=ids, captures=captures, objects=objects.values())

@@ -20,7 +20,7 @@ from cdpengine._snapshot.node import FrameRequest
 from cdpengine._snapshot.sources.walk import CALL, Installed
 from cdpengine.errors import ProtocolError
 
-_TAKEN_AT_ONCE = 10_000
+_MOST_TAKEN = 10_000
 """Maximum number of elements per query for ids. Chrome takes about 30 microseconds for each."""
 
 _HOSTS = frozenset(
@@ -33,18 +33,18 @@ _HOSTS = frozenset(
 
 
 @attrs.frozen
-class Told:
+class KnownIds:
     """Ids that are known without a query, by number, and elements that were serialized."""
 
     ids: Mapping[int, int] = attrs.field(factory=dict)
     nodes: Mapping[int, SerializedNode | None] = attrs.field(factory=dict)
 
 
-NOTHING_TOLD = Told()
+NO_IDS = KnownIds()
 
 
 async def number_elements(
-    request: FrameRequest, installed: Installed, last: int, told: Told = NOTHING_TOLD
+    request: FrameRequest, installed: Installed, last: int, told: KnownIds = NO_IDS
 ) -> bool:
     """Learn the backend node ids of the walk's new numbers up to `last`.
 
@@ -57,13 +57,13 @@ async def number_elements(
 
 
 async def _number(
-    request: FrameRequest, installed: Installed, last: int, told: Told, group: ObjectGroup
+    request: FrameRequest, installed: Installed, last: int, told: KnownIds, group: ObjectGroup
 ) -> bool:
     session, ids = request.session, installed.ids
     adopted = False
     while len(ids) <= last:
         first = len(ids)
-        upto = min(last, first + _TAKEN_AT_ONCE - 1)
+        upto = min(last, first + _MOST_TAKEN - 1)
         nodes = {number: told.nodes[number] for number in range(first, upto + 1) if number in told.nodes}
         unknown = [
             number for number in range(first, upto + 1) if number not in told.ids and number not in nodes

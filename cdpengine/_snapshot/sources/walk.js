@@ -73,12 +73,12 @@
   const DEEPEST = 1000; // Chrome's parser nests at most 512 deep; twice that nears the stack's limit
 
   // Fields whose values are part of Chrome's names of enclosing elements.
-  const TELLING_FIELDS = "input:not([type=checkbox i],[type=radio i]),select,textarea";
+  const EXPOSED_FIELDS = "input:not([type=checkbox i],[type=radio i]),select,textarea";
   const PUSHED = new Set(["button", "reset", "submit"]); // buttons whose label is their value
   const FRAMING = new Set(["embed", "fencedframe", "frame", "iframe", "object"]);
   const WITH_BOX = { contentVisibilityAuto: true };
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
-  const SAYING = /[^\s\p{Co}]/u; // a character that is not white space or a letter of an icon font
+  const LEGIBLE = /[^\s\p{Co}]/u; // a character that is not white space or a letter of an icon font
   const KEPT_SPACES = new Set(["preserve", "break-spaces"]);
   const NOT_HIDDEN = { visibilityProperty: true };
   const MATHML = "http://www.w3.org/1998/Math/MathML";
@@ -101,7 +101,7 @@
   const { nextSibling, getRootNode, contains, deepFocus, topModal, styleOf, forgetStyle } = dom;
   const elements = makeElements(dom);
   const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
-  const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
+  const { isBlock, repeatsName, isFocusable, hasNameAttribute, isPointer } = elements;
   const { hear, unhear, presume, presumed, presumeNothing, refute, handling, ...clicks } = makeClickables(dom);
   const { isNative, isPointing, isClickable, isLooseOption, placesOf } = clicks;
   const { controlOf, findScripted, areasOf, boxOfArea, mayCount, isCounted } = makeBeyond(dom, elements, clicks.listens);
@@ -307,7 +307,7 @@
 
     function noteSecrets(root) {
       if (!isVeiling) return;
-      for (const each of query(root, TELLING_FIELDS)) {
+      for (const each of query(root, EXPOSED_FIELDS)) {
         // Chrome masks these itself.
         if (each.type === "hidden" || each.type === "password" || !isSecret(each)) continue;
         const isSelect = each.localName === "select";
@@ -628,13 +628,13 @@
       if (unhidden) extra(line, "aria-hidden", true);
       if (name !== "" && (attributed || tag !== "a")) noteLabels(at, tag, name, attributed);
       const interactive = focusable || clickable || (what & INTERACTIVE) !== 0;
-      if (interactive) bare = !SAYING.test(name);
+      if (interactive) bare = !LEGIBLE.test(name);
       if (interactive && holder !== null) ask(holder); // disabling the holder disables this too
       details(at, tag, role, what, interactive, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
       for (const each of areas) area(each, at, depth + 1);
       if (EMPTY.has(tag) || replaced) return;
-      if (what & REPEATED && name !== "" && saysJust(at, name)) return;
+      if (what & REPEATED && name !== "" && repeatsName(at, name)) return;
       inside(at, custom, depth + 1, level);
     }
 
@@ -814,7 +814,7 @@
     });
     const number = parts === null ? 0 : parts.end(cut); // the number under which the walk is kept; 0 if it is not
     if (number === 0) return `{${marking.slice(1)}${marking && ","}${said.slice(1)}`;
-    if (reuse.saidBefore(request.held, number, said) && !framed && !unsure.length) {
+    if (reuse.isRepeated(request.held, number, said) && !framed && !unsure.length) {
       parts.rest(state(), decorated, areOwnersSeen());
       return `{"number":${number},"same":true,"last":${last}${marking}}`;
     }

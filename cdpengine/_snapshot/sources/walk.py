@@ -393,7 +393,7 @@ async def document_of(call: PendingCall, session: Session) -> RemoteHandle | Non
     return None if object_id is None else RemoteHandle(session, object_id)
 
 
-async def give_names(request: FrameRequest, installed: Installed, kit: str) -> None:
+async def send_names(request: FrameRequest, installed: Installed, kit: str) -> None:
     """Give the walk roles and names of content that `content-visibility: auto` skips."""
     session = request.session
     context = await request.worlds.context(session, request.frame_id)
@@ -413,11 +413,11 @@ async def wait_laid_out(request: FrameRequest, installed: Installed) -> None:
 
 async def ask_walk(request: FrameRequest, installed: Installed, what: dict[str, Any]) -> str | None:
     """Call the walk and return the string that it answers. None if its world has another document by now."""
-    return await walk_said(await post_walk(request, installed, what))
+    return await read_answer(await post_walk(request, installed, what))
 
 
 async def post_walk(request: FrameRequest, installed: Installed, what: Mapping[str, Any]) -> PendingCall:
-    """Call the walk. Await the answer with `walk_said`."""
+    """Call the walk. Await the answer with `read_answer`."""
     arguments: list[object] = [_within_time(request, what, len(installed.ids) - 1)]
     if request.root is not None:
         node = Node(request.session, request.root, request.frame_id, "root of the snapshot")
@@ -436,7 +436,7 @@ def _within_time(request: FrameRequest, what: Mapping[str, Any], known: int) -> 
     return {**what, "milliseconds": milliseconds, "after": _AFTER_READING, "known": known}
 
 
-async def walk_said(call: PendingCall) -> str | None:
+async def read_answer(call: PendingCall) -> str | None:
     """Return the string that the walk answered; None if its world has another document by now."""
     reply = await call.decoded(_TextReply)
     if reply.exception_details is not None:

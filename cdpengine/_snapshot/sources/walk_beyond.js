@@ -158,7 +158,7 @@
   }
 
   // Whether the text around an element contains the same words.
-  function isSaidAround(root, words) {
+  function isRepeatedAround(root, words) {
     let around = flatParent(root);
     for (let level = 0; around !== null && level < 4; level++) {
       if (!INLINE.test(getComputedStyle(around).display) || matches.call(around, ACTING)) break;
@@ -205,7 +205,7 @@
   }
 
   // Yields the descendants of a root that can be acted on or have text, by the rules above.
-  function* telling(root) {
+  function* candidates(root) {
     const waiting = [root];
     for (let looked = 0; waiting.length && looked < MOST; looked++) {
       const node = waiting.pop();
@@ -224,12 +224,12 @@
 
   // Whether a root contains any candidate. Its own looks and its surroundings then decide. Most roots are
   // icons.
-  const mayCount = (root) => !telling(root).next().done;
+  const mayCount = (root) => !candidates(root).next().done;
 
   function isCounted(root) {
     const boxes = [];
     let [text, acting] = ["", false];
-    for (const [at, words] of telling(root)) {
+    for (const [at, words] of candidates(root)) {
       const box = seenBox(at);
       if (box === null) continue;
       boxes.push(box);
@@ -238,7 +238,7 @@
       if (boxes.length === MOST_POINTS) break;
     }
     if (!boxes.length) return false;
-    if (!acting && text.length <= LONGEST && isSaidAround(root, plainWords(text))) return false;
+    if (!acting && text.length <= LONGEST && isRepeatedAround(root, plainWords(text))) return false;
     return !isBehindDialog(root, boxes);
   }
 

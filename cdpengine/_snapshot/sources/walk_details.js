@@ -49,7 +49,7 @@
         if (url.startsWith("http") || URL.canParse(url)) extra(line, "url", url);
       }
       const known = told(at);
-      if (known !== undefined && known.told !== null) return asTold(at, role, line, known.told);
+      if (known !== undefined && known.told !== null) return fromTree(at, role, line, known.told);
       const native = NATIVE.has(tag);
       if (attributed && at.getAttribute("aria-busy") === "true") extra(line, "busy", true);
       if (isDisabled(at, tag, native, interactive)) extra(line, "disabled", true);
@@ -71,7 +71,7 @@
     }
 
     // Adds the facts of Chrome's tree. That tree has a bound of 0 even for a number field without a bound.
-    function asTold(at, role, line, pairs) {
+    function fromTree(at, role, line, pairs) {
       if (at === focused) extra(line, "focused", true);
       for (let i = 0; i < pairs.length; i += 2) {
         const [key, value] = [pairs[i], pairs[i + 1]];

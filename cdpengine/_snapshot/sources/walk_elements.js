@@ -86,7 +86,7 @@
     return display !== "inline" && display !== "contents";
   }
 
-  function saysJust(at, name) {
+  function repeatsName(at, name) {
     const only = at.firstChild;
     return only !== null && only.nodeType === 3 && only.nextSibling === null && only.data === name && !at.shadowRoot;
   }
@@ -118,7 +118,7 @@
   const picksDate = (at, tag) => tag === "input" && ROLE_OF_INPUT[at.type] !== undefined;
 
   return {
-    UNSEEN, EMPTY, sureRole, namelessRole, picksDate, mayHideShadow, shownWithoutBox, isBlock, saysJust, isFocusable,
+    UNSEEN, EMPTY, sureRole, namelessRole, picksDate, mayHideShadow, shownWithoutBox, isBlock, repeatsName, isFocusable,
     hasNameAttribute, isPointer,
   };
 })

@@ -19,7 +19,7 @@
   const MOST_ELEMENTS = 60_000; // larger documents are not kept
   const MOST_RECORDS = 5_000; // after so many changes, stop observing until the next walk
   const MOST_CONTEXTS = 20_000;
-  const LONGEST_SAID = 4_000_000; // characters of an answer that are kept for comparison with the next one
+  const LONGEST_ANSWER = 4_000_000; // characters of an answer that are kept for comparison with the next one
   const LONGEST = 600_000; // milliseconds after which an unread page is no longer observed
 
   const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
@@ -77,7 +77,7 @@
   let lastPart = 0;
   let pinned = new WeakSet(); // elements with references from or to them
   let looked = new WeakSet(); // roots that were searched for references since the last related change
-  let lastSaid = { number: 0, said: "" };
+  let lastAnswer = { number: 0, said: "" };
   let still = null; // the data to compare a still page with
 
   function forgetAll() {
@@ -85,7 +85,7 @@
     handling = true;
     restructured = true;
     still = null;
-    lastSaid = { number: 0, said: "" };
+    lastAnswer = { number: 0, said: "" };
     observer.disconnect();
     watching = false;
     partOf = new WeakMap();
@@ -225,9 +225,9 @@
     },
 
     // Whether the walk `held` had the same result as this one, which is going to be kept under `number`.
-    saidBefore(held, number, said) {
-      const same = held !== 0 && lastSaid.number === held && lastSaid.said === said;
-      lastSaid = said.length > LONGEST_SAID ? { number: 0, said: "" } : { number, said: same ? lastSaid.said : said };
+    isRepeated(held, number, said) {
+      const same = held !== 0 && lastAnswer.number === held && lastAnswer.said === said;
+      lastAnswer = said.length > LONGEST_ANSWER ? { number: 0, said: "" } : { number, said: same ? lastAnswer.said : said };
       return same;
     },
 

@@ -196,6 +196,6 @@ class _MaskedNodes(ShownNodes):
         """The nodes as data, in the order of the lines."""
         return tuple(map(self._masks.mask_node, self._unmasked.data))
 
-    def find_saying(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
+    def find_with_text(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
         """Return the ids of the refs that say the text, as `ShownNodes` does; it is searched for in the page."""
-        return self._unmasked.find_saying(wanted, exact, innermost=innermost)
+        return self._unmasked.find_with_text(wanted, exact, innermost=innermost)
