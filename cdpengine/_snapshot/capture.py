@@ -30,7 +30,7 @@ from cdpengine._protocol.domains.dom import FrameOwnerReply
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, FrameRequest, Node, Source, walk
 from cdpengine._snapshot.snapshot import FrameSource
-from cdpengine._snapshot.sources.choice import SharedCaptures, read_document
+from cdpengine._snapshot.sources.source_choice import SharedCaptures, read_document
 from cdpengine._snapshot.sources.walk import forget_frames_but
 from cdpengine.errors import EngineError, RemoteError, SessionGoneError, TargetCrashedError
 

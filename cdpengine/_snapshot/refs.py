@@ -18,8 +18,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
-from cdpengine._snapshot.given_refs import ReceivedRefs
 from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.received_refs import ReceivedRefs
 from cdpengine._snapshot.ref import (
     Entry,
     Ref,

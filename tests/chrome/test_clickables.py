@@ -13,8 +13,8 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
-from cdpengine._snapshot.sources.choice import add_boxes
 from cdpengine._snapshot.sources.computed import read_computed, read_dom
+from cdpengine._snapshot.sources.source_choice import add_boxes
 from cdpengine.testing.cancellation import walk_cancellations
 
 pytestmark = pytest.mark.chrome

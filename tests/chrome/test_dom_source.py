@@ -16,8 +16,8 @@ import cdpengine
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
-from cdpengine._snapshot.sources.choice import Probe, choose, forecast_ax, probe
 from cdpengine._snapshot.sources.computed import read_computed, read_dom
+from cdpengine._snapshot.sources.source_choice import Probe, choose, forecast_ax, probe
 from cdpengine.testing.cancellation import walk_cancellations
 
 pytestmark = pytest.mark.chrome

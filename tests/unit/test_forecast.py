@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._snapshot.sources.choice import Probe, choose, forecast_ax
+from cdpengine._snapshot.sources.source_choice import Probe, choose, forecast_ax
 
 # elements, links, fragments without a target, seconds measured (Chromium 156, first call on the document)
 MEASURED = [

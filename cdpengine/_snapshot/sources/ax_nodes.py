@@ -21,8 +21,8 @@ from cdpengine._protocol.domains.accessibility import (
 from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Kind, Node
 from cdpengine._snapshot.roles import role_and_kind
+from cdpengine._snapshot.sources.assembly import EDGE, Child, Edge, Hint, Shown, find_repeatable, finish
 from cdpengine._snapshot.sources.ax_tree import placeholder
-from cdpengine._snapshot.sources.finish import EDGE, Child, Edge, Hint, Shown, find_repeatable, finish
 from cdpengine._snapshot.text import LineBreak, Preformatted, collapse_space
 
 

@@ -21,8 +21,7 @@ from cdpengine._collector import pause_collector
 from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Kind, Node
 from cdpengine._snapshot.roles import kind_of, role_and_kind, role_name
-from cdpengine._snapshot.sources.document_kinds import describe_kind
-from cdpengine._snapshot.sources.finish import (
+from cdpengine._snapshot.sources.assembly import (
     EDGE,
     Child,
     Edge,
@@ -32,6 +31,7 @@ from cdpengine._snapshot.sources.finish import (
     finish,
     unwrap,
 )
+from cdpengine._snapshot.sources.document_kinds import describe_kind
 from cdpengine._snapshot.text import LineBreak, Preformatted, collapse_space
 
 Scalar = str | int | float | bool | None

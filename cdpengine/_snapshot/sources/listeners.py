@@ -7,8 +7,8 @@ gave to elements, or as the elements themselves if they have none. It presumes t
 such as `onclick` listens, so that it need not be repeated when Chrome confirms this.
 
 An element to which a framework dispatches presses has no listener. If a page has any listeners, a script in the
-page's own world looks for such elements (_snapshot/sources/handed.js), as nothing else reveals them. On a page
-without a sign of a framework, this is skipped until the listeners or the document change: a framework
+page's own world looks for such elements (_snapshot/sources/delegated_presses.js), as nothing else reveals them. On
+a page without a sign of a framework, this is skipped until the listeners or the document change: a framework
 starts by adding listeners.
 """
 
@@ -143,7 +143,7 @@ class Listening:
 
     def _ask_delegated(self, document: RemoteHandle) -> None:
         self._delegated = ask_nodes(
-            document, own(script("_snapshot/sources/handed")), _MOST_DELEGATED, self._group
+            document, own(script("_snapshot/sources/delegated_presses")), _MOST_DELEGATED, self._group
         )
 
     async def _listeners(self, call: PendingCall, document: RemoteHandle, *, still: bool) -> KnownListeners:

@@ -14,7 +14,7 @@ import attrs
 import trio
 
 from cdpengine import Page, Snapshot
-from cdpengine._snapshot.given_refs import unseen
+from cdpengine._snapshot.received_refs import unseen
 from cdpengine.act import ActRequest, ActResponse, Click, Press, dispatch
 from cdpengine.act.actor import Actor
 from cdpengine.act.parsing import parse_request

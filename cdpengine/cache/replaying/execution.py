@@ -20,7 +20,7 @@ import trio
 
 from cdpengine._budget import check_timeout, within
 from cdpengine._logs import get_logger
-from cdpengine._snapshot.given_refs import unseen
+from cdpengine._snapshot.received_refs import unseen
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.act import Actor, Navigate, NewTab
 from cdpengine.act.actor import actor_of

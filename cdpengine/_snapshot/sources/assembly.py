@@ -1,4 +1,4 @@
-"""The last step of making nodes, for every source: upwards, from the innermost nodes to the roots.
+"""Assembly of nodes, the last step of every source: upwards, from the innermost nodes to the roots.
 
 Rule: pure, linear, without recursion. Runs of text are joined, text that repeats a name is left out, and nodes
 that are empty then are removed. A source reads its document once, in order, and collects `Shown` entries. `finish`
