@@ -83,7 +83,7 @@ async def test_discarded_or_empty_recording_is_not_kept(
     assert await cache.list() == ()
     with pytest.raises(InvalidArgumentError):
         async with cache.record(page, scenario="Log in!"):
-            pytest.fail("the name is refused at once")
+            pytest.fail("a recording started with an invalid name")
 
 
 @pytest.mark.parametrize("way", ["scenario", "key", "id"])

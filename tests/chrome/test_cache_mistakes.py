@@ -67,7 +67,7 @@ async def test_wrong_password_is_reported_and_does_not_count_against_the_entry(
 
 
 async def never(*_: Any) -> Any:
-    pytest.fail("a planner is not asked for a mistake of the caller")
+    pytest.fail("the planner was called for a mistake of the caller")
 
 
 FORM = (

@@ -77,9 +77,9 @@ def judge(site: CacheSite, flow: Flow, values: Mapping[str, str], report: Execut
     """Return the mistakes in the site's record, or "" if there are none."""
     keys, wanted = flow.keys(values), flow.submitted(values)
     if site.touched != keys[: len(site.touched)]:
-        return f"touched {site.touched}, right is {keys}"
+        return f"touched {site.touched}, expected {keys}"
     if report.ok and (site.touched != keys or site.submitted != wanted):
-        return f"said to be done, but submitted {site.submitted}"
+        return f"reported success, but submitted {site.submitted}"
     if site.submitted != wanted[: len(site.submitted)]:
         return f"submitted {site.submitted}"
     if not report.ok and (report.stopped_at is None and not report.reason):

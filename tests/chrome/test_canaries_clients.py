@@ -41,7 +41,7 @@ ENTERED = (
 def puppeteer(folder: Path) -> list[str]:
     node = shutil.which("node")
     if node is None:
-        pytest.skip("there is no node on this machine")
+        pytest.skip("Node.js is not installed")
     if not (NODE_PEERS / "node_modules/puppeteer-core").is_dir():
         pytest.skip("puppeteer-core is not installed: make test-peers")
     # An ES module looks for packages in its own folder.

@@ -65,7 +65,7 @@ def command_lines(folder: Path) -> list[str]:
     return lines
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_ctrl_c_ends_command_quietly_and_leaves_nothing(
     waiting: subprocess.Popen[str], temporary: Path
 ) -> None:
@@ -78,7 +78,7 @@ def test_ctrl_c_ends_command_quietly_and_leaves_nothing(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_killed_command_takes_its_browser_with_it(waiting: subprocess.Popen[str], temporary: Path) -> None:
     assert processes_of(temporary)
     waiting.kill()

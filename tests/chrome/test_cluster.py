@@ -161,7 +161,7 @@ async def test_a_program_of_dask_submits_functions_of_a_page(cluster: BrowserClu
 async def test_pools_of_other_options_are_refused(cluster: BrowserCluster) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="browsers of the cluster at tcp"):
         async with BrowserCluster(cluster.scheduler, pages=3):
-            pytest.fail("its workers have pools of two pages")
+            pytest.fail("accepted options that differ from the workers' pools")
 
 
 # --- cancellation -----------------------------------------------------------------------------------------------

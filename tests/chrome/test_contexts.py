@@ -234,7 +234,7 @@ async def test_downloads_are_allowed_for_a_block_and_end_with_their_context(
     (tmp_path / "file").write_text("")
     with pytest.raises(cdpengine.InvalidArgumentError):
         async with browser.new_context(downloads=tmp_path / "file"):
-            raise AssertionError("there is no such context")
+            raise AssertionError("a context opened with invalid options")
     assert await contexts(browser) == before
 
 
@@ -316,5 +316,5 @@ async def test_invalid_options_create_no_context(browser: cdpengine.Browser) -> 
     for options in wrong:
         with pytest.raises(cdpengine.InvalidArgumentError):
             async with browser.new_context(**options):
-                raise AssertionError("there is no such context")
+                raise AssertionError("a context opened with invalid options")
     assert await contexts(browser) == before

@@ -397,7 +397,7 @@ async def test_invalid_state_changes_nothing(browser: cdpengine.Browser, site: s
         for state, error in wrong[:: rounds(2, 1)]:
             with pytest.raises(error):
                 async with browser.new_context(storage_state=state):
-                    raise AssertionError("there is no such context")
+                    raise AssertionError("a context opened with an invalid state")
     assert await contexts() == before
 
 

@@ -99,7 +99,7 @@ async def test_taken_port_is_reported_and_free_port_is_used() -> None:
         port = held.getsockname()[1]
         with pytest.raises(cdpengine.LaunchFailedError, match=f"debugging port {port} is taken"):
             async with cdpengine.launch(debugging_port=port):
-                raise AssertionError("it cannot have had that port")
+                raise AssertionError("launched on a taken port")
     async with cdpengine.launch(transport="websocket", debugging_port=port) as browser:
         assert urlsplit(browser.endpoint or "").netloc == f"127.0.0.1:{port}"
         assert len(browser.connections) == 2

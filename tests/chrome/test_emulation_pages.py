@@ -262,7 +262,7 @@ async def test_process_wide_setting_survives_its_page(
         await first(popup)
         with pytest.raises(cdpengine.EmulationRefusedError, match="another page of the same process"):
             async with popup.emulation.set(timezone="Europe/Paris", color_scheme="dark"):
-                raise AssertionError("it cannot be")
+                raise AssertionError("impossible settings were applied")
         seen = await told(popup)
         assert (seen["zone"], seen["media"][0]) == ("Asia/Tokyo", False), "nothing is half applied"
         await page.close()
@@ -320,7 +320,7 @@ async def test_invalid_settings_change_nothing(
     assert caught.value.what.startswith(what)
     with pytest.raises(cdpengine.InvalidArgumentError):
         async with shown.emulation.set(**given):
-            raise AssertionError("it cannot be")
+            raise AssertionError("impossible settings were applied")
     await back(shown, before)
 
 

@@ -40,7 +40,7 @@ ASKED = os.environ.get("CDPENGINE_KILLS")
 pytestmark = [
     pytest.mark.chrome,
     pytest.mark.timeout(0 if ASKED else 300),
-    pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals"),
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows lacks these signals"),
 ]
 
 MOMENTS = int(ASKED or rounds(1, 2))
@@ -172,7 +172,7 @@ async def complaints(run: Run, status: int) -> AsyncIterator[str]:
             with open_recording(run.recording) as recording:
                 numbers = [line.n for line in recording]
             if numbers != list(range(1, len(numbers) + 1)):
-                yield "the lines of the recording are not the first ones"
+                yield "lines of the recording are missing"
             if len(recording.damage) > 1:
                 yield f"the recording is damaged: {recording.damage}"
             if not was_killed and (recording.damage or not recording.closed_in_order):
@@ -198,7 +198,7 @@ async def complaints(run: Run, status: int) -> AsyncIterator[str]:
         if await sweeping.wait() != 0:
             yield "the next launch did not sweep"
     if left := [path.name for path in run.folder.iterdir()]:
-        yield f"in the temporary folder is left: {left}"
+        yield f"files are left in the temporary folder: {left}"
 
 
 async def pass_time(run: Run, process: trio.Process) -> None:
@@ -239,7 +239,7 @@ async def end_at(way: Way, run: Run) -> tuple[int, list[str]]:
                 process.send_signal(run.number)
             status = await process.wait()
     found = [each async for each in complaints(run, status)]
-    return status, [f"{run}: {each}; it said {run.output()[-2000:]!r}" for each in found]
+    return status, [f"{run}: {each}; its output is {run.output()[-2000:]!r}" for each in found]
 
 
 def way_of(moment: int, combination: int) -> Way:

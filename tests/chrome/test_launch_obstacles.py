@@ -15,7 +15,7 @@ import cdpengine
 async def failure(**options: Any) -> cdpengine.LaunchFailedError:
     with trio.fail_after(60), pytest.raises(cdpengine.LaunchFailedError) as caught:
         async with cdpengine.launch(timeout=30, **options):
-            pytest.fail("it started")
+            pytest.fail("the browser started")
     return caught.value
 
 

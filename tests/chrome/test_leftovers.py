@@ -24,7 +24,7 @@ from cdpengine._launch.process import LaunchOptions, start_browser
 
 pytestmark = [
     pytest.mark.chrome,
-    pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
+    pytest.mark.skipif(sys.platform != "linux", reason="needs /proc"),
 ]
 
 

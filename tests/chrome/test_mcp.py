@@ -241,7 +241,7 @@ async def test_cancelled_call_ends_within_250_ms(
         for name, arguments in hung:
             with trio.move_on_after(0.1):
                 await first.call_tool(name, arguments)
-                raise AssertionError(f"{name} {arguments} came to its end")
+                raise AssertionError(f"{name} {arguments} returned")
             began = trio.current_time()
             answer = await second.call_tool("click", {"selector": "#go"})
             taken = trio.current_time() - began

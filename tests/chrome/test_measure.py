@@ -101,7 +101,7 @@ async def test_trace_contains_the_events(
         await page.evaluate("performance.mark('the mark'), 1")
         with pytest.raises(cdpengine.MeasurementBusyError, match="one at a time"):
             async with browser.measure.trace(tmp_path / "other.json"):
-                pytest.fail("two traces")
+                pytest.fail("a second trace started")
         with trio.fail_after(30):
             await recording.wait()
     data = path.read_bytes()
@@ -182,10 +182,10 @@ async def test_a_trace_that_cannot_be_written_never_starts(
 ) -> None:
     with pytest.raises(cdpengine.MeasurementFailedError, match="No such file"):
         async with browser.measure.trace(tmp_path / "none" / "t.json"):
-            pytest.fail("nothing to write to")
+            pytest.fail("a trace started without a writable file")
     with pytest.raises(cdpengine.InvalidArgumentError):
         async with browser.measure.trace(tmp_path):
-            pytest.fail("a folder")
+            pytest.fail("a trace started with a folder as its file")
     await tracing_is_off(browser)
 
 
@@ -279,7 +279,7 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
             assert await page.evaluate("(() => { debugger; return 5; })()", timeout=20) == 5
             with pytest.raises(cdpengine.MeasurementBusyError, match="same browser context"):
                 async with page.measure.coverage():
-                    pytest.fail("two at a time")
+                    pytest.fail("a second measurement started")
             raise KeyError
     assert set(page.session._domains) == {"Page"}
     with pytest.raises(cdpengine.RemoteError):
@@ -288,7 +288,7 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
         await page.session.call("CSS.takeCoverageDelta")
     with pytest.raises(cdpengine.InvalidArgumentError):
         async with page.measure.coverage(javascript=False, css=False):
-            pytest.fail("nothing to count")
+            pytest.fail("coverage started without a kind")
 
 
 @pytest.mark.slow
@@ -332,7 +332,7 @@ async def test_profile_names_the_slow_function(page: cdpengine.Page, tmp_path: P
         )
         with pytest.raises(cdpengine.MeasurementBusyError):
             async with page.measure.profile():
-                pytest.fail("two at a time")
+                pytest.fail("a second measurement started")
     profile = profiling.profile
     assert profile is not None
     assert path.read_bytes() == profile.data
@@ -342,7 +342,7 @@ async def test_profile_names_the_slow_function(page: cdpengine.Page, tmp_path: P
     assert profile.seconds > 0.05
     with pytest.raises(cdpengine.InvalidArgumentError):
         async with page.measure.profile(interval=0):
-            pytest.fail("no interval")
+            pytest.fail("a profile started without an interval")
     with trio.CancelScope() as scope:
         async with page.measure.profile(tmp_path / "none"):
             scope.cancel()

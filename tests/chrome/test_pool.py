@@ -132,7 +132,7 @@ async def test_higher_priority_leases_come_first(pool: BrowserPool) -> None:
             await trio.lowlevel.checkpoint()
         with pytest.raises(cdpengine.DeadlineExceededError, match="lease a page"):
             async with pool.page(timeout=0.05):
-                pytest.fail("there was no room")
+                pytest.fail("got a page beyond the limit")
         assert pool.statistics().waiting == 5
         release.set()
         await wait_until(lambda: len(order) == 5)
@@ -148,10 +148,10 @@ async def test_options_of_a_context(pool: BrowserPool) -> None:
         pass
     with pytest.raises(cdpengine.InvalidArgumentError, match="options of the context 'one'"):
         async with pool.page(context="one"):
-            pytest.fail("it has another locale")
+            pytest.fail("a context changed its locale")
     with pytest.raises(cdpengine.InvalidArgumentError, match="emulate"):
         async with pool.page(context="two", colour="red"):  # type: ignore[call-arg]
-            pytest.fail("there is no such option")
+            pytest.fail("accepted an unknown option")
     async with pool.page(context="two"):
         pass  # the failed lease left no partial context
 
@@ -385,7 +385,7 @@ async def test_draining_pool_finishes_its_jobs(pool: BrowserPool) -> None:
     assert sorted(values) == list(range(len(values)))
     with pytest.raises(cdpengine.PoolClosedError, match="drains"):
         async with pool.page():
-            pytest.fail("it drains")
+            pytest.fail("got a page of a draining pool")
     with pytest.raises(cdpengine.PoolClosedError, match="drains"):
         pool.map(work, [1])
 
@@ -431,10 +431,10 @@ async def test_end_of_block_ends_jobs_of_other_tasks(
     ] or "browser 2.1" in str(errors[0])
     with pytest.raises(cdpengine.PoolClosedError, match="has ended"):
         async with pool.page():
-            pytest.fail("it has ended")
+            pytest.fail("used a closed pool")
     with pytest.raises(cdpengine.PoolClosedError, match="make another"):
         async with pool:
-            pytest.fail("it has ended")
+            pytest.fail("used a closed pool")
 
 
 @pytest.mark.sample(3)

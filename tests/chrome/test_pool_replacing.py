@@ -159,13 +159,13 @@ async def test_pool_whose_browsers_do_not_start(tmp_path: Path) -> None:
     failing = LaunchedBrowsers(2, options={"executable": program})
     with pytest.raises(cdpengine.LaunchFailedError, match="exit code 7"):
         async with BrowserPool(failing):
-            pytest.fail("it came up")
+            pytest.fail("the pool opened")
     with pytest.raises(cdpengine.BrowserNotFoundError):
         async with BrowserPool(launch={"executable": tmp_path / "nothing"}):
-            pytest.fail("it came up")
+            pytest.fail("the pool opened")
     with pytest.raises(cdpengine.ConnectFailedError):
         async with BrowserPool(RemoteBrowsers("http://127.0.0.1:1")):
-            pytest.fail("it came up")
+            pytest.fail("the pool opened")
     async with BrowserPool([failing, LaunchedBrowsers()], pages=1) as pool:  # one of three starts
         await wait_until(lambda: pool.statistics().failed_starts >= 3)
         assert (await pool.run(add, 1)).unwrap() == 2
@@ -182,7 +182,7 @@ async def test_waiting_lease_raises_when_no_browser_is_left() -> None:
             async def wait() -> None:
                 try:
                     async with pool.page(timeout=300):
-                        pytest.fail("there is none")
+                        pytest.fail("got a page without a browser")
                 except cdpengine.PoolUnavailableError as error:
                     errors.append(error)
 
@@ -204,7 +204,7 @@ async def test_waiting_lease_raises_when_no_browser_is_left() -> None:
             assert "browser 1 (http://127.0.0.1:1): could not connect" in str(errors[0])
             with pytest.raises(cdpengine.PoolUnavailableError), trio.fail_after(slack(0.5)):
                 async with pool.page():
-                    pytest.fail("there is none")
+                    pytest.fail("got a page without a browser")
             object.__setattr__(here, "endpoint", f"ws://127.0.0.1:{service.port}?token={TOKEN}")
             await wait_until_ready(pool, 1)
             assert (await pool.run(add, 1)).unwrap() == 2

@@ -43,7 +43,7 @@ async def test_a_browser_for_each_connection(address: str, started: int) -> None
                 await browsers.wait_for(running=1)  # the other one is returned
         with pytest.raises(cdpengine.ConnectFailedError, match=r"401 \(Unauthorized\)") as caught:
             async with cdpengine.connect(endpoint.replace(TOKEN, "abracadabra")):
-                pytest.fail("connected")
+                pytest.fail("connected without a valid token")
         assert "abracadabra" not in str(caught.value)
 
 
@@ -72,6 +72,6 @@ async def test_browserless(browserless: int, address: str) -> None:
     for wrong, told in ((endpoint.replace(TOKEN, "abracadabra"), "401"), (endpoint.partition("?")[0], "401")):
         with pytest.raises(cdpengine.ConnectFailedError, match=rf"{told} \(Unauthorized\)") as caught:
             async with cdpengine.connect(wrong, timeout=60):
-                pytest.fail("connected")
+                pytest.fail("connected without a valid token")
         assert "abracadabra" not in str(caught.value)
         assert "Is Chrome running there" not in str(caught.value)

@@ -158,7 +158,7 @@ async def test_messages_beyond_the_queue_are_counted_and_reported(
 
 async def test_a_full_disk_is_reported_at_the_end(page: cdpengine.Page) -> None:
     if not Path("/dev/full").exists():
-        pytest.skip("there is no /dev/full here")
+        pytest.skip("needs /dev/full")
     with pytest.raises(cdpengine.RecordingFailedError, match="no space is left on the disk"):
         async with debug.record(page.browser, "/dev/full"):
             for _ in range(2000):
@@ -242,7 +242,7 @@ async def test_recording_of_killed_program_is_readable(tmp_path: Path, name: str
     assert lines[-1].n in (len(lines), len(lines) + 1)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows lacks this signal")
 async def test_a_ctrl_c_in_the_terminal_leaves_a_whole_recording(tmp_path: Path) -> None:
     path = tmp_path / "interrupted.jsonl"
     with program(path, stderr=subprocess.DEVNULL, start_new_session=True) as process:

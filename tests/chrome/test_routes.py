@@ -412,7 +412,7 @@ async def test_page_closes_while_requests_are_held(browser: cdpengine.Browser, s
     assert list(page.network.routes.failures) == []
     with pytest.raises(cdpengine.SessionGoneError):
         async with page.route("*", gives_none):
-            raise AssertionError("there is no page")
+            raise AssertionError("a route opened on a closed page")
 
 
 async def test_a_context_routes_all_its_pages_and_no_other(

@@ -21,7 +21,7 @@ from busy_machine import slack
 
 pytestmark = [
     pytest.mark.chrome,
-    pytest.mark.skipif(os.name != "posix" or not Path("/proc").is_dir(), reason="signals, and /proc"),
+    pytest.mark.skipif(os.name != "posix" or not Path("/proc").is_dir(), reason="needs signals and /proc"),
 ]
 
 HANG = {"kind": "evaluate", "function": "while (true);", "timeoutMs": 60_000}

@@ -19,7 +19,7 @@ from cdpengine import debug
 
 pytestmark = [
     pytest.mark.chrome,
-    pytest.mark.skipif(sys.platform == "win32", reason="there are no modes there"),
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file modes"),
 ]
 
 Write = Callable[[cdpengine.Page, Path, bool], Awaitable[object]]

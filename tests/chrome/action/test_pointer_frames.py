@@ -247,5 +247,5 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
         try:
             await page.drag(src, dst, timeout=20)
         except NotDeliveredError:
-            pytest.fail("a drag that nobody cancelled is dropped")
+            pytest.fail("a drag without cancellation was not delivered")
         await check()

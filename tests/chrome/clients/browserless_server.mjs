@@ -1,4 +1,4 @@
-// browserless on loopback, with the system's Chromium in place of one that Playwright would have brought.
+// browserless on loopback, with the system's Chromium instead of Playwright's.
 import playwright from "playwright-core";
 
 playwright.chromium.executablePath = () => process.env.CHROMIUM;

@@ -1,5 +1,5 @@
-// A Puppeteer program that enters secrets in all its ways: argv[2] is the browser, argv[3] a JSON file of what to enter.
-// Prints what went wrong, as JSON.
+// A Puppeteer program that enters secrets in all its ways.
+// argv[2] is the browser, argv[3] a JSON file of the values to enter. Prints its errors as JSON.
 import { readFileSync, writeFileSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
 

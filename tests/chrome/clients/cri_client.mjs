@@ -1,5 +1,5 @@
-// An ordinary chrome-remote-interface program against the browser at argv[2]: opens the page at argv[3] in tabs of its
-// own over /json/new, uses them, and prints what it saw.
+// A chrome-remote-interface program that opens the page argv[3] in new tabs of the browser argv[2] over /json/new,
+// uses them, and prints its results.
 import CDP from 'chrome-remote-interface';
 
 const { hostname: host, port } = new URL(process.argv[2]);
@@ -31,7 +31,7 @@ const greeting = await other.Runtime.evaluate({ expression: "document.getElement
 const picture = await other.Page.captureScreenshot();
 await other.close();
 
-// By the browser's own websocket, as CDP.New's target and a session of it.
+// Over the browser's websocket: the target of CDP.New and a session for it.
 const whole = await CDP({ ...at, target: version.webSocketDebuggerUrl });
 const { targetInfos } = await whole.Target.getTargets();
 const { sessionId } = await whole.Target.attachToTarget({ targetId: first.id, flatten: true });

@@ -1,4 +1,4 @@
-// An ordinary Puppeteer program against the browser at argv[2]: opens the page at argv[3], uses it, prints what it saw.
+// A Puppeteer program that opens the page argv[3] in the browser argv[2], uses it, and prints its results.
 import puppeteer from 'puppeteer-core';
 
 const browser = await puppeteer.connect({ browserURL: process.argv[2] });

@@ -1,5 +1,5 @@
-// A Puppeteer program that uses much of what names are generated for, against the browser at argv[2] and the page at
-// argv[3]: worlds, bindings, init scripts, its own selectors, frames, contents that are set, requests that are let go.
+// A Puppeteer program that uses many features with generated names. argv[2] is the browser, argv[3] the page.
+// Features: worlds, bindings, init scripts, custom selectors, frames, set contents, continued requests.
 import puppeteer from 'puppeteer-core';
 
 const browser = await puppeteer.connect({ browserURL: process.argv[2] });
