@@ -104,7 +104,7 @@ async def test_the_caller_chooses_the_steps(page: Page, cache: ActionCache, payi
     assert paying.level == "L3"
 
 
-async def test_a_person_who_does_not_answer_is_waited_for_in_bounds(
+async def test_wait_for_a_person_is_bounded(
     page: Page, cache: ActionCache, paying: CacheEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(confirming, "ANSWERING", 0.1)

@@ -333,7 +333,7 @@ def test_endpoint_without_listener_is_reported(closed_port: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows reports broken pipes differently")
-def test_a_reader_that_leaves_is_no_error(shared_endpoint: str, shop: str) -> None:
+def test_closed_output_pipe_is_no_error(shared_endpoint: str, shop: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:

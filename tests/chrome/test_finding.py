@@ -142,7 +142,7 @@ async def test_one_of_several(shown: cdpengine.Page) -> None:
             await shown.find("a", nth=wrong)  # type: ignore[arg-type]
 
 
-async def test_what_is_no_role_names_the_nearest(shown: cdpengine.Page) -> None:
+async def test_unknown_role_names_the_nearest(shown: cdpengine.Page) -> None:
     for find in (shown.find, shown.find_all):
         for role, near in {
             "buton": "'button'",

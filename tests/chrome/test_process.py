@@ -124,7 +124,7 @@ async def test_the_pipe_transport_opens_no_port(temporary: Path) -> None:
         assert listening_sockets(processes_of(temporary)), "the check detects an open port"
 
 
-async def test_an_error_of_the_body_leaves_as_itself(temporary: Path) -> None:
+async def test_error_of_the_body_propagates_unchanged(temporary: Path) -> None:
     error = ValueError("mine")
     with pytest.raises(ValueError, match="mine") as caught:
         async with start_browser(LaunchOptions(CHROMIUM)) as process:

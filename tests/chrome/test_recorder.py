@@ -129,7 +129,7 @@ async def test_actions_are_spans_and_sessions_have_targets(page: cdpengine.Page,
     assert [line.n for line in lines] == list(range(1, len(lines) + 1))
 
 
-async def test_an_action_that_failed_says_with_what(page: cdpengine.Page, tmp_path: Path) -> None:
+async def test_failed_action_is_recorded_with_its_error(page: cdpengine.Page, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     async with debug.record(page.browser, path):
         with pytest.raises(cdpengine.EvaluationFailedError):
@@ -172,7 +172,7 @@ async def test_unwritable_file_is_refused_before_recording(page: cdpengine.Page,
             pass
 
 
-async def test_an_error_of_the_body_leaves_as_itself(page: cdpengine.Page, tmp_path: Path) -> None:
+async def test_error_of_the_body_propagates_unchanged(page: cdpengine.Page, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     with pytest.raises(ZeroDivisionError):
         async with debug.record(page.browser, path):

@@ -56,7 +56,7 @@ def synchronous_request(port: int) -> str:
     return f"const r = new XMLHttpRequest(); r.open('GET', 'http://127.0.0.1:{port}/', false); r.send()"
 
 
-async def test_a_page_that_answers_is_left_alone(site: cdpengine.Page) -> None:
+async def test_responsive_page_is_left_alone(site: cdpengine.Page) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait_for_ever, site)
         await trio.testing.wait_all_tasks_blocked()
