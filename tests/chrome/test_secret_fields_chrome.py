@@ -24,6 +24,7 @@ FIELDS = {
     "cc-csc": "<input type=text autocomplete='billing cc-csc' value=c4nary-0>",
     "cc-exp": "<input autocomplete=cc-exp value=c4nary-0>",
     "cc-exp-year": "<input autocomplete=cc-exp-year value=c4nary-0>",
+    "listed": "<input list=l autocomplete=cc-number value=c4nary-0><datalist id=l><option>x</datalist>",
     "masked": f"<input {MASKED} value=c4nary-0>",
     "masked-search": f"<input type=search {MASKED} value=c4nary-0>",
     "textarea": "<textarea autocomplete=cc-number>c4nary-0</textarea>",
@@ -87,13 +88,16 @@ async def show(page: cdpengine.Page, markup: str) -> None:
 @pytest.mark.parametrize("kind", FIELDS)
 async def test_no_source_returns_secret_field_contents(page: cdpengine.Page, ear: Ear, kind: str) -> None:
     await show(page, FIELDS[kind])
-    for source in ("computed", "dom"):
+    for source in ("computed", "dom", "ax"):
         snapshot = await page.snapshot(source=source)
         # An option's name belongs to the page. Its selection is secret.
         options = '- option "c4nary-0"' if kind == "select" else "c4nary"
         assert "c4nary" not in str(snapshot).replace(options, "", 1)
         assert "[selected]" not in str(snapshot)
         assert ("[value=hidden]" in str(snapshot)) is (kind != "hidden")
+    if kind != "select":
+        for mode in ("aria", "webarena"):
+            assert "c4nary" not in str(await page.snapshot(mode=mode))
     assert "c4nary" not in await page.extract_text()
     await page.find_all("input, textarea, select, div")
     if kind != "select":
@@ -105,7 +109,7 @@ async def test_no_source_returns_secret_field_contents(page: cdpengine.Page, ear
 @pytest.mark.parametrize("kind", OPEN)
 async def test_other_fields_are_returned(page: cdpengine.Page, kind: str) -> None:
     await show(page, OPEN[kind])
-    for source in ("computed", "dom"):
+    for source in ("computed", "dom", "ax"):
         assert "c4nary-0" in str(await page.snapshot(source=source))
 
 
@@ -121,7 +125,7 @@ async def test_revealed_password_stays_secret(page: cdpengine.Page, ear: Ear) ->
         else:
             await act(field, "c4nary-0")
         await page.evaluate("document.querySelector('#p').type = 'text'")
-        for source in ("computed", "dom"):
+        for source in ("computed", "dom", "ax"):
             assert str(await page.snapshot(source=source)).count("[value=hidden]") == 1
         assert await page.extract_text() == ""
     assert ear.told == []

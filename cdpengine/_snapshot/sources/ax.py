@@ -32,6 +32,7 @@ from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax_grafts import Graft, Place, add_grafts, add_missing
 from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
+from cdpengine._snapshot.sources.ax_secrets import mask_secrets
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm
 from cdpengine._snapshot.sources.computed import read_dom, role_and_name_source
 from cdpengine._snapshot.sources.document_kinds import describe_kind
@@ -93,17 +94,18 @@ async def read_ax(request: FrameRequest) -> Document:
             break
         clickables, unknown = await _clickables(request)
     ids = frozenset[int]() if clickables is None else frozenset(clickables.ids)
+    secrets = frozenset[int]() if clickables is None else clickables.secrets
     try:
         with pause_collector():
             doubtful: list[Node] = []
-            document = _make_document(reply, within, request, doubtful, ids)
+            document = _make_document(reply, within, request, doubtful, ids, secrets)
             missing = _find_missing(document, clickables, reply)
         grafts = [] if clickables is None else await clickables.grafts()
         if clickables is not None and (missing or grafts):
             places = await clickables.places(missing) if missing else []
             with pause_collector():
                 doubtful = []
-                document = _make_document(reply, within, request, doubtful, ids, places, grafts)
+                document = _make_document(reply, within, request, doubtful, ids, secrets, places, grafts)
     except ValueError as error:
         raise UndecodableReplyError(method=method, reason=str(error), raw=bytes(reply)) from None
     if doubtful:
@@ -203,16 +205,19 @@ def _make_document(
     request: FrameRequest,
     doubtful: list[Node],
     clickables: frozenset[int] = frozenset(),
+    secrets: frozenset[int] = frozenset(),
     missing: Sequence[Place] = (),
     grafts: Sequence[Graft] = (),
 ) -> Document:
     """Make the document of a reply. Decodes the whole tree into memory only if needed."""
     frame_id, owners = request.frame_id, request.owners
-    if within is None and not request.raw and not missing and not grafts:
+    if within is None and not request.raw and not missing and not grafts and not secrets:
         return fold(
             ax_nodes(reply), frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful
         )
     tree = decode_ax_tree(reply)
+    if secrets:
+        tree = mask_secrets(tree, secrets)
     if missing:
         tree = add_missing(tree, missing)
         if within is not None:
@@ -286,6 +291,7 @@ async def find_clickables(request: FrameRequest) -> Clickables:
                             customs=(found.customs, found.around),
                             skipped=(found.skipped, found.acting),
                             beyond=found.beyond,
+                            secrets=found.secrets,
                             kind=(describe_kind(found.type, found.size), found.type),
                         )
                     continue  # closed shadow roots were found
@@ -307,6 +313,7 @@ class _Found(msgspec.Struct):
     last: int = 0
     skipped: int = 0
     acting: int = 0
+    secrets: tuple[int, ...] = ()
     beyond: tuple[int, ...] = ()
     type: str = ""
     size: tuple[float, float] | None = None
@@ -331,8 +338,9 @@ class Clickables:
     """The clickables of a document: `ids` are their backend node ids in document order.
 
     `refusal` describes the queries that failed, "" if none did. `skipped` counts the elements that
-    `content-visibility: auto` skips and the accessibility tree lacks, and the interactive ones among them. `kind`
-    is the description and MIME type of a document that is not an HTML page.
+    `content-visibility: auto` skips and the accessibility tree lacks, and the interactive ones among them.
+    `secrets` are the secret fields whose values Chrome does not mask. `kind` is the description and
+    MIME type of a document that is not an HTML page.
     """
 
     def __init__(
@@ -345,6 +353,7 @@ class Clickables:
         customs: tuple[Sequence[int], Sequence[int]] = ((), ()),
         skipped: tuple[int, int] = (0, 0),
         beyond: tuple[int, ...] = (),
+        secrets: tuple[int, ...] = (),
         kind: tuple[str, str] = ("", ""),
     ) -> None:
         self._request = request
@@ -355,6 +364,7 @@ class Clickables:
         self._customs, self._around = customs
         self.skipped = skipped
         self._beyond = beyond
+        self.secrets = frozenset(installed.ids[number] for number in secrets)
         self.kind = kind
 
     async def find_hidden(self, reply: msgspec.Raw | bytes) -> bool:

@@ -203,6 +203,7 @@
       reuse.spoilAround(presume(start === null ? document : getRootNode.call(start)));
     }
     const names = kit === null ? null : kit(internals.ofElement);
+    const concealed = []; // with `only`: numbers of secret fields, whose values Chrome's tree contains
     const secrets = []; // secret fields and their values, which Chrome includes in names of enclosing elements
     const isPlain = request.plain && names === null; // roles and names come from walk_plain.js
     const roleOf = names !== null ? names.roleOf : isPlain ? plain.roleOf : (element) => element.computedRole;
@@ -306,10 +307,14 @@
     const { ownerOf, ownedBy, ownedWithin, areMoved, note: noteOwners, areSeen: areOwnersSeen } = ownersFor();
 
     function noteSecrets(root) {
-      if (!isVeiling) return;
+      if (!isVeiling && !only) return;
       for (const each of query(root, EXPOSED_FIELDS)) {
         // Chrome masks these itself.
         if (each.type === "hidden" || each.type === "password" || !isSecret(each)) continue;
+        if (only) {
+          concealed.push(numberOf(each));
+          continue;
+        }
         const isSelect = each.localName === "select";
         const held = isSelect ? Array.from(each.selectedOptions, (option) => option.label).join(" ") : each.value;
         if (held.trim() !== "") secrets.push(each, held.replace(/\s+/g, " ").trim());
@@ -785,7 +790,7 @@
       cut = deep = true; // out of stack: keep the complete rows
       shorten();
     }
-    if (only) return JSON.stringify({ numbers: only, customs: Array.from(customs).concat(leaves), around, last, cut, skipped: skippedCount, acting: skippedActing, beyond, ...kindOfDocument() });
+    if (only) return JSON.stringify({ numbers: only, customs: Array.from(customs).concat(leaves), around, last, cut, skipped: skippedCount, acting: skippedActing, beyond, secrets: concealed, ...kindOfDocument() });
     if (lacking) return `{"lacking":true,"last":${last}}`;
     if (disturbed) {
       reuse.forgetAll();

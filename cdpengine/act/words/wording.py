@@ -39,7 +39,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
     (r": use page\.expect_download\(\)", ": use a download request"),
     (r" \(evaluate_enabled=False\)", ""),
     (
-        r"For a CSS selector, pass what await page\.find\(.*?\) gives; page\.find also .*? and text=",
+        r"For a CSS selector, pass the result of await page\.find\(.*?\); page\.find also .*? and text=",
         "To get refs, use a find request or a snapshot request",
     ),
     (
