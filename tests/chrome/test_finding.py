@@ -131,7 +131,7 @@ async def test_one_of_several(shown: cdpengine.Page) -> None:
     assert (await shown.find("button.save", nth=1)).description == "button.save 'Save as'"
     with pytest.raises(cdpengine.NodeNotFoundError, match="only 2 match"):
         await shown.find("button.save", nth=2)
-    with pytest.raises(cdpengine.NodeNotFoundError, match="none match, in 2 frames"):
+    with pytest.raises(cdpengine.NodeNotFoundError, match="no node matches, in 2 frames"):
         await shown.find("video")
     frame = shown.frames[1]
     assert [node.frame_id for node in await shown.find_all("button", frame=frame)] == [frame.id]

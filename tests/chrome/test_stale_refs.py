@@ -41,7 +41,7 @@ async def clicked(page: cdpengine.Page) -> object:
     ("change", "became", "words"),
     [
         ("keep = a; a.remove()", "detached", "detached from the document"),
-        ("keep = document.createElement('p'); keep.append(a)", "detached", "taken out"),
+        ("keep = document.createElement('p'); keep.append(a)", "detached", "detached from"),
     ],
 )
 async def test_detached_but_live_node(page: cdpengine.Page, change: str, became: str, words: str) -> None:
