@@ -96,7 +96,7 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
     if reply.exception_details is not None:
         why = reply.exception_details.reason
         raise ProtocolError(f"cannot read the page's content: {why[:300]}")
-    told, nodes = split_text(_CALL, reply.result.deep_serialized_value, _Told)
+    told, nodes = split_text(_CALL, reply.result.deep_serialized_value, _PartsReply)
     of_document, *owners = [node for node in nodes if node is not None]
     document = ReadableDocument(
         roots=[
@@ -114,7 +114,7 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
     return document
 
 
-class _Told(msgspec.Struct):
+class _PartsReply(msgspec.Struct):
     parts: list[Any]
     cut: bool
     seen: int

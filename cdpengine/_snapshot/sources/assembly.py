@@ -59,8 +59,8 @@ def is_named_by_text(node: Node) -> bool:
     return node.clickable and node.kind == "structural" and node.role not in roles.STRUCTURAL_ROLES
 
 
-def find_repeatable(node: Node, has_value: bool, said: str | None) -> str | None:
-    """Return the string that text inside the node may repeat: its name, or the enclosing name `said`.
+def find_repeatable(node: Node, has_value: bool, enclosing: str | None) -> str | None:
+    """Return the string that text inside the node may repeat: its name, or `enclosing`, the name outside it.
 
     None if such text is the field's value, which is already shown.
     """
@@ -69,10 +69,10 @@ def find_repeatable(node: Node, has_value: bool, said: str | None) -> str | None
     if is_named_by_text(node):
         return ""
     if node.role in roles.RANGE_ROLES:
-        return node.value if has_value and node.value is not None else said
+        return node.value if has_value and node.value is not None else enclosing
     if has_value and (node.role in roles.VALUE_ROLES or ("editable", True) in node.states):
         return None
-    return said
+    return enclosing
 
 
 def finish(
@@ -92,14 +92,14 @@ def finish(
     wrappers = set() if wrappers is None else wrappers
     hints: dict[Node, str] = {}
     noted: list[Hint] = []
-    for node, raw, said in reversed(shown):
+    for node, raw, enclosing in reversed(shown):
         hint = ""
         if raw:
             naming = node.role in roles.NAMING_ROLES
             in_lines = node.role in roles.CELL_ROLES and not naming and node.name != "" and has_lines(raw)
             if in_lines:
-                said = ""  # a name has no line breaks
-            node.children = _finish(raw, said, gone, labels, frame_id, wrappers, noted)
+                enclosing = ""  # a name has no line breaks
+            node.children = _finish(raw, enclosing, gone, labels, frame_id, wrappers, noted)
             if noted or hints:
                 noted.clear()
                 hint = _hints(raw, hints)
@@ -131,14 +131,14 @@ def finish(
 
 def _finish(
     raw: Sequence[Child],
-    said: str | None,
+    enclosing: str | None,
     gone: set[Node],
     labels: Mapping[int, str],
     frame_id: str | None,
     wrappers: AbstractSet[Node],
     noted: list[Hint],
 ) -> list[Node]:
-    """Join runs of text, and leave out text that repeats the enclosing name, `said`. `noted` collects hints."""
+    """Join runs of text, and leave out text that repeats the name `enclosing`. `noted` collects hints."""
     children: list[Node] = []
     pieces: list[str] = []
     caption: int | None = None
@@ -147,13 +147,15 @@ def _finish(
         text = join_run(pieces)
         pieces.clear()
         line = collapse_space(text) if "\n" in text else text
-        if text and not _repeats(line, said) and (caption is None or labels.get(caption) != line):
+        if text and not _repeats(line, enclosing) and (caption is None or labels.get(caption) != line):
             children.append(Node("text", "text", text, frame_id=frame_id))
 
     for child in raw:
         if isinstance(child, Node):
             role = child.role
-            if child in gone or (role == "image" and _is_mere_image(child) and _repeats(child.name, said)):
+            if child in gone or (
+                role == "image" and _is_mere_image(child) and _repeats(child.name, enclosing)
+            ):
                 continue
             if pieces:
                 end_run()
@@ -196,11 +198,11 @@ def _is_text(node: Node, text: str) -> bool:
     return node.kind == "text" and collapse_space(node.name) == text
 
 
-def _repeats(text: str, said: str | None) -> bool:
-    """Return whether `said` contains the string as whole words."""
-    if said is None or text == said:
+def _repeats(text: str, enclosing: str | None) -> bool:
+    """Return whether `enclosing` contains the string as whole words."""
+    if enclosing is None or text == enclosing:
         return True
-    return len(text) < len(said) <= _LONGEST_SEARCHED and f" {text} " in f" {said} "
+    return len(text) < len(enclosing) <= _LONGEST_SEARCHED and f" {text} " in f" {enclosing} "
 
 
 def unwrap(node: Node, wrappers: AbstractSet[Node]) -> Sequence[Node]:

@@ -196,7 +196,7 @@ class _Folding:
         take, valued, hints = self._unvisited.pop, self._valued, self._hints
         shown: list[Shown] = []
         children, ids, closes = top, iter(root_ids), False
-        said: str | None = ""
+        enclosing: str | None = ""
         outside: list[tuple[list[Child], str | None, Iterator[str], bool]] = []
         while True:
             for child_id in ids:
@@ -209,14 +209,14 @@ class _Folding:
                 if content is not None:
                     children.append(content)
                 if inside:
-                    outside.append((children, said, ids, closes))
+                    outside.append((children, enclosing, ids, closes))
                     ids, closes = iter(inside), isinstance(content, Edge)
                 if isinstance(content, Node):
                     below: list[Child] = []
-                    inner = find_repeatable(content, content in valued, said)
+                    inner = find_repeatable(content, content in valued, enclosing)
                     shown.append((content, below, inner))
                     if inside:
-                        children, said = below, inner
+                        children, enclosing = below, inner
                 if inside:
                     break
             else:
@@ -224,7 +224,7 @@ class _Folding:
                     children.append(EDGE)
                 if not outside:
                     return shown
-                children, said, ids, closes = outside.pop()
+                children, enclosing, ids, closes = outside.pop()
 
     def _node(self, ax: AXNode, chrome_role: str) -> Node | None:
         """Return the node to show; None if its children take its place."""

@@ -239,13 +239,13 @@ class PartChanged(Exception):
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
-    """The children at the part's place. `said` is the enclosing name, which the part's texts may repeat.
+    """The children at the part's place. `enclosing` is the name around it, which the part's texts may repeat.
 
     `captions` are the captions in it, with the name that each one gave, if any.
     """
 
     top: tuple[Child, ...]
-    said: str | None
+    enclosing: str | None
     captions: tuple[tuple[int, str | None], ...]
 
 
@@ -253,7 +253,7 @@ class _Opened(msgspec.Struct, eq=False):
     number: int
     children: list[Child]
     start: int
-    said: str | None
+    enclosing: str | None
     captions: list[int] = msgspec.field(default_factory=list)
     end: int = 0
 
@@ -268,10 +268,10 @@ class Parts:
         self._opened: list[_Opened] = []
         self._current: _Opened | None = None
 
-    def reuse(self, number: int, said: str | None, labels: Mapping[int, str]) -> Sequence[Child]:
+    def reuse(self, number: int, enclosing: str | None, labels: Mapping[int, str]) -> Sequence[Child]:
         """Return the children at the part's place. Raises PartChanged."""
         part = self._kept.get(number)
-        if part is None or part.said != said:
+        if part is None or part.enclosing != enclosing:
             raise PartChanged
         for caption, name in part.captions:
             if labels.get(caption) != name:
@@ -280,9 +280,9 @@ class Parts:
         self.reused += 1
         return part.top
 
-    def open(self, number: int, children: list[Child], said: str | None) -> None:
+    def open(self, number: int, children: list[Child], enclosing: str | None) -> None:
         """Begin a part at the current end of `children`."""
-        self._current = _Opened(number, children, len(children), said)
+        self._current = _Opened(number, children, len(children), enclosing)
 
     def caption(self, number: int) -> None:
         """Record a caption."""
@@ -319,7 +319,7 @@ class Parts:
             captions: tuple[tuple[int, str | None], ...] = ()
             if opened.captions:
                 captions = tuple((number, labels.get(number)) for number in set(opened.captions) if number)
-            self.found[opened.number] = Part(tuple(top), opened.said, captions)
+            self.found[opened.number] = Part(tuple(top), opened.enclosing, captions)
 
 
 def _nodes_of(
@@ -348,7 +348,7 @@ def _nodes_of(
     rows = zip(walk.depths, walk.kinds, walk.uids, walk.texts, strict=True)
     for row, (depth, number, uid, text) in enumerate(rows):
         del inside[depth + 1 :]
-        children, said = inside[-1]
+        children, enclosing = inside[-1]
         if number < 0:
             if number == TEXT:
                 children.append(text)
@@ -358,9 +358,9 @@ def _nodes_of(
                 children.append(Edge(uid))
                 parts.caption(uid)
             elif number == REUSED:
-                children += parts.reuse(uid, said, labels)
+                children += parts.reuse(uid, enclosing, labels)
             elif number == OPENED:
-                parts.open(uid, children, said)
+                parts.open(uid, children, enclosing)
             elif number == PREFORMATTED:
                 children.append(Preformatted(text))
             elif number == BREAK:
@@ -385,12 +385,12 @@ def _nodes_of(
         if row in extras:
             _add(node, extras[row])
         if name and role in named_by_content:
-            said = name
+            enclosing = name
         elif node.value is not None or node.states is not nothing or node.clickable:
-            said = find_repeatable(node, node.value is not None, said)
+            enclosing = find_repeatable(node, node.value is not None, enclosing)
         inner: list[Child] = []
-        shown.append((node, inner, said))
-        inside.append((inner, said))
+        shown.append((node, inner, enclosing))
+        inside.append((inner, enclosing))
     gone: set[Node] = set()
     wrappers: set[Node] = set()
     outermost = finish(top, shown, labels, frame_id, gone, wrappers)
