@@ -1,4 +1,6 @@
-"""A scripted peer and a connection to it, over a websocket and over pipes; and a scripted browser with the engine on it."""
+"""A scripted peer and a connection to it, over a websocket and over pipes; and the engine on a scripted
+browser.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ from cdpengine._protocol.session import Session
 from cdpengine.testing import ScriptedPeer
 
 GUARD = 60
-"""Seconds after which a test that hangs is ended; none comes near it."""
+"""Seconds after which a hung test is ended. Every test is far faster."""
 
 
 def waiting_tasks() -> str:
-    """Return where each task of the run waits, so that a hang that comes once a month can be read from its log."""
+    """Return where each task of the run waits, so that a log is enough to explain a rare hang."""
     lines: list[str] = []
     root = trio.lowlevel.current_root_task()
     waiting = [root] if root is not None else []
@@ -62,7 +64,7 @@ async def connection(peer: ScriptedPeer) -> AsyncIterator[Connection]:
     async with peer.connect() as connection:
         yield connection
         if connection.lost is None:
-            # Whatever a test did, it leaves nothing behind in the tables.
+            # No test may leave entries in the tables.
             await settled(connection)
             statistics = connection.statistics()
             assert (statistics.in_flight, statistics.queued) == (0, 0)

@@ -1,4 +1,4 @@
-"""Hooks around requests: called for each that is let through, and never in the way of what was done."""
+"""Hooks around requests: they see each request that passes the gate, and cannot change its outcome."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cdpengine.errors import CacheUnavailableError
 
 
 class NoBrowser:
-    """Stands for a browser without pages: the requests below ask it for no more than that."""
+    """A browser without pages, which is all that the requests below need."""
 
     pages: tuple[Any, ...] = ()
     _state = SimpleNamespace(tabs=SimpleNamespace(feed_dialogs=lambda _feed: None))
@@ -28,7 +28,7 @@ class NoBrowser:
 
 @attrs.define(eq=False)
 class Hook:
-    """Keeps what it was called with; `does` is what it does then."""
+    """Records its calls. `does` is its behaviour."""
 
     seen: list[str] = attrs.field(factory=list)
     does: str = ""
@@ -74,12 +74,12 @@ async def test_hooks_see_the_request_and_may_add_to_the_response() -> None:
         (
             {"kind": "click", "ref": "e1"},
             ["before click", "after click False"],
-        ),  # no page: refused while it is done
+        ),  # no page: refused during execution
         ({"kind": "clikc"}, []),
         ({"kind": "evaluate", "function": "1"}, []),
     ],
 )
-async def test_what_is_refused_reaches_no_hook(request_: dict[str, Any], seen: list[str]) -> None:
+async def test_a_refused_request_calls_no_hook(request_: dict[str, Any], seen: list[str]) -> None:
     hook = Hook()
     response = await dispatch(actor(hook, evaluate_enabled=False), request_)
     assert not response.ok
@@ -112,7 +112,7 @@ async def test_a_hook_that_returns_no_response_changes_nothing(caplog: pytest.Lo
 
 
 @pytest.mark.parametrize("error", [KeyError("hunter2"), ExceptionGroup("tasks", [ValueError("hunter2")])])
-async def test_a_cache_that_raises_is_an_error_of_the_request(error: Exception) -> None:
+async def test_an_exception_in_the_cache_becomes_an_error_of_the_request(error: Exception) -> None:
     class Broken:
         async def perform(self, _run: object, _request: object) -> Any:
             raise error
@@ -124,7 +124,7 @@ async def test_a_cache_that_raises_is_an_error_of_the_request(error: Exception) 
     assert "hunter2" not in str(response)
 
 
-async def test_a_cancelled_request_is_cancelled_in_its_hook_too() -> None:
+async def test_cancelling_a_request_also_cancels_its_hook() -> None:
     with trio.move_on_after(0.05) as scope:
         await dispatch(actor(Hook(does="hang")), {"kind": "tabs"})
     assert scope.cancelled_caught
@@ -152,7 +152,7 @@ async def test_without_a_cache_requests_about_it_are_refused(request_: dict[str,
     assert "no cache is open here" in response.error.message
 
 
-async def test_a_hook_may_have_one_half_only() -> None:
+async def test_a_hook_may_implement_one_half_only() -> None:
     whole = Hook()
     made = Actor(NoBrowser(), hooks=(DispatchHook(), DispatchHook(before=whole.before)))  # type: ignore[arg-type]
     assert (await dispatch(made, {"kind": "tabs"})).cached == ()

@@ -1,4 +1,4 @@
-"""What a page does, told by a browser that tells much at once, late, in a wrong order, or not at all."""
+"""The activity of a page, reported by a browser in bursts, late, out of order, or not at all."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def sent(peer: ScriptedBrowser, method: str) -> int:
 
 
 @pytest.mark.slow
-async def test_a_burst_loses_nothing_where_one_keeps_up_and_costs_nothing_where_nobody_reads(
+async def test_a_burst_reaches_a_fast_reader_completely_and_is_free_without_one(
     page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
     await page.activity.start()
@@ -94,7 +94,7 @@ async def test_a_burst_loses_nothing_where_one_keeps_up_and_costs_nothing_where_
     assert len(activity._collector._exchanges._known) <= 201
 
 
-async def test_a_page_that_does_not_answer_is_not_started_on(
+async def test_no_watch_starts_on_a_page_that_does_not_answer(
     autojump_clock: MockClock, page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
     scripted.on("Log.enable", SILENCE)
@@ -103,13 +103,13 @@ async def test_a_page_that_does_not_answer_is_not_started_on(
     assert not page.activity.started
     await quiet()
     assert sent(scripted, "Runtime.disable") == sent(scripted, "Network.disable") == 1
-    # A stream waits for no answer.
+    # A stream does not wait for an answer.
     async with page.activity.stream("console") as stream:
         write(scripted, "heard")
         assert (await stream.receive()).args == ("heard",)  # type: ignore[union-attr]
 
 
-async def test_a_value_that_cannot_be_read_in_time_is_stopped_and_one_that_is_gone_says_so(
+async def test_a_slow_value_is_stopped_and_a_lost_one_is_marked(
     autojump_clock: MockClock, page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
     await page.activity.start(requests=0)
@@ -137,7 +137,7 @@ async def test_a_value_that_cannot_be_read_in_time_is_stopped_and_one_that_is_go
     assert isinstance(await error.read(), Unread)
 
 
-async def test_bodies_are_kept_whatever_order_they_are_told_in(
+async def test_bodies_are_kept_in_any_order_of_events(
     page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
     await page.activity.start(bodies=True)
@@ -152,7 +152,7 @@ async def test_bodies_are_kept_whatever_order_they_are_told_in(
     await quiet()
     data(scripted, b"cd")
     network(scripted, "loadingFinished", "1")
-    # One that is told in pieces only in part, and one that is refused.
+    # One body that is reported only partly in pieces, and one refused body.
     ask(scripted, "2")
     answer(scripted, "2")
     await quiet()
@@ -166,7 +166,7 @@ async def test_bodies_are_kept_whatever_order_they_are_told_in(
     answer(scripted, "3")
     network(scripted, "loadingFinished", "3")
     await quiet()
-    # Announced as larger than what is kept.
+    # Announced as larger than the limit.
     ask(scripted, "4")
     answer(scripted, "4", headers={"Content-Length": "9999999"})
     network(scripted, "loadingFinished", "4")
@@ -182,9 +182,7 @@ async def test_bodies_are_kept_whatever_order_they_are_told_in(
         await responses[3].body()
 
 
-async def test_a_body_in_pieces_and_a_reader_that_is_too_slow(
-    page: cdpengine.Page, scripted: ScriptedBrowser
-) -> None:
+async def test_a_body_in_pieces_with_a_slow_reader(page: cdpengine.Page, scripted: ScriptedBrowser) -> None:
     await page.activity.start()
     scripted.on("Network.streamResourceContent", {"bufferedData": ""})
     ask(scripted)
@@ -231,7 +229,7 @@ async def test_an_archive_of_a_page_that_does_not_answer_is_bounded(
     assert comments == ["the page did not answer in time"] * 20
 
 
-async def test_what_ends_with_its_worker_and_what_nobody_follows_any_more(
+async def test_activity_of_a_worker_ends_with_it_or_with_the_watch(
     page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
     info = {"targetId": "W1", "type": "worker", "url": "w.js"}
@@ -261,9 +259,7 @@ async def test_what_ends_with_its_worker_and_what_nobody_follows_any_more(
         await page.activity.stop()
 
 
-async def test_events_of_another_shape_are_passed_over(
-    page: cdpengine.Page, scripted: ScriptedBrowser
-) -> None:
+async def test_events_of_another_shape_are_skipped(page: cdpengine.Page, scripted: ScriptedBrowser) -> None:
     await page.activity.start()
     for method in (
         "Runtime.consoleAPICalled",
@@ -290,10 +286,10 @@ async def test_events_of_another_shape_are_passed_over(
     assert len(page.activity.errors) == len(page.activity.requests) == 0
 
 
-async def test_a_stream_begins_when_the_page_has_said_that_it_reports(
+async def test_a_stream_begins_when_the_page_confirms_its_reports(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    """Evaluations go by another connection: what they start must not be ahead of it."""
+    """Evaluations use another connection. Requests that they start must not precede the stream."""
     enabling = scripted.hold("Network.enable", nth=1)
     entered: list[str] = []
 
@@ -321,7 +317,7 @@ async def test_a_stream_begins_when_the_page_has_said_that_it_reports(
     assert scripted.count("Network.enable") == 1
 
 
-async def test_a_page_that_never_says_so_is_listened_to_all_the_same(
+async def test_a_page_that_never_confirms_is_still_watched(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.on("Network.enable", SILENCE)
@@ -330,10 +326,10 @@ async def test_a_page_that_never_says_so_is_listened_to_all_the_same(
         assert trio.current_time() - began < 5
 
 
-async def test_every_order_of_a_redirect_gives_each_response_its_own_headers(
+async def test_every_order_of_a_redirect_gives_each_response_its_headers(
     page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
-    """In streams, in what is kept, and in archives; a preflight of the same request has an id of its own."""
+    """Holds in streams, kept requests and archives. A preflight of the same request has a separate id."""
     told = [chain for chain in chains() if len(chain.extra) <= 2 and chain.ending != "unanswered"]
     orders = [(chain, order) for chain in told for order in chain.orders()]
     await page.activity.start(requests=2000)
@@ -369,9 +365,7 @@ async def test_every_order_of_a_redirect_gives_each_response_its_own_headers(
     assert entries == {("0", 200), ("0", 302), ("1", 200)}
 
 
-async def test_a_response_is_given_when_its_headers_have_come(
-    page: cdpengine.Page, scripted: ScriptedBrowser
-) -> None:
+async def test_a_response_arrives_with_its_headers(page: cdpengine.Page, scripted: ScriptedBrowser) -> None:
     chain = Chain((True, True))
     first, second, response, end = chain.requests()
     sent_0, answered_0, sent_1, answered_1 = chain.headers()
@@ -388,7 +382,7 @@ async def test_a_response_is_given_when_its_headers_have_come(
         assert await waiting_after(sent_1, response) == 1
         assert await waiting_after(answered_1) == 2
         assert await waiting_after(end) == 2
-        # Where they never come, the end of the request is the last moment.
+        # If the headers never come, the end of the request releases the response.
         for name, params in (first, sent_0, second, response):
             network(scripted, name, "2", **params)
         await quiet()

@@ -1,4 +1,4 @@
-"""Every public coroutine, cancelled at each moment: the connection goes on, and nothing is left behind."""
+"""Every public coroutine, cancelled at each moment: the connection still works and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def nothing_left(connection: Connection, peer: ScriptedPeer, session: Sess
     assert not session._streams
     assert not session._domains
     assert not session._enabling
-    # The peer parses every message, and an error there would end the test: only whole ones came.
+    # The peer parses every message, and an error there would end the test: only whole messages arrived.
     assert await session.call("Test.alive", n=1) == {}
     assert peer.received[-1].params == {"n": 1}
     assert connection.statistics().in_flight == 0
@@ -117,7 +117,7 @@ async def test_of_a_stream(peer: ScriptedPeer, connection: Connection) -> None:
                 sent += 1
             await connection.root.call("A.b")
             for _ in range(3):
-                got.append((await events.receive()).params["n"])  # noqa: PERF401 (what came before a cancellation counts)
+                got.append((await events.receive()).params["n"])  # noqa: PERF401 (items before a cancellation count)
 
         assert await walk_cancellations(operation) > 5
         await connection.root.call("A.b")
@@ -126,7 +126,7 @@ async def test_of_a_stream(peer: ScriptedPeer, connection: Connection) -> None:
     assert got == list(range(sent))
 
 
-async def test_of_a_stream_that_waits(connection: Connection) -> None:
+async def test_cancelling_a_waiting_stream(connection: Connection) -> None:
     async with connection.root.subscribe("X.*") as events:
         sent = 0
         got: list[int] = []
@@ -157,7 +157,7 @@ def rest(events: object) -> list[Event]:
 
 
 async def test_of_opening_and_closing_a_connection(peer: ScriptedPeer) -> None:
-    await trio.testing.wait_all_tasks_blocked()  # the peer's own tasks have started
+    await trio.testing.wait_all_tasks_blocked()  # the peer's tasks have started
     tasks = trio.lowlevel.current_statistics().tasks_living
 
     async def operation() -> None:
@@ -165,7 +165,7 @@ async def test_of_opening_and_closing_a_connection(peer: ScriptedPeer) -> None:
             await connection.root.call("A.b")
 
     async def check() -> None:
-        # The peer's ends of what was cut short take their own time to notice.
+        # The peer needs a moment to notice that its clients are gone.
         while trio.lowlevel.current_statistics().tasks_living != tasks:
             await trio.testing.wait_all_tasks_blocked()
         async with peer.connect() as connection:
@@ -210,7 +210,7 @@ async def test_of_a_transports_aclose(peer: ScriptedPeer) -> None:
 async def test_of_many_callers_while_a_large_message_is_written(
     peer: ScriptedPeer, connection: Connection
 ) -> None:
-    # The message does not fit into the socket's buffers: the writer is in the middle of it when its caller goes.
+    # The message does not fit into the socket's buffers: its caller is cancelled during the write.
     text = "x" * 8_000_000
 
     async def operation() -> None:
@@ -258,7 +258,7 @@ async def test_the_walk_meets_every_checkpoint() -> None:
     assert reached == [0, 0, 0, 1, 0, 1, 2, 0, 1, 2, 3]
 
 
-async def test_a_walk_that_takes_a_sample() -> None:
+async def test_a_walk_over_a_sample_of_moments() -> None:
     reached: list[int] = []
 
     async def operation() -> None:
@@ -277,7 +277,7 @@ async def test_a_walk_that_takes_a_sample() -> None:
         await walk_cancellations(operation, every=0)
 
 
-async def test_the_walk_finds_what_is_wrong_and_names_the_moment() -> None:
+async def test_the_walk_reports_a_fault_and_its_moment() -> None:
     held: list[str] = []
 
     async def leaks() -> None:
@@ -294,11 +294,11 @@ async def test_the_walk_finds_what_is_wrong_and_names_the_moment() -> None:
     assert caught.value.__notes__ == ["the operation was cancelled at step 0"]
 
 
-async def test_the_walk_sees_the_tick_in_which_the_answer_comes() -> None:
+async def test_the_walk_reaches_the_tick_of_the_answer() -> None:
     lost: list[int] = []
 
     async def swallows() -> None:
-        # Takes the value, then yields before it hands it on: a cancellation in between loses it.
+        # Takes the value, then yields before returning it: a cancellation in between loses the value.
         send, receive = trio.open_memory_channel[int](1)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(send.send, 1)
@@ -313,7 +313,7 @@ async def test_the_walk_sees_the_tick_in_which_the_answer_comes() -> None:
     assert lost
 
 
-async def test_the_walk_has_an_end() -> None:
+async def test_the_walk_is_bounded() -> None:
     async def long() -> None:
         for _ in range(100):
             await trio.lowlevel.checkpoint()

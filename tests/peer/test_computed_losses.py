@@ -16,7 +16,7 @@ from cdpengine.testing.peer import Answer
 
 
 @pytest.mark.parametrize("moment", ["before", "announced late", "not prepared"])
-async def test_a_world_of_another_document_is_not_taken_for_this_one(
+async def test_a_world_of_another_document_is_rejected(
     connection: Connection, peer: ScriptedPeer, moment: str
 ) -> None:
     documents, request = await look_at_two(connection, peer)
@@ -32,7 +32,7 @@ async def test_a_world_of_another_document_is_not_taken_for_this_one(
     assert documents.right(await read_computed(attrs.evolve(request, loader_id="loader 4")))
 
 
-async def test_a_first_walk_that_is_given_up_on_is_not_taken_for_a_later_one(
+async def test_an_abandoned_first_walk_is_not_confused_with_a_later_one(
     connection: Connection, peer: ScriptedPeer
 ) -> None:
     documents, request = await look_at_two(connection, peer)
@@ -84,7 +84,7 @@ async def test_a_lost_reply_loses_no_mapping(
     assert documents.right(await read_computed(request))
 
 
-async def test_a_document_replaced_under_the_walk_is_read_anew(
+async def test_a_document_replaced_during_the_walk_is_read_again(
     connection: Connection, peer: ScriptedPeer
 ) -> None:
     documents = ScriptedDocuments(peer)
@@ -106,7 +106,7 @@ async def test_a_document_replaced_between_walk_and_ids(connection: Connection, 
     assert documents.right(await read_computed(request))
 
 
-async def test_a_world_with_another_document_is_given_up(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_a_world_with_another_document_is_discarded(connection: Connection, peer: ScriptedPeer) -> None:
     documents = ScriptedDocuments(peer)
     request = await request_of(connection, peer)
     peer.on("Runtime.callFunctionOn", {"result": {"type": "object", "value": None}}, nth=1)
@@ -114,7 +114,7 @@ async def test_a_world_with_another_document_is_given_up(connection: Connection,
     assert asked(peer)[:3] == ["walk", "walk", "take"]
 
 
-async def test_documents_without_end_are_an_error(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_endless_new_documents_are_an_error(connection: Connection, peer: ScriptedPeer) -> None:
     ScriptedDocuments(peer)
     peer.on("Runtime.callFunctionOn", GONE)
     request = await request_of(connection, peer)
@@ -122,7 +122,7 @@ async def test_documents_without_end_are_an_error(connection: Connection, peer: 
         await read_computed(request)
 
 
-async def test_a_browser_that_does_not_offer_it(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_a_browser_without_support_for_it(connection: Connection, peer: ScriptedPeer) -> None:
     documents = ScriptedDocuments(peer)
     documents.offered = False
     request = await request_of(connection, peer)
@@ -138,7 +138,7 @@ async def test_a_walk_that_throws_is_reported(connection: Connection, peer: Scri
         await read_computed(request)
 
 
-async def test_fewer_ids_than_asked_for_are_refused(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_too_few_ids_are_refused(connection: Connection, peer: ScriptedPeer) -> None:
     documents = ScriptedDocuments(peer)
     request = await request_of(connection, peer)
     short = {"result": {"deepSerializedValue": {"type": "array", "value": [node(1001, "loader 1")]}}}

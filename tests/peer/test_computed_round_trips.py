@@ -1,4 +1,4 @@
-"""The source `computed` against a peer that notes what is asked: in one go, and only what is not known."""
+"""The source `computed` against a peer that records queries: one round trip, and only unknown elements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.peer import Answer
 
 
-async def test_what_is_known_is_not_asked_for_again(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_known_elements_are_not_queried_again(connection: Connection, peer: ScriptedPeer) -> None:
     documents = ScriptedDocuments(peer)
     request = await request_of(connection, peer)
     assert documents.right(await read_computed(request))
@@ -30,7 +30,7 @@ async def test_what_is_known_is_not_asked_for_again(connection: Connection, peer
     assert asked(peer)[len(first) :] == ["walk", "walk", "take", "forget"]
 
 
-async def test_a_tree_is_made_once_a_document_is_not_plain(
+async def test_an_accessibility_tree_is_created_once_a_document_is_not_plain(
     connection: Connection, peer: ScriptedPeer
 ) -> None:
     documents = ScriptedDocuments(peer)
@@ -49,11 +49,11 @@ async def test_a_tree_is_made_once_a_document_is_not_plain(
     assert documents.right(await read_computed(attrs.evolve(request, loader_id="loader 2")))
     of_second = methods(peer)[before:]
     made, walked = of_second.index("Accessibility.getRootAXNode"), of_second.index("Runtime.callFunctionOn")
-    assert made < walked, "the next documents are taken for such from the start"
+    assert made < walked, "later documents get a tree from the start"
     assert documents.tried == [True, True, False, False]
 
 
-async def test_the_document_of_a_child_frame_is_taken_for_plain(
+async def test_the_document_of_a_child_frame_is_assumed_plain(
     connection: Connection, peer: ScriptedPeer
 ) -> None:
     documents = ScriptedDocuments(peer)
@@ -68,7 +68,7 @@ async def test_the_document_of_a_child_frame_is_taken_for_plain(
 
 
 @pytest.mark.parametrize("there", [True, False])
-async def test_documents_to_come_hold_what_makes_the_walk(
+async def test_future_documents_contain_the_walk_function(
     connection: Connection, peer: ScriptedPeer, there: bool
 ) -> None:
     documents = ScriptedDocuments(peer)
@@ -89,12 +89,12 @@ async def test_documents_to_come_hold_what_makes_the_walk(
     assert sent == ([True, True, False, False] if there else [True, True, *[False, True] * 2])
 
 
-async def test_a_document_that_was_announced_is_walked_in_one_go(
+async def test_an_announced_document_is_walked_in_one_round_trip(
     connection: Connection, peer: ScriptedPeer
 ) -> None:
     documents, request = await look_at_two(connection, peer)
     come(peer, documents, "a", "b")
-    await peer.wait_for("Page.createIsolatedWorld", 3)  # asked for when the document came
+    await peer.wait_for("Page.createIsolatedWorld", 3)  # requested when the document was announced
     held, before = peer.hold("Runtime.evaluate"), len(peer.received)
     async with trio.open_nursery() as nursery:
 
@@ -121,7 +121,7 @@ async def test_ids_come_with_the_listeners(connection: Connection, peer: Scripte
     assert "take" not in asked(peer)
     together = [call.method for call in peer.received]
     walked = together.index("Runtime.callFunctionOn")
-    assert together[walked + 1] == "DOMDebugger.getEventListeners", "both go out in one round trip"
+    assert together[walked + 1] == "DOMDebugger.getEventListeners", "both are sent in one round trip"
     documents.buttons.append("c")
     before = len(peer.received)
     assert documents.right(await read_computed(request))
@@ -130,7 +130,7 @@ async def test_ids_come_with_the_listeners(connection: Connection, peer: Scripte
     assert [call.method for call in peer.received[before:]].count("DOMDebugger.getEventListeners") == 1
 
 
-async def test_what_is_not_among_the_listeners_is_asked_for(
+async def test_elements_missing_from_the_listeners_are_queried(
     connection: Connection, peer: ScriptedPeer
 ) -> None:
     documents = ScriptedDocuments(peer)
@@ -147,7 +147,7 @@ async def test_what_is_not_among_the_listeners_is_asked_for(
     assert taken == [[2, 3, 5, 5]]
 
 
-async def test_refused_listeners_leave_the_ids_to_be_asked_for(
+async def test_refused_listeners_cause_a_query_for_the_ids(
     connection: Connection, peer: ScriptedPeer
 ) -> None:
     documents = ScriptedDocuments(peer)
@@ -160,7 +160,7 @@ async def test_refused_listeners_leave_the_ids_to_be_asked_for(
 
 
 class ScriptedParts(ScriptedDocuments):
-    """Names the buttons of the walk before as one part, when it is told that this walk's answer came."""
+    """Names the buttons of the previous walk as one part, once it knows that this walk's answer arrived."""
 
     def __init__(self, peer: ScriptedPeer) -> None:
         super().__init__(peer)
@@ -194,7 +194,9 @@ class ScriptedParts(ScriptedDocuments):
         return answer | named | {"number": self.number}
 
 
-async def test_parts_are_named_only_after_their_walk_came(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_parts_are_named_only_after_their_walk_arrived(
+    connection: Connection, peer: ScriptedPeer
+) -> None:
     documents = ScriptedParts(peer)
     request = await request_of(connection, peer)
     for reused in (0, 1, 1):
@@ -207,7 +209,7 @@ async def test_parts_are_named_only_after_their_walk_came(connection: Connection
     assert documents.told == [0, 1, 2, None, 3]
 
 
-async def test_what_the_walk_before_said(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_the_result_of_the_previous_walk(connection: Connection, peer: ScriptedPeer) -> None:
     documents = ScriptedParts(peer)
     request = await request_of(connection, peer)
     documents.same = True
@@ -228,7 +230,7 @@ async def test_a_lost_walk_is_never_counted_on(connection: Connection, peer: Scr
     request = await request_of(connection, peer)
 
     def swallow(asking: Request) -> Answer:
-        documents.call(asking)  # the page did its part
+        documents.call(asking)  # the page's function ran
         return SILENCE
 
     peer.on("Runtime.callFunctionOn", swallow, nth=lost)  # walk, take, forget, walk
@@ -239,7 +241,7 @@ async def test_a_lost_walk_is_never_counted_on(connection: Connection, peer: Scr
     assert documents.told[-1] in (None, 0, documents.number - 1)
 
 
-async def test_a_part_that_is_not_known_makes_it_read_all(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_an_unknown_part_causes_a_full_read(connection: Connection, peer: ScriptedPeer) -> None:
     documents = ScriptedParts(peer)
     request = await request_of(connection, peer)
     assert documents.right(await read_computed(request))

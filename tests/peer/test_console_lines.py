@@ -1,4 +1,4 @@
-"""Lines of the console that get no answer: what is said, what is stopped, and in what time; on a clock that jumps."""
+"""Console lines without an answer: messages, stopped work, and timing; on a clock that jumps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEAVES = "Ctrl-C stops the command, !recover ends the page's script"
 
 
 class Console:
-    """A console whose page is T1, and what it said beside its output."""
+    """A console whose page is T1, and its messages outside of the output."""
 
     def __init__(self, browser: cdpengine.Browser, nursery: trio.Nursery) -> None:
         self.events: list[str] = []
@@ -51,7 +51,7 @@ class Console:
         )
 
     async def stop(self, line: str, after: float) -> str:
-        """Run a line, stop it, and return what the console says of that."""
+        """Run a line, stop it, and return the console's messages."""
         with trio.move_on_after(after) as scope:
             await self.interpreter.run(line)
         assert scope.cancelled_caught
@@ -66,7 +66,7 @@ async def console(page: cdpengine.Page) -> AsyncIterator[Console]:
 
 
 def hang(scripted: ScriptedBrowser) -> None:
-    """The page runs a script until it is terminated, and answers then."""
+    """Let the page run a script until it is terminated, and answer then."""
 
     def end(_request: Request) -> Answer:
         scripted.on("Runtime.evaluate", NUMBER)
@@ -92,7 +92,7 @@ QUESTIONS = ["DOM.getDocument", "!snapshot", "!settle"]
 
 
 @pytest.mark.parametrize("line", [*SCRIPTS, *WORK])
-async def test_a_stopped_line_ends_the_script_that_it_set_going(
+async def test_stopping_a_line_ends_the_script_it_started(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, line: str
 ) -> None:
     hang(scripted)
@@ -114,7 +114,7 @@ async def test_a_stopped_question_leaves_the_page_alone(
 
 
 @pytest.mark.parametrize("answered", [False, True])
-async def test_where_nobody_can_type_a_recover_a_page_that_had_answered_is_freed(
+async def test_an_unattended_console_frees_a_page_that_had_answered(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, answered: bool
 ) -> None:
     console.interpreter = console.make(unattended=True)
@@ -125,7 +125,7 @@ async def test_where_nobody_can_type_a_recover_a_page_that_had_answered_is_freed
     assert bool(scripted.count("Runtime.terminateExecution")) == answered
 
 
-async def test_a_page_that_never_answers_holds_nobody_up(
+async def test_a_page_that_never_answers_delays_no_line(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -158,10 +158,10 @@ async def test_a_paused_script_is_ended_by_the_session_that_paused_it(
     assert console.notices == [f"the page is paused in the debugger; {ENDS}"]
     assert (await scripted.wait_for("Debugger.resume")).params == {"terminateOnResume": True}
     assert str(console.interpreter.stopped).startswith("stopped: the script that ran was terminated")
-    assert scripted.count("Runtime.terminateExecution") == 0  # Chrome confirms none while it is paused
+    assert scripted.count("Runtime.terminateExecution") == 0  # Chrome confirms no termination during a pause
 
 
-async def test_a_stopped_line_stops_the_navigation_that_it_began(
+async def test_stopping_a_line_stops_its_navigation(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     def begin(_request: Request) -> Answer:
@@ -184,7 +184,7 @@ async def test_a_stopped_line_stops_the_navigation_that_it_began(
     assert scripted.count("Runtime.terminateExecution") == 0
 
 
-async def test_a_page_that_is_gone_is_said_to_be(
+async def test_a_closed_page_is_reported(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.on("Runtime.evaluate", SILENCE)
@@ -195,13 +195,14 @@ async def test_a_page_that_is_gone_is_said_to_be(
     assert str(stopped).startswith("stopped; session of page T1 is gone: ")
 
 
-# --- what is said while it lasts ---------------------------------------------------------------------------------
+# --- messages during a line
+# ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("line", "advice"), [(SCRIPTS[0], ENDS), (SCRIPTS[-1], ENDS), *[(line, LEAVES) for line in QUESTIONS]]
 )
-async def test_a_silent_page_is_named_once(
+async def test_a_silent_page_is_named_only_once(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, line: str, advice: str
 ) -> None:
     hang(scripted)
@@ -216,7 +217,7 @@ async def test_a_silent_page_is_named_once(
 
 
 @pytest.mark.parametrize("line", ["DOM.getDocument", "Page.reload", "!wait Page.loadEventFired"])
-async def test_nothing_is_said_of_a_page_that_answers(
+async def test_a_page_that_answers_causes_no_message(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, line: str
 ) -> None:
     scripted.on("DOM.getDocument", SILENCE)
@@ -226,7 +227,7 @@ async def test_nothing_is_said_of_a_page_that_answers(
     assert console.notices == []
 
 
-async def test_nothing_is_asked_of_a_page_whose_line_ends_soon(
+async def test_a_short_line_sends_no_probe(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     asked = scripted.count("Runtime.evaluate")
@@ -246,7 +247,7 @@ async def test_nothing_is_asked_of_a_page_whose_line_ends_soon(
 # --- lines that run out of time ----------------------------------------------------------------------------------
 
 
-async def test_a_script_that_runs_out_of_time_is_ended_and_named_as_such(
+async def test_a_script_that_runs_out_of_time_is_ended_and_reported(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -259,7 +260,7 @@ async def test_a_script_that_runs_out_of_time_is_ended_and_named_as_such(
     assert late.value.report.responsive
 
 
-async def test_work_that_runs_out_of_time_is_ended_and_a_question_is_not(
+async def test_a_timeout_terminates_work_but_not_for_a_query(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -275,7 +276,7 @@ async def test_work_that_runs_out_of_time_is_ended_and_a_question_is_not(
     ]
 
 
-async def test_no_time_at_all_sends_nothing(
+async def test_a_zero_timeout_sends_nothing(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     await console.interpreter.run("!timeout 0")
@@ -313,14 +314,14 @@ async def test_recover(console: Console, scripted: ScriptedBrowser, autojump_clo
         (["!use 0", "!recover"], "a page or another target"),
     ],
 )
-async def test_recovers_that_cannot_be(console: Console, lines: list[str], expected: str) -> None:
+async def test_impossible_recovers(console: Console, lines: list[str], expected: str) -> None:
     for line in lines[:-1]:
         await console.interpreter.run(line)
     with pytest.raises(InvalidArgumentError, match=expected):
         await console.interpreter.run(lines[-1])
 
 
-async def test_a_target_that_is_no_page_is_terminated_on_its_own_session(
+async def test_a_target_other_than_a_page_is_terminated_on_its_session(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     info = {"targetId": "W1", "type": "worker", "url": "w.js"}
@@ -350,10 +351,10 @@ async def test_a_target_that_is_no_page_is_terminated_on_its_own_session(
 
 @pytest.fixture
 def stdin(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """The writing end of what is standard input.
+    """The writing end of standard input.
 
-    The reading end stays open. The thread that reads it may end later than the test; a file of the next test that had
-    the same number would lose what it reads.
+    The reading end stays open, because the reader thread may outlive the test. A file of the next test with
+    the same descriptor would lose the data that the thread reads.
     """
     reading, writing = os.pipe()
     monkeypatch.setattr("sys.stdin", os.fdopen(reading, closefd=False))
@@ -374,7 +375,7 @@ async def shown(capsys: pytest.CaptureFixture[str], text: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["", SCRIPTS[0], "DOM.getDocument"])
-async def test_ctrl_c_ends_a_script_wherever_it_is(
+async def test_ctrl_c_ends_a_script_at_any_point(
     console: Console, scripted: ScriptedBrowser, stdin: int, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     console.interpreter = console.make(unattended=True)
@@ -398,11 +399,11 @@ async def test_ctrl_c_ends_a_script_wherever_it_is(
         os.kill(os.getpid(), signal.SIGINT)
     assert interrupted == [True]
     assert [said.partition(":")[0] for said in told] == (["line 2 of the script"] if line else [])
-    assert scripted.count("Browser.getVersion") == 1  # the engine's own
+    assert scripted.count("Browser.getVersion") == 1  # the call at the engine's start
 
 
 @pytest.mark.parametrize("closed", [False, True])
-async def test_a_script_that_waits_for_a_line_ends_with_the_connection(
+async def test_a_script_waiting_for_a_line_ends_with_the_connection(
     console: Console,
     scripted: ScriptedBrowser,
     stdin: int,
@@ -414,7 +415,7 @@ async def test_a_script_that_waits_for_a_line_ends_with_the_connection(
 
         @nursery.start_soon
         async def run() -> None:
-            if closed:  # all its lines are done
+            if closed:  # all its lines ran
                 assert not await run_script(console.interpreter, ignore)
             else:
                 with pytest.raises(ConnectionLostError):
@@ -438,21 +439,21 @@ async def test_a_script_that_waits_for_a_line_ends_with_the_connection(
 async def test_lines(
     console: Console, stdin: int, script: bytes, output: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for byte in script:  # in whatever pieces they come
+    for byte in script:  # in pieces of any size
         os.write(stdin, bytes([byte]))
     os.close(stdin)
     assert not await run_script(console.interpreter, ignore)
     assert capsys.readouterr().out.splitlines()[:1] == output
 
 
-async def test_bytes_that_are_not_text(console: Console, stdin: int) -> None:
+async def test_bytes_that_are_not_utf_8(console: Console, stdin: int) -> None:
     os.write(stdin, b"!help\n\xff\n")
     os.close(stdin)
     with pytest.raises(InvalidArgumentError, match="not text"):
         await run_script(console.interpreter, ignore)
 
 
-async def test_no_standard_input(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_closed_standard_input(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     assert not await run_script(console.interpreter, ignore)
 
@@ -476,7 +477,7 @@ async def test_a_line_can_be_stopped_at_every_moment(console: Console, scripted:
     assert await walk_cancellations(lambda: target.recover("terminate", 1), fine, own_steps_only=True) > 1
 
 
-async def test_what_fails_leaves_as_itself(console: Console, scripted: ScriptedBrowser) -> None:
+async def test_a_failure_leaves_unchanged(console: Console, scripted: ScriptedBrowser) -> None:
     from cdpengine.testing import Refusal
 
     scripted.on("DOM.getDocument", Refusal(-32000, "no document"))

@@ -1,7 +1,8 @@
-"""Every public method that takes `timeout`, with a browser that stops to answer at each step: it ends in time.
+"""Every public method with `timeout`, against a browser that falls silent at each step: the method ends in
+time.
 
-Rule: the methods come from introspection, and the steps from a run that is answered. From one step on nothing is
-answered any more, on no session, and the method ends at most `LATE` after its deadline, with an EngineError or done.
+Rule: introspection finds the methods, and an answered run finds the steps. From one step on, every session is
+silent. The method must end at most `LATE` after its deadline, with an EngineError or successfully.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LATE = 0.15
 
 
 class SilentBrowser(FaultyBrowser):
-    """Answers so many calls, and then none."""
+    """Answers a number of calls, and then none."""
 
     def _answer(self, request: Request, answer: Any) -> None:
         super()._answer(request, SILENCE if self.left is not None and self.left <= 1 else answer)
@@ -33,15 +34,15 @@ class SilentBrowser(FaultyBrowser):
 
 @pytest.fixture
 def guard() -> None:
-    """Seconds of the clock of these tests are no measure of whether one hangs; pytest-timeout's are."""
+    """The virtual seconds of these tests say nothing about hangs. Rely on pytest-timeout instead."""
 
 
 WRITING = {"expect_download", "measure.heap_snapshot", "pictures.save_pdf", "measure.trace"}
-"""Methods that write files, in threads: a clock that jumps does not wait for these."""
+"""Methods that write files in threads. A clock that jumps does not wait for threads."""
 
 
 async def spent(page: cdpengine.Page, name: str, call: Call, path: Path, timeout: float) -> float:
-    """Return by how much the method was late, or the end of a block that it opens."""
+    """Return the delay after the deadline of the method, or of the end of the block that it opens."""
     arguments = [path if argument is PATH else argument for argument in call.arguments]
     started, longest = trio.current_time(), 0.0
     try:
@@ -76,23 +77,23 @@ async def ends_in_time(name: str, path: Path, timeout: float) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(CALLS) - WRITING))
-async def test_a_method_ends_in_time_wherever_the_browser_stops_to_answer(
+async def test_a_method_ends_in_time_at_whichever_step_the_browser_falls_silent(
     name: str, tmp_path: Path, guard: None, autojump_clock: MockClock
 ) -> None:
-    # It does not jump while something waits for the page again and again; these need no long time.
+    # The clock does not jump while a task polls the page; these methods need little time.
     autojump_clock.rate = 0.5
     await ends_in_time(name, tmp_path / "written", CALLS[name].options.get("timeout") or TIMEOUT)
 
 
 @pytest.mark.parametrize("name", sorted(WRITING))
-async def test_what_writes_files_ends_in_time(name: str, tmp_path: Path) -> None:
+async def test_methods_that_write_files_end_in_time(name: str, tmp_path: Path) -> None:
     await ends_in_time(name, tmp_path / "written", 0.2)
 
 
 @pytest.mark.parametrize(
     "silent", ["Browser.getVersion", "Target.setDiscoverTargets", "Target.setAutoAttach"]
 )
-async def test_connect_ends_in_time_where_the_browser_does_not_answer(silent: str) -> None:
+async def test_connect_ends_in_time_with_a_silent_browser(silent: str) -> None:
     async with ScriptedPeer("websocket") as peer:
         peer.on("Browser.getVersion", result={"product": "Peer/1", "userAgent": "Peer"})
         peer.on(silent, SILENCE)

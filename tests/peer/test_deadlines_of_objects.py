@@ -1,8 +1,9 @@
-"""Every public method that takes `timeout`, of all objects but pages, with a browser that stops to answer at each step.
+"""Every public method with `timeout`, of all objects except pages, against a browser that falls silent at
+each step.
 
-Rule: the methods come from introspection, and the steps from a run that is answered. From one step on nothing is answered
-any more, on no session, and the method ends at most `LATE` after its deadline, with an EngineError or done; it leaves no
-task and no call behind. So does the end of a block that it opens.
+Rule: introspection finds the methods, and an answered run finds the steps. From one step on, every session is
+silent. The method must end at most `LATE` after its deadline, with an EngineError or successfully, and leave
+no task and no call behind. The end of a block that it opens obeys the same rule.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from cdpengine.testing import SILENCE
 
 TIMEOUT = 1.0
 LEAVING = 2.0
-"""Seconds at most that leaving a block takes: `timeout` is for entering it."""
+"""Maximum time to leave a block, in seconds. `timeout` applies to entering it."""
 LATE = 0.15
 
 ENGINE_OWN = {
@@ -35,23 +36,23 @@ ENGINE_OWN = {
     "Target.createTarget",
     "Target.createBrowserContext",
 }
-"""Tasks that belong to a page or a context which the browser has, or may still make: they end with it, or take it back."""
+"""Tasks of a page or context that the browser has or may still create. They end with it, or undo it."""
 
 
 @pytest.fixture
 def guard() -> None:
-    """Seconds of the clock of these tests are no measure of whether one hangs; pytest-timeout's are."""
+    """The virtual seconds of these tests say nothing about hangs. Rely on pytest-timeout instead."""
 
 
-def test_no_method_is_left_out() -> None:
+def test_all_methods_are_covered() -> None:
     named = {name.partition(",")[0] for name in CALLS}
-    elsewhere = {"PageActivity.wait_for_response"}  # it ends by its deadline alone: page_calls.py
+    elsewhere = {"PageActivity.wait_for_response"}  # only its deadline ends it: page_calls.py
     here = {each for each in methods_with_timeout() if each.partition(".")[0] not in NOT_HERE}
     assert named == here - elsewhere
 
 
 def running() -> list[str]:
-    """Return the names of all tasks, those that a method started among them."""
+    """Return the names of all tasks, including tasks that a method started."""
     root = trio.lowlevel.current_root_task()
     assert root is not None
     names, waiting = [], [root]
@@ -66,7 +67,7 @@ def running() -> list[str]:
 async def spent(
     row: Row, stage: Stage, given: object, timeout: float
 ) -> tuple[float, float, BaseException | None]:
-    """Call the method, and leave the block that it opens. Return the seconds of each, and what was raised."""
+    """Call the method, and leave the block that it opens. Return the seconds of each, and the exception."""
     began, inside, raised = trio.current_time(), 0.0, None
     try:
         used = row.use(given, stage, timeout)
@@ -82,7 +83,10 @@ async def spent(
 
 
 async def faults_at(name: str, step: int, path: Path, timeout: float) -> tuple[bool, list[str]]:
-    """Call it with silence from call `step` on. Return whether it made fewer calls, and what was wrong."""
+    """Call the method with silence from call `step` on.
+
+    Return whether it made fewer calls, and the faults.
+    """
     row = CALLS[name]
     async with (
         StagedBrowser() as scripted,
@@ -131,13 +135,13 @@ async def ends_in_time(name: str, folder: Path, timeout: float) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, row in CALLS.items() if not row.threads])
-async def test_a_method_ends_in_time_wherever_the_browser_stops_to_answer(
+async def test_a_method_ends_in_time_at_whichever_step_the_browser_falls_silent(
     name: str, tmp_path: Path, guard: None, autojump_clock: MockClock
 ) -> None:
     await ends_in_time(name, tmp_path, TIMEOUT)
 
 
 @pytest.mark.parametrize("name", [name for name, row in CALLS.items() if row.threads])
-async def test_what_works_in_threads_ends_in_time(name: str, tmp_path: Path) -> None:
-    """On the clock of the machine."""
+async def test_methods_that_work_in_threads_end_in_time(name: str, tmp_path: Path) -> None:
+    """Runs on real time."""
     await ends_in_time(name, tmp_path, 0.5)

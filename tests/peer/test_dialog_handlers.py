@@ -1,4 +1,4 @@
-"""Handlers that answer, fail, hang or come too late; whose word counts."""
+"""Dialog handlers that answer, fail, hang or come too late, and the answer that counts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def test_handlers_are_sync_or_async(
     assert answers(scripted) == [{"accept": True}] * 2
 
 
-async def test_a_handler_that_raises_leaves_nothing_open(
+async def test_a_handler_that_raises_leaves_no_dialog_open(
     page: cdpengine.Page,
     scripted: ScriptedBrowser,
     caplog: pytest.LogCaptureFixture,
@@ -79,10 +79,10 @@ async def test_a_handler_that_raises_leaves_nothing_open(
     assert dialog.failure == "KeyError: 'no such answer'"
     assert page._core.target.dialogs.handler_failures == 1
     assert [record.levelname for record in caplog.records if "handler" in record.message] == ["ERROR"]
-    assert await page.evaluate("1", timeout=1) == 1, "the engine goes on"
+    assert await page.evaluate("1", timeout=1) == 1, "the engine still works"
 
 
-async def test_a_handler_that_hangs_is_given_up_on(
+async def test_a_hanging_handler_is_abandoned(
     page: cdpengine.Page,
     scripted: ScriptedBrowser,
     caplog: pytest.LogCaptureFixture,
@@ -103,7 +103,7 @@ async def test_a_handler_that_hangs_is_given_up_on(
     assert "5 s" in page.dialogs.records[-1].failure
 
 
-async def test_who_was_faster_is_believed(
+async def test_the_faster_answer_wins(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     page.dialogs.set_policy(_later)
@@ -114,7 +114,7 @@ async def test_who_was_faster_is_believed(
     assert answers(scripted) == [], "its handler was stopped"
 
 
-async def test_the_end_of_the_engine_ends_its_handlers(
+async def test_closing_the_engine_ends_its_handlers(
     scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     ended = trio.Event()
@@ -156,7 +156,7 @@ async def test_raise_belongs_to_the_action_it_opened_in(
 async def test_one_handler_knows_the_page_of_each_dialog(
     scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    """Of pages that nobody has asked for yet, too: a popup shows its dialog before anybody knows it."""
+    """Covers pages that no caller has seen yet: a popup can show a dialog before the engine yields the popup."""
     asked: list[cdpengine.Page] = []
 
     def answer(dialog: cdpengine.Dialog) -> bool:

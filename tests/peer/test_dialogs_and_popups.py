@@ -1,4 +1,4 @@
-"""Dialogs and popups against a browser that tells things late, in a wrong order, or not at all."""
+"""Dialogs and popups against a browser that reports events late, out of order, or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trio.testing import MockClock
 import cdpengine
 
 
-async def test_a_dialog_whose_end_is_not_told(
+async def test_a_dialog_whose_end_is_not_reported(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     opening = {"type": "confirm", "message": "Sure?", "url": "https://a.example/"}
@@ -28,7 +28,7 @@ async def test_a_dialog_whose_end_is_not_told(
     assert (expected.value.accepted, expected.value.answered_by) == (False, "elsewhere")
 
 
-async def test_a_popup_that_closes_at_once_is_given(
+async def test_a_popup_that_closes_immediately_is_returned(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     started = trio.current_time()
@@ -51,10 +51,13 @@ async def test_a_popup_that_closes_at_once_is_given(
     await quiet()
 
 
-async def test_a_popup_is_given_with_its_first_document(
+async def test_a_popup_is_returned_with_its_first_document(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    """Chrome makes a popup without a URL, and shows it before its document has come; or that never comes."""
+    """Chrome creates a popup without a URL and shows it before its document loads.
+
+    The document may never load.
+    """
     tree = {"id": "P1", "loaderId": "P1.1", "url": ""}
     scripted.on("Page.getFrameTree", lambda _request: {"frameTree": {"frame": tree}})
     started = trio.current_time()
@@ -77,7 +80,7 @@ async def test_a_popup_is_given_with_its_first_document(
     await quiet()
 
 
-async def test_popups_that_come_and_go(
+async def test_popups_that_open_and_close(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     with pytest.raises(cdpengine.DeadlineExceededError, match="no page opened, 1 were closed again"):

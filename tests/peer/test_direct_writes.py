@@ -1,4 +1,6 @@
-"""Over a pipe, who waits for a reply writes: at once, whole, in order, and without the writer's task."""
+"""Over a pipe, a task that waits for a reply also writes: immediately, whole, in order, without the writer
+task.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ from cdpengine.errors import ConnectionLostError
 
 
 class Browser:
-    """The other ends of the two pipes, read and written by hand."""
+    """The other ends of the two pipes, read and written by the test."""
 
     def __init__(self, commands: int, replies: int) -> None:
         self.commands = commands
         self.replies = replies
 
     def read(self) -> list[dict[str, object]]:
-        """Return what is in the pipe now."""
+        """Return the data in the pipe."""
         data = b""
         while True:
             try:
@@ -87,7 +89,7 @@ async def test_a_call_is_written_before_anybody_else_has_a_turn() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_what_was_posted_goes_out_with_the_first_wait_in_one_write() -> None:
+async def test_posted_commands_leave_with_the_first_wait_in_one_write() -> None:
     async with connected() as (connection, browser):
         calls = [connection.root.post("A.b", number=number) for number in range(5)]
         calls[3].abandon()
@@ -99,14 +101,14 @@ async def test_what_was_posted_goes_out_with_the_first_wait_in_one_write() -> No
             call.abandon()
 
 
-async def test_what_is_posted_and_not_waited_for_goes_out_too() -> None:
+async def test_posted_commands_leave_without_a_wait_too() -> None:
     async with connected() as (connection, browser):
         connection.root.post("A.b")
         await trio.testing.wait_all_tasks_blocked()
         assert [each["method"] for each in browser.read()] == ["A.b"]
 
 
-async def test_a_full_pipe_makes_nobody_write_half_or_out_of_order() -> None:
+async def test_a_full_pipe_causes_no_partial_or_reordered_writes() -> None:
     chance = random.Random(5)
     async with connected() as (connection, browser):
         asked: list[int] = []
@@ -157,7 +159,7 @@ async def test_a_message_larger_than_the_pipe_arrives_whole() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_a_browser_that_is_gone_ends_the_call_that_finds_it_out() -> None:
+async def test_a_closed_browser_ends_the_call_that_discovers_it() -> None:
     with pipes() as (transport, browser):
         async with open_connection(transport) as connection:
             waiting = connection.root.post("A.before")
@@ -171,7 +173,7 @@ async def test_a_browser_that_is_gone_ends_the_call_that_finds_it_out() -> None:
         await transport.aclose()
 
 
-async def test_a_cancelled_send_goes_on_where_it_was() -> None:
+async def test_a_cancelled_send_resumes_at_the_same_byte() -> None:
     with pipes() as (transport, browser):
         with trio.move_on_after(0.05) as scope:
             await transport.send(b"a" * 200_000, b"b")
@@ -189,7 +191,7 @@ async def test_a_cancelled_send_goes_on_where_it_was() -> None:
 
 
 @pytest.mark.parametrize("buffer", [2, 3, 10, 1000])
-async def test_a_burst_of_events_loses_none_for_a_consumer_that_reads(buffer: int) -> None:
+async def test_a_burst_of_events_reaches_a_reading_consumer_completely(buffer: int) -> None:
     async with (
         connected() as (connection, browser),
         connection.root.subscribe("A.*", buffer=buffer) as events,
@@ -220,7 +222,7 @@ async def test_a_burst_of_replies_leaves_others_their_turn() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_a_session_is_seen_before_the_reply_that_comes_after_it() -> None:
+async def test_a_session_is_visible_before_the_next_reply() -> None:
     async with connected() as (connection, browser), trio.open_nursery() as nursery:
         seen: set[str] = set()
 

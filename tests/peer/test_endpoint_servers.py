@@ -1,4 +1,4 @@
-"""resolve_endpoint against servers that are not Chrome, and ports where nobody listens."""
+"""resolve_endpoint against servers other than Chrome, and against closed ports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def serve(server: HTTPServer, **arguments: Any) -> str:
 
 @pytest.fixture
 def closed_port() -> Iterator[int]:
-    """A port that is held, so that nobody takes it, but does not listen."""
+    """A reserved port without a listener."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield held.getsockname()[1]
@@ -32,7 +32,7 @@ def closed_port() -> Iterator[int]:
 
 @pytest.fixture
 async def refused_by_chrome(httpserver: HTTPServer) -> HTTPServer:
-    """Answer as Chrome does: 500 to a Host that is a DNS name."""
+    """Answer as Chrome does: with status 500 if the Host is a DNS name."""
 
     def handle(request: Request) -> Response:
         if request.host.partition(":")[0] not in ("127.0.0.1", "localhost"):
@@ -44,7 +44,7 @@ async def refused_by_chrome(httpserver: HTTPServer) -> HTTPServer:
 
 
 class _Names(trio.abc.HostnameResolver):
-    """Resolves chrome.test to loopback addresses, the first of which nobody listens on."""
+    """Resolves chrome.test to loopback addresses. The first one has no listener."""
 
     async def getaddrinfo(self, host: bytes | None, port: object, *_: object) -> Any:
         if host == b"chrome.test":
@@ -95,9 +95,7 @@ async def test_localhost_stays_localhost(refused_by_chrome: HTTPServer) -> None:
         ),
     ],
 )
-async def test_servers_that_are_not_chrome(
-    httpserver: HTTPServer, answer: dict[str, Any], reason: str
-) -> None:
+async def test_servers_other_than_chrome(httpserver: HTTPServer, answer: dict[str, Any], reason: str) -> None:
     endpoint = serve(httpserver, **answer)
     with pytest.raises(ConnectFailedError, match=reason) as caught:
         await resolve_endpoint(f"{endpoint}?token=abc")
@@ -105,7 +103,7 @@ async def test_servers_that_are_not_chrome(
     assert "abc" not in str(caught.value)
 
 
-async def test_a_refusal_tells_of_headers(httpserver: HTTPServer) -> None:
+async def test_a_refusal_mentions_headers(httpserver: HTTPServer) -> None:
     with pytest.raises(ConnectFailedError, match="headers="):
         await resolve_endpoint(serve(httpserver, response_data="", status=401))
 
@@ -123,12 +121,12 @@ async def test_headers_and_query_go_along(httpserver: HTTPServer) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_nobody_listens(closed_port: int, host: str) -> None:
+async def test_closed_port(closed_port: int, host: str) -> None:
     with pytest.raises(ConnectFailedError, match="nothing listens there"):
         await resolve_endpoint(f"http://{host}:{closed_port}")
 
 
-async def test_a_server_that_speaks_no_http() -> None:
+async def test_a_server_without_http() -> None:
     async def greet(stream: trio.SocketStream) -> None:
         await stream.send_all(b"220 mail ready\r\n")
 
@@ -190,7 +188,7 @@ async def test_a_redirect_on_the_same_host_is_followed(name: str, httpserver: HT
     assert resolved.ws_url == f"ws://{server}{path}?token=t"
 
 
-async def test_a_redirect_to_another_port_gets_no_header_and_no_token(
+async def test_a_redirect_to_another_port_receives_no_header_and_no_token(
     httpserver: HTTPServer,
 ) -> None:
     chrome = HTTPServer()
@@ -209,7 +207,7 @@ async def test_a_redirect_to_another_port_gets_no_header_and_no_token(
         chrome.stop()
 
 
-async def test_redirects_in_a_circle_end(httpserver: HTTPServer) -> None:
+async def test_circular_redirects_end(httpserver: HTTPServer) -> None:
     here = serve(httpserver, response_data="", status=302, headers={"Location": "/json/version"})
     with pytest.raises(ConnectFailedError, match="302"):
         await resolve_endpoint(here)

@@ -1,6 +1,6 @@
-"""goto, snapshot and evaluate against a browser that is slow, silent, or gone in the middle; on a clock that jumps.
+"""goto, snapshot and evaluate against a browser that is slow, silent, or disappears; on a clock that jumps.
 
-No deadline here is measured on a real clock: what is asserted about time holds to the last digit.
+All times are virtual, so the assertions about time are exact.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
 from cdpengine.testing.peer import Answer
 
 LATE = 0.15
-"""Seconds by which a deadline may be missed (the promise is budget + 150 ms)."""
+"""Maximum delay after a deadline, in seconds (the promise is budget + 150 ms)."""
 
 BACKEND = cdpengine.BackendNode(5)
 
@@ -27,7 +27,7 @@ def sent_on(scripted: ScriptedBrowser, session_id: str) -> list[str]:
     return [request.method for request in scripted.received if request.session_id == session_id]
 
 
-# --- evaluate: what the report says is true ----------------------------------------------------------------
+# --- evaluate: the report is true --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def sent_on(scripted: ScriptedBrowser, session_id: str) -> list[str]:
         (False, False, {"sent": True, "terminated": False, "responsive": False}, "has not confirmed"),
     ],
 )
-async def test_what_the_report_says_is_what_happened(
+async def test_the_report_matches_the_facts(
     page: cdpengine.Page,
     scripted: ScriptedBrowser,
     terminates: bool,
@@ -51,7 +51,7 @@ async def test_what_the_report_says_is_what_happened(
     scripted.on("Runtime.terminateExecution", None if terminates else SILENCE)
     if answers:
         sent = scripted.count("Runtime.evaluate")
-        for probe in (2, 3):  # twice, since timers that are due run between the two
+        for probe in (2, 3):  # twice, because due timers run between the two
             scripted.on("Runtime.evaluate", NUMBER, nth=sent + probe)
     started = trio.current_time()
     with pytest.raises(cdpengine.EvaluationTimeoutError, match=words) as caught:
@@ -63,7 +63,7 @@ async def test_what_the_report_says_is_what_happened(
     assert "Runtime.terminateExecution" in sent_on(scripted, "S-T1")
 
 
-async def test_of_many_evaluations_that_hang_one_is_in_chrome(
+async def test_chrome_has_one_evaluation_even_if_many_hang(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     def freed(_request: Request) -> Answer:
@@ -91,7 +91,7 @@ async def test_of_many_evaluations_that_hang_one_is_in_chrome(
     assert await page.evaluate("1", timeout=0.25) == 1
 
 
-async def test_an_evaluation_waits_for_no_promise_of_another(
+async def test_an_evaluation_does_not_wait_for_the_promise_of_another(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.on("Runtime.evaluate", SILENCE, nth=scripted.count("Runtime.evaluate") + 1)
@@ -104,7 +104,7 @@ async def test_an_evaluation_waits_for_no_promise_of_another(
         nursery.cancel_scope.cancel()
 
 
-async def test_what_goes_on_is_waited_for_by_the_next_action(
+async def test_the_next_action_waits_for_running_work(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.on("Runtime.evaluate", SILENCE)
@@ -121,7 +121,7 @@ async def test_what_goes_on_is_waited_for_by_the_next_action(
     assert scripted.received[-1].params["expression"] == "'next'"
 
 
-async def test_a_refused_termination_is_no_confirmation(
+async def test_a_refused_termination_is_not_a_confirmation(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.on("Runtime.evaluate", SILENCE)
@@ -133,7 +133,7 @@ async def test_a_refused_termination_is_no_confirmation(
 
 
 @pytest.mark.parametrize("silent", ["Page.createIsolatedWorld", "DOM.resolveNode"])
-async def test_a_script_that_was_not_sent_ends_nobody_elses(
+async def test_an_unsent_script_terminates_no_other_script(
     page: cdpengine.Page, scripted: ScriptedBrowser, silent: str, autojump_clock: MockClock
 ) -> None:
     scripted.on(silent, SILENCE)
@@ -146,7 +146,7 @@ async def test_a_script_that_was_not_sent_ends_nobody_elses(
     assert scripted.count("Runtime.terminateExecution") == 0
 
 
-async def test_chrome_gets_a_timeout_of_its_own(
+async def test_chrome_gets_its_own_script_timeout(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     await page.evaluate("1", timeout=2)
@@ -159,7 +159,7 @@ async def test_chrome_gets_a_timeout_of_its_own(
         assert "timeout" not in scripted.received[-1].params
 
 
-async def test_what_chrome_keeps_for_an_evaluation_is_released(
+async def test_objects_of_an_evaluation_are_released(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     async def released() -> None:
@@ -227,7 +227,7 @@ async def test_evaluate_cancelled_at_each_moment(
     ],
 )
 @pytest.mark.parametrize("timeout", [0.01, 0.5, 5.0])
-async def test_goto_ends_at_its_deadline_whoever_is_silent(
+async def test_goto_ends_at_its_deadline_with_any_part_silent(
     page: cdpengine.Page,
     scripted: ScriptedBrowser,
     silent: tuple[str, ...],
@@ -249,7 +249,7 @@ async def test_goto_ends_at_its_deadline_whoever_is_silent(
     assert (await page.goto("https://b.example/")).url == "https://b.example/"
 
 
-async def test_a_hung_script_is_stopped_before_the_page_is_taken_elsewhere(
+async def test_a_hung_script_is_stopped_before_the_navigation(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     held = scripted.hold("Runtime.evaluate")
@@ -266,7 +266,7 @@ async def test_a_page_that_answers_is_not_disturbed(
     assert scripted.count("Runtime.terminateExecution") == 0
 
 
-async def test_a_page_that_hops_often_is_followed(
+async def test_a_page_with_many_redirects_is_followed(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     def navigate(request: Request) -> Answer:
@@ -289,7 +289,7 @@ async def test_a_page_that_hops_often_is_followed(
     ["Runtime.evaluate", "Network.enable", "Page.navigate", "committed", "Accessibility.getFullAXTree"],
 )
 @pytest.mark.parametrize("way", ["vanish", "crash", "drop"])
-async def test_a_page_that_is_gone_in_the_middle(
+async def test_a_page_that_closes_during_goto(
     page: cdpengine.Page, scripted: ScriptedBrowser, method: str, way: str, autojump_clock: MockClock
 ) -> None:
     def end(_request: Request) -> Answer:
@@ -365,7 +365,7 @@ async def test_many_navigations_leave_no_trace(
 
     for _ in range(10):
         await page.goto("https://a.example/")
-    await page.snapshot()  # from the first one on, Chrome keeps its accessibility trees
+    await page.snapshot()  # Chrome maintains accessibility trees after the first snapshot
     await quiet()
     before = sizes()
     for n in range(rounds(200, 1000)):
@@ -377,11 +377,11 @@ async def test_many_navigations_leave_no_trace(
     assert sizes() == before
 
 
-# --- what errors hold ----------------------------------------------------------------------------------------
+# --- contents of errors ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("comes", [False, True])
-async def test_a_navigation_that_chrome_gives_up_after_its_answer_is_not_waited_for(
+async def test_a_navigation_that_chrome_abandons_after_its_answer_ends_immediately(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock, comes: bool
 ) -> None:
     url = "https://a.example/given-up"
@@ -417,7 +417,7 @@ async def test_a_navigation_that_chrome_gives_up_after_its_answer_is_not_waited_
     assert trio.current_time() - began < 1.5
 
 
-async def test_errors_hold_no_passwords_and_no_documents(
+async def test_errors_contain_no_passwords_and_no_documents(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     secret = "https://user:canary@a.example/path"
@@ -441,7 +441,7 @@ async def test_errors_hold_no_passwords_and_no_documents(
 
 
 @pytest.mark.parametrize("url", [None, 5, b"https://a.example/", "a.example"])
-async def test_what_is_no_url_is_refused_before_a_page_is_made(
+async def test_an_invalid_url_is_refused_before_a_page_is_created(
     browser: cdpengine.Browser,
     page: cdpengine.Page,
     scripted: ScriptedBrowser,

@@ -1,4 +1,4 @@
-"""Pages being opened, set up, crashed and closed, by a browser that answers late, wrongly, or not at all."""
+"""Pages that open, get set up, crash and close, with a browser that answers late, incorrectly, or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def methods(scripted: ScriptedBrowser, session_id: str | None) -> list[str]:
     return [request.method for request in scripted.received if request.session_id == session_id]
 
 
-async def test_a_page_runs_only_when_its_evaluation_session_has_answered(
+async def test_a_page_runs_only_after_its_evaluation_session_answered(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     evaluation_session = scripted.hold("Runtime.evaluate", nth=1)
@@ -34,10 +34,10 @@ async def test_a_page_runs_only_when_its_evaluation_session_has_answered(
     assert await page.evaluate("1") == 1
 
 
-async def test_a_new_page_is_sent_on_only_when_it_is_known_to_run(
+async def test_a_new_page_navigates_only_after_it_is_known_to_run(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    """Chrome crashes some new pages that are sent on before (docs/cdp-facts.md)."""
+    """Chrome crashes some new pages that navigate earlier (docs/cdp-facts.md)."""
     run = scripted.hold("Runtime.runIfWaitingForDebugger")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(browser.new_page, "http://a.example/")
@@ -53,7 +53,7 @@ async def test_a_new_page_is_sent_on_only_when_it_is_known_to_run(
 
 @pytest.mark.parametrize("frame", [None, "F1"])
 @pytest.mark.parametrize("when", ["held back", "running"])
-async def test_the_opener_of_a_popup_that_is_gone_before_it_ran_is_let_go_on(
+async def test_the_opener_of_a_popup_that_closed_before_it_ran_resumes(
     browser: cdpengine.Browser,
     scripted: ScriptedBrowser,
     frame: str | None,
@@ -86,15 +86,15 @@ async def test_the_opener_of_a_popup_that_is_gone_before_it_ran_is_let_go_on(
 @pytest.mark.parametrize(
     ("silent", "grace"),
     [
-        # The first connection has it then.
+        # The first connection then has the page.
         (["Target.attachToTarget"], ANSWER_TIMEOUT),
-        # The browser is busy: nothing is known of the connections.
+        # The browser is busy, so the connections remain unchecked.
         (["Target.attachToTarget", "Browser.getVersion"], EVALUATION_SESSION_TIMEOUT),
-        # It is attached, so it can stop what the page does: it is used as it is.
+        # The session is attached and can stop scripts, so the engine uses it.
         (["Runtime.evaluate"], PROOF_TIMEOUT),
     ],
 )
-async def test_a_evaluation_session_that_never_answers_does_not_keep_the_page(
+async def test_a_page_is_usable_if_its_evaluation_session_never_answers(
     browser: cdpengine.Browser,
     scripted: ScriptedBrowser,
     silent: list[str],
@@ -109,16 +109,19 @@ async def test_a_evaluation_session_that_never_answers_does_not_keep_the_page(
     assert (await page.goto("https://a.example/", timeout=10)).url == "https://a.example/"
     assert await page.evaluate("1", timeout=1) == 1
     asked = [request.session_id for request in scripted.received if request.method == "Runtime.evaluate"]
-    assert asked[-1] == "S-T1", "it is evaluated on the session that tells what the page does"
+    assert asked[-1] == "S-T1", "it is evaluated on the session that reports the page's events"
 
 
 @pytest.mark.parametrize(
     "answer", [Refusal(-32000, "Not allowed"), {"sessionId": 5}, {}, {"sessionId": "unknown"}]
 )
-async def test_a_evaluation_session_that_cannot_be_had_is_named_where_it_is_needed(
+async def test_a_missing_evaluation_session_is_named_where_it_is_needed(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, answer: Answer, autojump_clock: MockClock
 ) -> None:
-    """The contexts of a frame within are asked for on the evaluation session; all else goes without it."""
+    """The contexts of a frame within the page need the evaluation session.
+
+    Everything else works without it.
+    """
     scripted.on("Target.attachToTarget", answer)
     started = trio.current_time()
     page = await browser.new_page()
@@ -132,7 +135,7 @@ async def test_a_evaluation_session_that_cannot_be_had_is_named_where_it_is_need
     assert trio.current_time() == started
 
 
-async def test_a_lost_main_connection_ends_pages_and_those_who_wait(
+async def test_a_lost_main_connection_ends_pages_and_waiting_tasks(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     page = await browser.new_page()
@@ -203,7 +206,7 @@ async def test_set_up_answered_in_the_wrong_order(
         await quiet()
         frames = next(hold for hold in held if hold.requests[0].method == "Page.getFrameTree")
         stale = {"frameTree": {"frame": scripted.frame("T1") | {"url": "https://old.example/"}}}
-        scripted.commit("T1", "https://new.example/")  # happened after the reply was made, told before it
+        scripted.commit("T1", "https://new.example/")  # happened after the reply was made, reported before it
         await quiet()
         for hold in reversed(held):
             hold.release(stale if hold is frames else None)
@@ -213,7 +216,7 @@ async def test_set_up_answered_in_the_wrong_order(
 
 
 @pytest.mark.parametrize("method", [*SET_UP, "Target.attachToTarget", "Target.createTarget"])
-async def test_a_page_that_vanishes_while_it_is_set_up(
+async def test_a_page_that_closes_during_set_up(
     scripted: ScriptedBrowser, method: str, autojump_clock: MockClock
 ) -> None:
     async with scripted.engine() as browser:
@@ -249,7 +252,7 @@ async def test_a_page_that_vanishes_while_it_is_set_up(
             assert not (await browser.new_page()).closed
 
 
-async def test_a_popup_that_closes_at_once_is_not_the_page_that_is_waited_for(
+async def test_a_popup_that_closes_immediately_does_not_satisfy_the_wait(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     opener = await browser.new_page()
@@ -271,7 +274,7 @@ async def test_a_popup_that_closes_at_once_is_not_the_page_that_is_waited_for(
     assert [page.target_id for page in found] == ["T3"]
 
 
-async def test_a_popup_is_found_by_where_it_goes_later(
+async def test_a_popup_is_found_by_its_later_url(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     started = trio.current_time()
@@ -289,7 +292,7 @@ async def test_a_popup_is_found_by_where_it_goes_later(
     assert trio.current_time() == started
 
 
-async def test_pages_that_open_at_once_do_not_mix(
+async def test_pages_that_open_concurrently_do_not_mix(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     held = scripted.hold("Target.createTarget")
@@ -314,7 +317,7 @@ async def test_pages_that_open_at_once_do_not_mix(
         assert page.url == url
 
 
-async def test_a_page_that_was_dead_when_we_came(
+async def test_a_page_that_was_dead_before_the_engine_connected(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     def dead(request: Request) -> Answer:
@@ -349,7 +352,7 @@ async def test_a_page_that_was_dead_when_we_came(
     assert await page.evaluate("1", timeout=5) == 1
 
 
-async def test_a_evaluation_session_that_hears_of_the_reload_later(
+async def test_an_evaluation_session_that_reports_the_reload_later(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     page = await browser.new_page()
@@ -368,7 +371,7 @@ async def test_a_evaluation_session_that_hears_of_the_reload_later(
     assert not page.session.crashed
 
 
-async def test_iframes_that_detach_while_they_are_set_up(
+async def test_iframes_that_detach_during_set_up(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     page = await browser.new_page()
@@ -401,7 +404,7 @@ async def test_iframes_that_detach_while_they_are_set_up(
 
 
 @pytest.mark.parametrize("kind", ["worker", "page", "something_new"])
-async def test_what_is_held_back_is_let_go(
+async def test_paused_targets_are_released(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, kind: str, autojump_clock: MockClock
 ) -> None:
     await browser.new_page()

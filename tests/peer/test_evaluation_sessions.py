@@ -1,4 +1,4 @@
-"""Lanes that are lost, refused and made again, by a scripted browser and a clock that jumps."""
+"""Evaluation sessions that are lost, refused and replaced, with a scripted browser and a clock that jumps."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def evaluation_session_set_ups(scripted: ScriptedBrowser, target_id: str) -> int
 
 
 async def inside(page: cdpengine.Page, scripted: ScriptedBrowser) -> Frame:
-    """Give the page a frame within its process: evaluating there needs the evaluation session."""
+    """Add a frame within the page's process: evaluating there needs the evaluation session."""
     scripted.page_event(
         "Page.frameAttached", {"frameId": "F9", "parentFrameId": page.target_id}, page.target_id
     )
@@ -53,7 +53,7 @@ async def inside(page: cdpengine.Page, scripted: ScriptedBrowser) -> Frame:
     return page.frames[1]
 
 
-async def test_a_cut_is_mended_at_once_and_no_evaluation_notices(
+async def test_a_lost_connection_is_replaced_without_disturbing_evaluations(
     browser: cdpengine.Browser,
     scripted: ScriptedBrowser,
     autojump_clock: MockClock,
@@ -84,7 +84,7 @@ async def test_a_cut_is_mended_at_once_and_no_evaluation_notices(
     assert "the evaluation session connection ended and was opened again" in caplog.text
 
 
-async def test_attempts_are_spaced_and_those_who_wait_are_told(
+async def test_attempts_are_spaced_and_waiting_tasks_get_the_error(
     scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
 ) -> None:
     async with engine(scripted, door) as browser:
@@ -112,7 +112,7 @@ async def test_attempts_are_spaced_and_those_who_wait_are_told(
         assert page._core.target.evaluation_session_rebuilds == {"connection lost": 1}
 
 
-async def test_a_silent_server_is_given_up_and_tried_again(
+async def test_a_silent_server_is_abandoned_and_tried_again(
     scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
 ) -> None:
     async with engine(scripted, door) as browser:
@@ -129,7 +129,7 @@ async def test_a_silent_server_is_given_up_and_tried_again(
 
 
 class SilentOnSecond(ScriptedBrowser):
-    """Answers on the first connection; on others when `answers`."""
+    """Answers on the first connection, and on others if `answers`."""
 
     answers = False
 
@@ -137,7 +137,7 @@ class SilentOnSecond(ScriptedBrowser):
         super()._answer(request, answer if self.answers or request.link is self.links[0] else SILENCE)
 
 
-async def test_a_second_connection_that_says_nothing_is_given_up(
+async def test_a_silent_second_connection_is_abandoned(
     guard: None, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "cdpengine.browser")
@@ -158,7 +158,7 @@ async def test_a_second_connection_that_says_nothing_is_given_up(
     assert "the browser does not answer on a second one" in caplog.text
 
 
-async def test_a_second_connection_that_goes_silent_later_is_given_up_at_the_next_page(
+async def test_a_second_connection_that_falls_silent_is_abandoned_at_the_next_page(
     guard: None, autojump_clock: MockClock
 ) -> None:
     async with SilentOnSecond() as scripted:
@@ -176,11 +176,14 @@ async def test_a_second_connection_that_goes_silent_later_is_given_up_at_the_nex
             assert await first.evaluate("1") == 1
 
 
-async def test_a_second_connection_that_goes_silent_later_costs_one_recover(
+async def test_a_second_connection_that_falls_silent_costs_one_recover(
     guard: None, autojump_clock: MockClock
 ) -> None:
-    """A page whose script was ended answers, and its evaluation session cannot tell: the first connection has it after that."""
-    autojump_clock.rate = 20  # it does not jump while the page is asked again and again
+    """A page whose script was ended answers, but its evaluation session cannot report that.
+
+    The first connection takes over.
+    """
+    autojump_clock.rate = 20  # the clock does not jump while a task polls the page
     async with SilentOnSecond() as scripted:
         scripted.answers = True
         async with scripted.engine() as browser:
@@ -208,7 +211,7 @@ async def test_a_second_connection_that_goes_silent_later_costs_one_recover(
             ).connection is browser.session.connection
 
 
-async def test_a_first_connection_that_fails_leaves_as_itself(
+async def test_a_failure_of_the_first_connection_leaves_unchanged(
     scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
 ) -> None:
     door.refuses = True
@@ -217,7 +220,7 @@ async def test_a_first_connection_that_fails_leaves_as_itself(
             raise AssertionError("there is no engine")
 
 
-async def test_nothing_is_opened_when_the_main_connection_is_lost(
+async def test_no_connection_opens_after_the_main_connection_is_lost(
     scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with engine(scripted, door) as browser:
@@ -249,7 +252,7 @@ async def test_a_detached_evaluation_session_is_attached_again_with_pauses(
     assert trio.current_time() - started == pytest.approx(0.1 + 0.2 + 0.4)
 
 
-async def test_what_is_refused_for_ever_is_not_asked_for_ever(
+async def test_a_permanent_refusal_is_not_retried_forever(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.on("Target.attachToTarget", Refusal(-32000, "Not allowed"))
@@ -284,7 +287,7 @@ def runs(scripted: ScriptedBrowser, session_id: str) -> bool:
     )
 
 
-async def test_a_frame_runs_only_when_its_evaluation_session_has_answered(
+async def test_a_frame_runs_only_after_its_evaluation_session_answered(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     page = await browser.new_page()
@@ -313,7 +316,7 @@ async def test_a_frame_runs_only_when_its_evaluation_session_has_answered(
 
 
 @pytest.mark.parametrize("silent", [True, False])
-async def test_a_frame_whose_process_is_still_to_come_runs_soon(
+async def test_a_frame_whose_process_is_still_starting_runs_soon(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, silent: bool, autojump_clock: MockClock
 ) -> None:
     page = await browser.new_page()
@@ -331,7 +334,7 @@ async def test_a_frame_whose_process_is_still_to_come_runs_soon(
     assert evaluation_session.id == "L-F1"
 
 
-async def test_a_page_that_moved_meanwhile_is_asked_again(
+async def test_a_page_that_moved_in_the_meantime_is_asked_again(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     moved = Refusal(-32000, "Inspected target navigated or closed")
@@ -342,7 +345,7 @@ async def test_a_page_that_moved_meanwhile_is_asked_again(
     assert page._core.target.evaluation_session_rebuilds == {}
 
 
-async def test_a_evaluation_session_that_vanishes_while_it_is_made_is_made_again(
+async def test_an_evaluation_session_that_disappears_during_its_creation_is_created_again(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     def vanish(request: Request) -> Answer:

@@ -1,4 +1,4 @@
-"""execute(): commands of the PyCDP convention, good and bad."""
+"""execute(): commands of the PyCDP convention, valid and invalid."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_closed(command: object) -> bool:
     return inspect.isgenerator(command) and inspect.getgeneratorstate(command) == inspect.GEN_CLOSED
 
 
-async def test_a_pycdp_command_gives_what_pycdp_declares(peer: ScriptedPeer, root: Session) -> None:
+async def test_a_pycdp_command_returns_its_declared_type(peer: ScriptedPeer, root: Session) -> None:
     peer.on("Page.navigate", result={"frameId": "F", "loaderId": "L", "brandNew": 1})
     frame_id, loader_id, error_text, *_ = await root.execute(cdp.page.navigate("https://x/"))
     assert isinstance(frame_id, cdp.page.FrameId)
@@ -38,7 +38,7 @@ async def test_a_command_without_parameters_or_result(peer: ScriptedPeer, root: 
     assert peer.received[-1].method == "Page.enable"
 
 
-async def test_what_the_commands_decoder_cannot_read_carries_the_raw_json(
+async def test_a_result_that_the_decoder_rejects_carries_the_raw_json(
     peer: ScriptedPeer, root: Session
 ) -> None:
     node = {"nodeId": "1", "ignored": False, "properties": [{"name": "brandNew", "value": {"type": "x"}}]}
@@ -110,7 +110,7 @@ def empty() -> Command:
         lambda: None,
     ],
 )
-async def test_what_is_no_command_is_refused_and_nothing_is_sent(
+async def test_anything_but_a_command_is_refused_and_nothing_is_sent(
     peer: ScriptedPeer, connection: Connection, make: Any
 ) -> None:
     with pytest.raises(InvalidArgumentError, match="command"):
@@ -119,7 +119,7 @@ async def test_what_is_no_command_is_refused_and_nothing_is_sent(
     assert connection.statistics().in_flight == 0
 
 
-async def test_a_command_that_goes_on_after_its_result(peer: ScriptedPeer, root: Session) -> None:
+async def test_a_command_that_continues_after_its_result(peer: ScriptedPeer, root: Session) -> None:
     def twice() -> Command:
         yield {"method": "A.b"}
         yield {"method": "A.c"}

@@ -1,4 +1,6 @@
-"""A program without file descriptors: what it tries fails by name, with what to do, and leaves nothing behind."""
+"""A program without file descriptors: each attempt raises a named error with advice and leaves nothing
+behind.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ EXPECTED = {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children and descriptors are counted in /proc")
-async def test_without_descriptors_everything_fails_by_name_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_without_descriptors_everything_raises_a_named_error_and_leaves_nothing(tmp_path: Path) -> None:
     temporary, here = tmp_path / "temporary", tmp_path / "here"
     temporary.mkdir()
     here.mkdir()

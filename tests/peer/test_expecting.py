@@ -1,4 +1,4 @@
-"""Downloads and waits against a browser that tells things late, twice, in a wrong order, or not at all."""
+"""Downloads and waits against a browser that reports events late, twice, out of order, or not at all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def behaviors(peer: ScriptedBrowser) -> list[str]:
 # --- downloads -----------------------------------------------------------------------------------------------
 
 
-async def test_a_file_is_there_when_it_is_in_its_place(
+async def test_a_file_is_returned_once_it_is_at_its_destination(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
     async with page.expect_download(tmp_path) as expected:
@@ -83,7 +83,10 @@ async def expect_and_finish(
 async def test_without_a_directory_a_file_is_kept_until_the_browser_ends(
     scripted: ScriptedBrowser, temporary: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What was asked for goes in silence; what nobody asked for is named, and no file is in another one's place."""
+    """An expected file is removed silently.
+
+    An unexpected one is named in the log. No file replaces another.
+    """
     names = ["x.txt", "x.txt", "cdpengine-owner", "forgotten.txt"]
     async with scripted.engine() as browser:
         page = await browser.new_page()
@@ -102,7 +105,7 @@ async def test_without_a_directory_a_file_is_kept_until_the_browser_ends(
     assert caplog.text.count("its path was never requested") == 1
 
 
-async def test_what_was_kept_is_gone_however_the_browser_ends(
+async def test_kept_files_are_removed_for_every_end_of_the_browser(
     scripted: ScriptedBrowser, temporary: Path
 ) -> None:
     with pytest.raises(KeyError):
@@ -113,7 +116,7 @@ async def test_what_was_kept_is_gone_however_the_browser_ends(
     assert list(temporary.iterdir()) == []
 
 
-async def test_where_no_folder_can_be_made(
+async def test_no_folder_can_be_created(
     page: cdpengine.Page, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(temporary / "nowhere"))
@@ -124,12 +127,12 @@ async def test_where_no_folder_can_be_made(
             pytest.fail("entered")
 
 
-async def test_what_a_killed_program_kept_is_removed_by_the_next_one(temporary: Path) -> None:
+async def test_files_of_a_killed_program_are_removed_by_the_next_one(temporary: Path) -> None:
     folder = OwnedFolder.make(DOWNLOADS_PREFIX)
     (folder.path / "files").mkdir()
     (folder.path / "files/x.txt").write_text("x")
     assert sweep_folder(temporary, lambda _seconds: False) == 0, "its owner lives"
-    folder.release()  # as the system does when its owner is gone
+    folder.release()  # as the system does when its owner dies
     assert sweep_folder(temporary, lambda _seconds: False) == 1
     assert list(temporary.iterdir()) == []
 
@@ -150,10 +153,10 @@ async def test_events_in_a_wrong_order_and_twice(
     scripted.tell("Browser.downloadProgress", {"guid": 5})
     scripted.tell("Browser.downloadWillBegin", {"nothing": "here"})
     await quiet()
-    assert [download.guid for download in browser.downloads] == [GUID], "told twice, it is one download"
+    assert [download.guid for download in browser.downloads] == [GUID], "two reports of one download"
 
 
-async def test_the_file_is_not_where_chrome_says(
+async def test_the_file_is_missing_where_chrome_reports_it(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
     async with page.expect_download(tmp_path) as expected:
@@ -187,14 +190,12 @@ async def test_whose_download_it_is(
     for download in browser.downloads:
         if download.guid in cancelled:
             with pytest.raises(cdpengine.DownloadFailedError):
-                await download.wait(
-                    timeout=5
-                )  # its end is told once a thread has looked for what was written
+                await download.wait(timeout=5)  # reported after a thread has searched for the file
     states = {download.guid: download.state for download in browser.downloads}
     assert states == {"other": "refused", "nobodys": "running", "own": "running", "second": "refused"}
 
 
-async def test_a_refused_download_that_was_faster_leaves_no_file(
+async def test_a_refused_download_that_finished_first_leaves_no_file(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
     other = await browser.new_page()
@@ -203,7 +204,7 @@ async def test_a_refused_download_that_was_faster_leaves_no_file(
             begin(scripted, frame=other.target_id)
             (tmp_path / GUID).write_text("whole")
             progress(scripted, "completed", 10)
-            await browser.session.call("Browser.getVersion")  # what came before its answer is known
+            await browser.session.call("Browser.getVersion")  # everything before its answer has arrived
     (download,) = browser.downloads
     with pytest.raises(cdpengine.DownloadFailedError, match="it was not expected"):
         await download.wait(timeout=5)
@@ -219,9 +220,9 @@ async def test_a_download_that_began_as_the_expectation_ended_leaves_no_file(
         (tmp_path / GUID).write_text("0123456789")
         progress(scripted, "completed", 10)
     assert await expected.value.wait(timeout=5) == tmp_path.resolve() / "x.txt"
-    await quiet()  # the last of these is sent at the end of the block, and not waited for
+    await quiet()  # the end of the block sends the last of these without waiting
     assert behaviors(scripted) == ["deny", "allowAndName", "deny"]
-    # Chrome began it before it heard of that, and tells so after.
+    # Chrome started it before it received the command, and reports it afterwards.
     begin(scripted, guid="second")
     (tmp_path / "second").write_text("whole")
     progress(scripted, "completed", 10, guid="second")
@@ -258,7 +259,7 @@ async def test_chrome_does_not_allow_it(
     assert behaviors(scripted) == ["allowAndName", "default"]
 
 
-async def test_the_page_ends_under_an_expectation(
+async def test_the_page_closes_during_an_expectation(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
     with pytest.raises(cdpengine.SessionGoneError):
@@ -272,7 +273,7 @@ async def test_the_page_ends_under_an_expectation(
     assert behaviors(scripted) == ["allowAndName", "default"]
 
 
-async def test_the_connection_ends_under_a_download(scripted: ScriptedBrowser, tmp_path: Path) -> None:
+async def test_the_connection_ends_during_a_download(scripted: ScriptedBrowser, tmp_path: Path) -> None:
     async with scripted.engine() as browser:
         page = await browser.new_page()
         async with page.expect_download(tmp_path) as expected:
@@ -311,7 +312,7 @@ async def test_chrome_never_confirms_a_cancellation(
 
 
 def watching(scripted: ScriptedBrowser, reports: list[Any]) -> None:
-    """A page whose observer gives these reports, one after the other, then none."""
+    """A page whose observer sends these reports in order, then none."""
 
     def called(request: Request) -> Answer:
         source = request.params["functionDeclaration"]
@@ -340,7 +341,7 @@ def report(*holds: bool) -> dict[str, Any]:
     }
 
 
-async def test_a_document_that_is_gone_is_watched_anew(
+async def test_a_new_document_gets_a_new_observer(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     reports: list[Any] = [
@@ -356,7 +357,7 @@ async def test_a_document_that_is_gone_is_watched_anew(
     assert scripted.count("Page.createIsolatedWorld") == 3
 
 
-async def test_an_observer_that_says_nothing(
+async def test_a_silent_observer(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     watching(scripted, [])
@@ -367,7 +368,7 @@ async def test_an_observer_that_says_nothing(
     watching(scripted, [report(False)])
     with pytest.raises(cdpengine.DeadlineExceededError, match="text 'x': seen was 'seen'"):
         await page.wait_for(text="x", timeout=1)
-    await quiet()  # until what was sent has come in
+    await quiet()  # until sent messages have arrived
     stops = [r for r in scripted.received if "this.stop" in r.params.get("functionDeclaration", "")]
     assert len(stops) == 2, "each observer that was made was stopped"
 
@@ -375,7 +376,7 @@ async def test_an_observer_that_says_nothing(
 @pytest.mark.parametrize(
     "conditions", [{"text": "x"}, {"url": "never"}, {"seconds": 60}, {"network_idle": 1}]
 )
-async def test_the_page_ends_under_a_wait(
+async def test_the_page_closes_during_a_wait(
     page: cdpengine.Page, scripted: ScriptedBrowser, conditions: dict[str, Any]
 ) -> None:
     watching(scripted, [report(False)])
@@ -405,7 +406,7 @@ async def test_a_crash_under_a_wait(
         scripted.page_event("Inspector.targetCrashed", {})
 
 
-async def test_a_load_that_is_told_in_a_wrong_order(
+async def test_a_load_that_is_reported_out_of_order(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     done = trio.Event()

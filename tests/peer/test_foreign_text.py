@@ -1,4 +1,4 @@
-"""What a peer says reaches errors and logs as one line that commands no terminal, and without secrets."""
+"""Strings from a peer appear in errors and logs as one line without terminal commands and secrets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_a_refusal(peer: ScriptedPeer, root: Session) -> None:
     assert caught.value.message == caught.value.data == HOSTILE
 
 
-async def test_what_is_logged(scripted: ScriptedBrowser, caplog: pytest.LogCaptureFixture) -> None:
+async def test_logged_strings(scripted: ScriptedBrowser, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "cdpengine")
     scripted.on("Page.setLifecycleEventsEnabled", Refusal(-32000, HOSTILE))
     async with scripted.engine() as browser:

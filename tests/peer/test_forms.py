@@ -1,4 +1,4 @@
-"""Forms and keyboard against a browser that refuses, is silent, or goes away in the middle; on a clock that jumps."""
+"""Forms and keyboard against a browser that refuses, is silent, or disappears; on a clock that jumps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sent(scripted: ScriptedBrowser, method: str) -> list[Mapping[str, Any]]:
 
 
 @pytest.mark.parametrize("fault", [Refusal(-32000, "Not now"), SILENCE])
-async def test_a_chord_that_goes_wrong_leaves_nothing_down(
+async def test_a_failed_chord_leaves_no_key_down(
     page: cdpengine.Page, scripted: ScriptedBrowser, fault: Any, autojump_clock: MockClock
 ) -> None:
     scripted.on("Input.dispatchKeyEvent", fault, nth=2)
@@ -57,7 +57,7 @@ async def test_typing_cancelled_at_each_moment_leaves_no_key_down(
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-async def test_shifted_characters_come_with_shift(
+async def test_shifted_characters_are_sent_with_shift(
     page: cdpengine.Page, scripted: ScriptedBrowser, layout: str
 ) -> None:
     typed = layout_named(layout).typed
@@ -99,7 +99,7 @@ async def test_choosers_are_intercepted_from_the_start(
     assert (chooser.backend_node_id, chooser.expected, chooser.answer) == (9, False, "dismissed")
 
 
-async def test_a_browser_that_does_not_know_interception_still_works(scripted: ScriptedBrowser) -> None:
+async def test_a_browser_without_chooser_interception_still_works(scripted: ScriptedBrowser) -> None:
     scripted.on(INTERCEPT, Refusal(-32601, "wasn't found"))
     async with scripted.engine() as browser:
         page = await browser.new_page()
@@ -110,7 +110,7 @@ async def test_a_browser_that_does_not_know_interception_still_works(scripted: S
 
 
 @pytest.mark.parametrize("events", [{}, {"frameId": 7}, {"mode": "selectSingle"}])
-async def test_a_chooser_that_nobody_understands(
+async def test_a_file_chooser_with_an_unknown_mode(
     page: cdpengine.Page, scripted: ScriptedBrowser, events: dict[str, Any]
 ) -> None:
     scripted.page_event("Page.fileChooserOpened", events)
@@ -134,7 +134,7 @@ async def test_expectation_cancelled_at_each_moment(
     assert await walk_cancellations(operation, check) > 4
 
 
-async def test_the_end_of_an_expectation_waits_for_nobody(
+async def test_the_end_of_an_expectation_is_bounded(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.on(INTERCEPT, SILENCE, nth=3)
@@ -145,7 +145,7 @@ async def test_the_end_of_an_expectation_waits_for_nobody(
     assert sent(scripted, INTERCEPT)[-1]["cancel"] is True
 
 
-async def test_the_page_goes_while_a_chooser_is_expected(
+async def test_the_page_closes_during_a_chooser_expectation(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     with pytest.raises(cdpengine.SessionGoneError):
@@ -156,7 +156,7 @@ async def test_the_page_goes_while_a_chooser_is_expected(
 # --- upload ------------------------------------------------------------------------------------------------
 
 
-async def test_missing_files_are_told_before_anything_is_sent(
+async def test_missing_files_are_reported_before_anything_is_sent(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
     before = len(scripted.received)

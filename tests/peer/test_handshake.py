@@ -1,4 +1,4 @@
-"""Connecting by websocket to what is no browser, or to a browser that will not have us."""
+"""Websocket connections to servers other than browsers, and to browsers that refuse the client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cdpengine.testing import ScriptedPeer
 
 
 async def hang_up(stream: ByteStream) -> None:
-    """Close at once."""
+    """Close immediately."""
 
 
 async def speak_first(stream: ByteStream) -> None:
@@ -52,7 +52,7 @@ REFUSALS: dict[str, tuple[Serve, str]] = {
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-async def test_who_does_not_become_a_websocket(refusal: str) -> None:
+async def test_servers_that_refuse_the_upgrade(refusal: str) -> None:
     serve, reason = REFUSALS[refusal]
     async with tcp_server(serve) as port:
         with pytest.raises(ConnectFailedError, match=reason) as caught:
@@ -73,7 +73,7 @@ async def test_the_scripted_peer_refuses_too(handshake: int) -> None:
                 pytest.fail("connected")
 
 
-async def test_a_server_that_never_answers_is_left_by_a_cancel_scope(
+async def test_a_cancel_scope_leaves_a_server_that_never_answers(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with ScriptedPeer() as peer:
@@ -84,7 +84,7 @@ async def test_a_server_that_never_answers_is_left_by_a_cancel_scope(
         assert scope.cancelled_caught
 
 
-async def test_nobody_listens() -> None:
+async def test_closed_port() -> None:
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listeners[0].socket.getsockname()[1]
     await listeners[0].aclose()
@@ -93,7 +93,7 @@ async def test_nobody_listens() -> None:
             pytest.fail("connected")
 
 
-async def test_tls_with_a_server_that_has_none() -> None:
+async def test_tls_with_a_server_without_it() -> None:
     async def serve(stream: ByteStream) -> None:
         await stream.receive_some(4096)
         await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -122,28 +122,28 @@ async def test_tls_with_a_server_that_has_none() -> None:
         5,
     ],
 )
-async def test_what_is_no_websocket_url(url: str) -> None:
+async def test_invalid_websocket_urls(url: str) -> None:
     with pytest.raises(InvalidArgumentError, match="websocket URL"):
         async with open_websocket(url):
             pytest.fail("connected")
 
 
 @pytest.mark.parametrize("name", ["", "X y", "X:", "é", "X\n"])
-async def test_what_is_no_header_name(name: str) -> None:
+async def test_invalid_header_names(name: str) -> None:
     with pytest.raises(InvalidArgumentError, match="header"):
         async with open_websocket("ws://127.0.0.1:1/", headers={name: "v"}):
             pytest.fail("connected")
 
 
 @pytest.mark.parametrize("value", ["secret\r\nX: y", "secret\n", " secret", "secret\0"])
-async def test_what_is_no_header_value_is_not_repeated(value: str) -> None:
+async def test_an_invalid_header_value_is_not_repeated(value: str) -> None:
     with pytest.raises(InvalidArgumentError, match="header Authorization") as caught:
         async with open_websocket("ws://127.0.0.1:1/", headers={"Authorization": value}):
             pytest.fail("connected")
     assert "secret" not in str(caught.value)
 
 
-async def test_headers_host_and_resource_are_sent_and_no_origin() -> None:
+async def test_headers_host_and_resource_are_sent_without_an_origin() -> None:
     requests: list[bytes] = []
 
     async def serve(stream: ByteStream) -> None:
@@ -182,22 +182,22 @@ FRAMES: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("frames", FRAMES)
-async def test_whatever_comes_after_a_message_ends_as_a_broken_transport(frames: str) -> None:
+async def test_anything_after_a_message_ends_as_a_broken_transport(frames: str) -> None:
     got: list[object] = []
     async with tcp_server(answering(TEXT_HI, FRAMES[frames], upgrade=True)) as port:
         try:
             async with open_websocket(f"ws://127.0.0.1:{port}/") as transport:
                 with pytest.raises(TransportBroken) as caught:
                     for _ in range(3):
-                        got.append(await transport.receive())  # noqa: PERF401 (what came before the error counts)
+                        got.append(await transport.receive())  # noqa: PERF401 (items before the error count)
                 assert str(caught.value)
                 with pytest.raises(TransportBroken):
                     for _ in range(3):
-                        # The first sends after an end can still find a socket to write to.
+                        # The first sends after an end can still find a writable socket.
                         await transport.send(b"{}")
                         await trio.testing.wait_all_tasks_blocked(0.01)
         except ConnectFailedError:
-            # All of it can come in one read with the handshake, and then it ended before it began.
+            # Everything can arrive in one read with the handshake. The connection then ended before it began.
             assert "close" in frames or "no" in frames or "masked" in frames
         else:
             assert got == ["hi"]
@@ -214,12 +214,12 @@ async def test_a_connection_ends_with_connection_lost(frames: str) -> None:
                 await opened.root.call("A.b")
 
 
-async def test_a_ping_in_the_middle_of_our_farewell_does_no_harm() -> None:
+async def test_a_ping_during_the_close_handshake_is_harmless() -> None:
     pinged = trio.Event()
 
     async def serve(stream: ByteStream) -> None:
         await stream.send_all(accepting(await read_request(stream)) + TEXT_HI)
-        await stream.receive_some(100)  # our close frame
+        await stream.receive_some(100)  # the engine's close frame
         await stream.send_all(b"\x89\x02hi" + TEXT_HI)
         pinged.set()
         await stream.receive_some(100)
@@ -230,7 +230,7 @@ async def test_a_ping_in_the_middle_of_our_farewell_does_no_harm() -> None:
         await pinged.wait()
 
 
-async def test_a_server_that_ignores_our_farewell_is_left_after_the_grace(
+async def test_a_server_that_ignores_the_close_frame_is_left_after_the_grace_period(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async def serve(stream: ByteStream) -> None:
@@ -246,7 +246,7 @@ async def test_a_server_that_ignores_our_farewell_is_left_after_the_grace(
 @pytest.mark.parametrize(
     "error", [KeyError("body"), ExceptionGroup("body", [KeyError()]), ConnectFailedError("e", "r")]
 )
-async def test_an_error_of_the_body_leaves_as_itself(error: Exception) -> None:
+async def test_an_error_of_the_body_leaves_unchanged(error: Exception) -> None:
     async with ScriptedPeer() as peer:
         with pytest.raises(type(error)) as caught:
             async with open_websocket(peer.endpoint):

@@ -1,4 +1,4 @@
-"""The way through the history, with a browser that moves a frame first and the page's own document after it."""
+"""Moves through the history, with a browser that moves a frame first and the page's document afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENTRIES = [{"id": 1, "url": "https://a.example/"}, {"id": 2, "url": "https://b.e
         ),
     ],
 )
-async def test_an_entry_that_is_not_there_is_named(
+async def test_a_missing_entry_is_named(
     page: cdpengine.Page, scripted: ScriptedBrowser, index: int, way: str, told: str
 ) -> None:
     scripted.on("Page.getNavigationHistory", result={"currentIndex": index, "entries": ENTRIES})
@@ -39,7 +39,7 @@ async def test_an_entry_that_is_not_there_is_named(
 
 
 @pytest.mark.parametrize("words", ["Not attached to an active page", "Something else"])
-async def test_the_history_is_asked_while_the_document_is_being_replaced(
+async def test_the_history_is_read_during_the_replacement_of_the_document(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock, words: str
 ) -> None:
     inner = {"id": "F1", "parentId": "T1", "url": "https://a.example/x"}
@@ -50,7 +50,7 @@ async def test_the_history_is_asked_while_the_document_is_being_replaced(
     def history(_request: Request) -> Answer:
         nonlocal asked
         asked += 1
-        if asked == 2:  # the frame has moved, the page is about to
+        if asked == 2:  # the frame has moved, the page follows
             return Refusal(-32000, words)
         if asked == 3:
             scripted.commit("T1", "https://a.example/")
@@ -75,7 +75,7 @@ async def test_the_history_is_asked_while_the_document_is_being_replaced(
 async def test_the_history_is_ahead_of_the_document(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    """The browser process has the page at the entry already; the page's own process tells of it a moment later."""
+    """The browser process already has the page at the entry. The page's process reports it a moment later."""
     scripted.page_event("Page.frameAttached", {"frameId": "F1", "parentFrameId": "T1"})
     frame = {"id": "F1", "parentId": "T1", "url": "https://a.example/x"}
     scripted.page_event("Page.frameNavigated", {"frame": frame | {"loaderId": "F1.1"}})
@@ -106,10 +106,13 @@ async def test_the_history_is_ahead_of_the_document(
 
 
 @pytest.mark.parametrize("brought", [True, False])
-async def test_what_comes_out_of_the_back_forward_cache_says_so(
+async def test_a_page_from_the_back_forward_cache_is_marked(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock, brought: bool
 ) -> None:
-    """With the status that it came with, where the engine brought it: Chrome asks no server again."""
+    """The response has the status of the original navigation if the engine made it:
+
+    Chrome asks no server again.
+    """
     first = "T1.9"
     if brought:
 

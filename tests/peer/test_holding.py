@@ -1,4 +1,6 @@
-"""What holds for a block, against a browser that answers late, never, or is gone: bounded, and undone all the same."""
+"""Settings for the length of a block, against a browser that answers late, never, or is gone: bounded and
+always undone.
+"""
 
 from __future__ import annotations
 
@@ -81,11 +83,11 @@ async def test_the_end_is_bounded_when_nothing_is_answered(
         started = trio.current_time()
     assert trio.current_time() - started <= 0.6
     await quiet()
-    assert scripted.count(ends) == before + 1, "it was said all the same"
+    assert scripted.count(ends) == before + 1, "the end was sent anyway"
 
 
 @pytest.mark.parametrize("name", SCOPES)
-async def test_a_beginning_that_is_not_answered_is_undone(
+async def test_a_start_without_an_answer_is_undone(
     page: cdpengine.Page, scripted: ScriptedBrowser, name: str, autojump_clock: MockClock
 ) -> None:
     make, begins, ends = SCOPES[name]
@@ -140,7 +142,7 @@ def said_of(scripted: ScriptedBrowser, request_id: str) -> list[tuple[str, str]]
     ]
 
 
-async def test_each_stopped_request_is_answered_once_whatever_its_handler_does(
+async def test_each_paused_request_is_answered_once_by_any_handler(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     async def handler(route: Route) -> None:
@@ -174,18 +176,18 @@ async def test_each_stopped_request_is_answered_once_whatever_its_handler_does(
             ask(str(number), act)
         await trio.sleep(6)
         assert said_of(scripted, "1") == [("Fetch.continueRequest", "")], "a cancelled answer is an answer"
-        # While its server is slow, the fetch asks again and again whether the page has cancelled the request.
+        # While its server is slow, the fetch polls whether the page has cancelled the request.
         asked = ("Fetch.getResponseBody", "")
         assert [each for each in said_of(scripted, "2") if each != asked] == [("Fetch.continueRequest", "")]
         paused(scripted, "2", responseStatusCode=200)
         await quiet()
         assert said_of(scripted, "2")[-1] == ("Fetch.failRequest", "Failed"), "given up meanwhile"
         assert said_of(scripted, "3") == [("Fetch.continueRequest", "")]
-        assert said_of(scripted, "4") == [("Fetch.continueRequest", "")], "that nobody wants it is no error"
+        assert said_of(scripted, "4") == [("Fetch.continueRequest", "")], "a cancelled request is no error"
         assert said_of(scripted, "5") == [("Fetch.failRequest", "Failed")]
         paused(scripted, "6", responseErrorReason="TimedOut")
         await quiet()
-        assert said_of(scripted, "6") == [("Fetch.continueRequest", "")], "a response that nobody asked for"
+        assert said_of(scripted, "6") == [("Fetch.continueRequest", "")], "an unexpected response"
         reasons = [failure.reason for failure in route.failures]
         assert sorted(reasons) == [
             "it ended without an answer",
@@ -194,14 +196,14 @@ async def test_each_stopped_request_is_answered_once_whatever_its_handler_does(
         ]
 
 
-async def test_what_cannot_be_understood_goes_on(page: cdpengine.Page, scripted: ScriptedBrowser) -> None:
+async def test_malformed_events_are_let_through(page: cdpengine.Page, scripted: ScriptedBrowser) -> None:
     async with page.route("*", passing):
         scripted.page_event("Fetch.requestPaused", {"requestId": "9", "request": "odd"})
         await quiet()
         assert said_of(scripted, "9") == [("Fetch.continueRequest", "")]
 
 
-async def test_a_fetch_whose_route_ends_is_left_to_the_older_one(
+async def test_a_fetch_whose_route_ends_falls_back_to_the_older_route(
     page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
     async def older(route: Route) -> None:
@@ -221,7 +223,7 @@ async def test_a_fetch_whose_route_ends_is_left_to_the_older_one(
         assert base64.b64decode(answers[1].params["body"]) == b"older"
 
 
-async def test_one_stuck_page_keeps_no_other_waiting(
+async def test_a_stuck_page_does_not_delay_others(
     browser: cdpengine.Browser, page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     for target_id in ("T8", "T9"):
@@ -237,7 +239,7 @@ async def test_one_stuck_page_keeps_no_other_waiting(
     assert removed == ["S-T1", "S-T9"]
 
 
-async def test_a_new_page_is_told_before_it_runs(
+async def test_a_new_page_is_set_up_before_it_runs(
     browser: cdpengine.Browser, page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
     async with (
@@ -257,9 +259,7 @@ async def test_a_new_page_is_told_before_it_runs(
     assert {"Fetch.disable", "Network.disable", REMOVE} <= set(methods)
 
 
-async def test_calls_that_no_page_of_ours_made_are_passed_over(
-    page: cdpengine.Page, scripted: ScriptedBrowser
-) -> None:
+async def test_calls_from_foreign_pages_are_skipped(page: cdpengine.Page, scripted: ScriptedBrowser) -> None:
     calls: list[object] = []
 
     async def tell(*args: object) -> None:

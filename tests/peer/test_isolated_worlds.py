@@ -1,4 +1,6 @@
-"""Nodes resolved in the engine's worlds, with the library there: what goes out together, and what is kept of it."""
+"""Nodes resolved in the engine's worlds together with the library: the calls sent together, and the cached
+state.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ LIBRARY = "function () { return {}; }"
 
 @attrs.define
 class Renderer:
-    """A page's process: its number, and the world of its document, in which objects are numbered."""
+    """A page's process: its number, and the world of its document, which numbers its objects."""
 
     peer: ScriptedPeer
     process: int = 1
@@ -48,7 +50,7 @@ class Renderer:
         return {"object": {**said, "objectId": f"{self.process}.{self.world}.{self.objects}"}}
 
     def asked(self) -> Counter[str]:
-        """Return how often each method was called since this was asked before."""
+        """Return the number of calls of each method since the last time."""
         found = Counter(each.method for each in self.peer.received)
         self.peer.received.clear()
         return found
@@ -60,7 +62,7 @@ def renderer(peer: ScriptedPeer) -> Renderer:
 
 
 async def resolve(worlds: IsolatedWorlds, session: Session, library: str | None = LIBRARY) -> RemoteHandle:
-    """Resolve a node; assert that the library is of its world, where one was wanted."""
+    """Resolve a node. Assert that the library, if requested, belongs to its world."""
     node = Node(session, 5, "F", "a node")
     with object_group("test") as group:
         found = await worlds.resolve(node, group, library)
@@ -70,7 +72,7 @@ async def resolve(worlds: IsolatedWorlds, session: Session, library: str | None 
     return found
 
 
-async def test_the_library_comes_with_the_node(
+async def test_the_library_arrives_with_the_node(
     connection: Connection, peer: ScriptedPeer, renderer: Renderer
 ) -> None:
     session, worlds = await attach(connection, peer, "S"), IsolatedWorlds()
@@ -89,7 +91,7 @@ async def test_the_library_comes_with_the_node(
 async def test_a_known_world_takes_one_round_trip(
     connection: Connection, peer: ScriptedPeer, renderer: Renderer
 ) -> None:
-    """All three calls are out before the first of them is answered."""
+    """All three calls are sent before the first answer."""
     session, worlds = await attach(connection, peer, "S"), IsolatedWorlds()
     await worlds.context(session, "F")
     renderer.asked()
@@ -116,10 +118,13 @@ async def test_a_known_world_takes_one_round_trip(
 
 
 @pytest.mark.parametrize("process", [1, 2], ids=["the same process", "another process"])
-async def test_another_document_gets_a_library_of_its_own(
+async def test_another_document_gets_a_new_library(
     process: int, connection: Connection, peer: ScriptedPeer, renderer: Renderer
 ) -> None:
-    """The number of the world before is refused there, or was never known; what is kept is of the new world."""
+    """Chrome rejects the number of the earlier world, or never knew it.
+
+    The cache belongs to the new world.
+    """
     session, worlds = await attach(connection, peer, "S"), IsolatedWorlds()
     first = await resolve(worlds, session)
     renderer.process, renderer.world = process, 4
@@ -127,10 +132,10 @@ async def test_another_document_gets_a_library_of_its_own(
     assert first.world != second.world == f"{process}.4"
 
 
-async def test_a_number_that_names_another_world_by_now(
+async def test_a_number_that_now_names_another_world(
     connection: Connection, peer: ScriptedPeer, renderer: Renderer
 ) -> None:
-    """Another process numbers its worlds anew: the same number is no proof."""
+    """Another process numbers its worlds from the start, so an equal number proves nothing."""
     session, worlds = await attach(connection, peer, "S"), IsolatedWorlds()
     await resolve(worlds, session)
     renderer.process = 2
@@ -138,7 +143,7 @@ async def test_a_number_that_names_another_world_by_now(
     assert found.world == "2.3"
 
 
-async def test_a_library_that_gives_no_object(
+async def test_a_library_that_returns_no_object(
     connection: Connection, peer: ScriptedPeer, renderer: Renderer
 ) -> None:
     session, worlds = await attach(connection, peer, "S"), IsolatedWorlds()
@@ -149,7 +154,7 @@ async def test_a_library_that_gives_no_object(
     await resolve(worlds, session)
 
 
-async def test_without_a_library_none_is_made(
+async def test_without_a_library_none_is_created(
     connection: Connection, peer: ScriptedPeer, renderer: Renderer
 ) -> None:
     session, worlds = await attach(connection, peer, "S"), IsolatedWorlds()

@@ -1,4 +1,4 @@
-"""What was awaited to last, ended alone: for each way to set something, on a page and on a context."""
+"""Lasting settings, ended individually: each way to set something, on a page and on a context."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ CASES = [(way, on) for way in WAYS for on in ("page", "context") if on == "conte
 
 
 def told(scripted: ScriptedBrowser, since: int) -> list[tuple[str, object]]:
-    """What the browser was told, in an order that does not matter."""
+    """The commands that the browser received, in any order."""
     return sorted(((each.method, str(each.params)) for each in scripted.received[since:]), key=str)
 
 
@@ -81,18 +81,18 @@ async def test_each_is_ended_alone(
     assert len(scripted.received) == after_one, "it had ended"
     await two.aclose()
     await quiet()
-    assert told(scripted, before), f"the browser was told of an end ({alone.method})"
+    assert told(scripted, before), f"the browser received no end command ({alone.method})"
     one_again = WAYS[way](owner, 1, tmp_path)
-    async with one_again:  # and it can be set again, for a block
+    async with one_again:  # the same setting also works for a block
         pass
     with pytest.raises(RuntimeError, match="was not awaited"):
         await one_again.aclose()
 
 
-async def test_what_is_left_holds(
+async def test_remaining_settings_stay_in_effect(
     scripted: ScriptedBrowser, browser: cdpengine.Browser, tmp_path: Path
 ) -> None:
-    """Whichever of three ends first: the others hold, the latest of them before the rest."""
+    """Whichever of three ends first, the others stay in effect, and the latest of them wins."""
     page = await browser.new_page()
 
     def zone() -> object:
@@ -113,7 +113,7 @@ async def test_what_is_left_holds(
     assert zone() is None
     assert browser._state.emulations.settings_of(page._core.target)
     await page.emulation.reset()
-    await other.aclose()  # it had ended with the reset
+    await other.aclose()  # the reset already ended it
     assert browser._state.emulations.settings_of(page._core.target) == {}
 
     allowed = browser.context.allow_downloads(tmp_path / "one")
@@ -124,7 +124,7 @@ async def test_what_is_left_holds(
     assert browser._state.downloads.allowed(None) == (tmp_path / "two").resolve()
 
 
-async def test_settings_that_nobody_ends_do_not_pile_up(browser: cdpengine.Browser) -> None:
+async def test_settings_that_are_never_ended_do_not_accumulate(browser: cdpengine.Browser) -> None:
     page = await browser.new_page()
     first = page.emulation.set(timezone="Europe/Rome")
     await first
@@ -132,11 +132,11 @@ async def test_settings_that_nobody_ends_do_not_pile_up(browser: cdpengine.Brows
         await page.emulation.set_viewport(100 + width, 100)
     kept = browser._state.emulations._lasting[page.target_id]
     assert len(kept.parts) == 100
-    await first.aclose()  # too old to be told from the others: it stays
+    await first.aclose()  # too old to identify, so it stays in effect
     assert browser._state.emulations.settings_of(page._core.target)["timezone"] == "Europe/Rome"
 
 
-async def test_an_end_that_is_cancelled_is_an_end(browser: cdpengine.Browser) -> None:
+async def test_a_cancelled_end_still_ends_the_setting(browser: cdpengine.Browser) -> None:
     async def once() -> None:
         page = await browser.new_page()
         async with trio.open_nursery() as nursery:

@@ -1,4 +1,4 @@
-"""Manners are kept: robots.txt holds on, one task asks for it again, others are cancelled, and turns obey it."""
+"""Manners over time: robots.txt is cached, one task refreshes it, others may be cancelled, and turns obey it."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from cdpengine.errors import DisallowedByRobotsError
 from cdpengine.pool.manners import Manners
 from cdpengine.pool.manners.robots import LONGEST_KEPT
 
-# --- kept, asked again, asked by one ------------------------------------------------------------------------
+# --- cached, refreshed, refreshed by one task
+# ------------------------------------------------------------------
 
 
 async def later(clock: trio.testing.MockClock, seconds: float) -> None:
-    """Let time pass. The clock runs with the wall's meanwhile."""
+    """Let time pass. Meanwhile the clock runs in real time."""
     clock.jump(seconds)
     await trio.lowlevel.checkpoint()
 
 
 @pytest.fixture
 def clock(mock_clock: trio.testing.MockClock) -> trio.testing.MockClock:
-    mock_clock.rate = 1.0  # servers take their time
+    mock_clock.rate = 1.0  # servers need real time
     return mock_clock
 
 
-async def test_rules_hold_for_a_day(clock: trio.testing.MockClock) -> None:
+async def test_rules_are_valid_for_a_day(clock: trio.testing.MockClock) -> None:
     async with site_of(answer(200, RULES), answer(404)) as site:
         manners = site.manners()
         assert await disallowed(manners, f"{site.origin}/private") is not None
@@ -43,7 +44,7 @@ async def test_rules_hold_for_a_day(clock: trio.testing.MockClock) -> None:
         assert len(site.asked) == 2
 
 
-async def test_old_rules_hold_on_while_the_server_cannot_be_asked(clock: trio.testing.MockClock) -> None:
+async def test_old_rules_stay_valid_while_the_server_is_unreachable(clock: trio.testing.MockClock) -> None:
     async with site_of(answer(200, RULES), answer(500), answer(200, b"")) as site:
         manners = site.manners()
         assert await disallowed(manners, f"{site.origin}/private") is not None
@@ -55,7 +56,7 @@ async def test_old_rules_hold_on_while_the_server_cannot_be_asked(clock: trio.te
         assert await disallowed(manners, f"{site.origin}/private") is None
 
 
-async def test_a_server_that_cannot_answer_is_asked_less_and_less(clock: trio.testing.MockClock) -> None:
+async def test_a_failing_server_is_asked_less_and_less_often(clock: trio.testing.MockClock) -> None:
     async with site_of(answer(500)) as site:
         manners, waits = site.manners(), list[int]()
         for _ in range(9):
@@ -69,7 +70,7 @@ async def test_a_server_that_cannot_answer_is_asked_less_and_less(clock: trio.te
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-async def test_a_server_that_says_when_is_asked_then_and_left_alone_until_then(
+async def test_retry_after_sets_the_time_of_the_next_request(
     form: str, clock: trio.testing.MockClock
 ) -> None:
     value = "300" if form == "seconds" else formatdate(time() + 300, usegmt=True)
@@ -87,7 +88,7 @@ async def test_a_server_that_says_when_is_asked_then_and_left_alone_until_then(
         assert len(site.asked) == 2
 
 
-async def test_one_asks_and_all_get_the_answer() -> None:
+async def test_one_task_asks_and_all_get_the_answer() -> None:
     async with site_of(answer(200, RULES)) as site:
         manners, found = site.manners(), list[bool]()
         site.gate = trio.Event()
@@ -107,7 +108,7 @@ async def test_one_asks_and_all_get_the_answer() -> None:
         assert site.most_at_once == 1
 
 
-async def test_origins_are_asked_beside_each_other() -> None:
+async def test_origins_are_asked_concurrently() -> None:
     async with site_of(answer(200, RULES)) as one, site_of(answer(200, b"")) as other:
         one.gate = trio.Event()
         manners = one.manners()
@@ -119,8 +120,8 @@ async def test_origins_are_asked_beside_each_other() -> None:
 
 
 @pytest.mark.parametrize("waiting", [False, True])
-async def test_a_cancelled_task_spoils_nothing_for_the_others(waiting: bool) -> None:
-    """It asks, or it waits for the one that asks."""
+async def test_a_cancelled_task_does_not_affect_the_others(waiting: bool) -> None:
+    """The task is either the one that asks, or one that waits for it."""
     async with site_of(answer(200, RULES)) as site:
         manners, found = site.manners(), list[str]()
         site.gate = trio.Event()
@@ -168,7 +169,8 @@ async def in_turn(manners: Manners, url: str) -> None:
         pass
 
 
-# --- all together -------------------------------------------------------------------------------------------
+# --- combined
+# -------------------------------------------------------------------------------------------------
 
 
 async def test_a_turn_keeps_robots_delay_and_number(clock: trio.testing.MockClock) -> None:
@@ -193,7 +195,7 @@ async def test_robots_may_be_off() -> None:
         assert site.asked == []
 
 
-async def test_manners_are_off_at_ones_own_machine() -> None:
+async def test_manners_are_off_for_the_local_machine() -> None:
     async with site_of(answer(200, RULES)) as site:
         manners = Manners()
         url = f"{site.origin}/private"
@@ -210,7 +212,7 @@ async def test_manners_are_off_at_ones_own_machine() -> None:
 
 
 @pytest.mark.parametrize("url", ["about:blank", "data:text/html,x", "not a URL", "http://"])
-async def test_what_is_no_url_of_the_web_needs_no_manners(url: str) -> None:
+async def test_urls_outside_of_the_web_need_no_manners(url: str) -> None:
     manners = Manners(foreign_only=False)
     assert await manners.check(url) == 0.0
     assert manners.begin(url) is None
@@ -277,7 +279,7 @@ trio.run(main)
 
 
 @pytest.mark.parametrize("when", ["at first", "later"])
-async def test_a_shortage_of_ones_own_is_not_the_servers_fault(when: str) -> None:
+async def test_a_local_shortage_is_not_blamed_on_the_server(when: str) -> None:
     done = await trio.run_process([sys.executable, "-c", WITHOUT_DESCRIPTORS, when], capture_stdout=True)
     said = done.stdout.decode()
     assert said.startswith(

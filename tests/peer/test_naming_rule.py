@@ -1,6 +1,6 @@
-"""What is a property, and what a coroutine: a property tells what is known here, and asks nobody.
+"""Properties and coroutines: a property returns local knowledge and sends nothing.
 
-The rule is in docs/browsers.md. A new public name of these classes is held to it by being there.
+The rule is in docs/browsers.md. It covers every public name of these classes automatically.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def properties(kind: type) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-async def test_a_property_is_no_coroutine(kind: type) -> None:
+async def test_a_property_is_not_a_coroutine(kind: type) -> None:
     for name in properties(kind):
         found = inspect.getattr_static(kind, name)
         getter = getattr(found, "fget", None) or getattr(found, "func", None)
@@ -36,7 +36,7 @@ async def test_a_property_is_no_coroutine(kind: type) -> None:
 
 @pytest.mark.parametrize("kind", CLASSES)
 async def test_only_a_coroutine_takes_a_timeout(kind: type) -> None:
-    """What has a timeout asks or waits: it is awaited or entered, and no plain method."""
+    """A method with a timeout asks or waits. It is awaited or entered, and never a plain method."""
     for name in public(kind):
         found = inspect.getattr_static(kind, name)
         if not inspect.isfunction(found) or "timeout" not in inspect.signature(found).parameters:
@@ -49,7 +49,7 @@ async def test_only_a_coroutine_takes_a_timeout(kind: type) -> None:
         assert inspect.iscoroutinefunction(found) or entered or lasting, name
 
 
-async def test_a_property_asks_nobody(scripted: ScriptedBrowser, browser: cdpengine.Browser) -> None:
+async def test_a_property_sends_nothing(scripted: ScriptedBrowser, browser: cdpengine.Browser) -> None:
     page = await browser.new_page()
     await quiet()
     before = len(scripted.received)

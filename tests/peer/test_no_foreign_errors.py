@@ -1,8 +1,9 @@
-"""Every public method of a page, with each reply of the browser in turn gone wrong: nothing but EngineErrors leaves.
+"""Every public method of a page, with each reply of the browser replaced by a bad one: it raises only
+EngineErrors.
 
-Rule: the methods come from introspection and the replies from what a run without faults is answered, so neither a new
-method nor a new call can be left out. A reply is refused, of another shape, of other values, or does not come because the
-page ends. After each run nothing is held down.
+Rule: introspection finds the methods, and a run without faults finds the replies, so new methods and calls
+are covered automatically. A reply is refused, has another shape or other values, or never comes because the
+page closes. After each run no key or button is down.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ ASKS_NOTHING = {
     "scripts.unexpose",
     "network.unroute",
 }
-"""Methods that have nothing to ask of the browser here."""
+"""Methods that send nothing to the browser here."""
 
 
 def changed(value: Any) -> Any:
-    """The same value with other leaves: empty lists, other numbers, and texts that are no base64 either."""
+    """The same value with other leaves: empty lists, other numbers, and strings that are not base64 either."""
     if isinstance(value, dict):
         return {name: changed(part) for name, part in value.items()}
     if isinstance(value, bool) or value is None:
@@ -67,10 +68,10 @@ HARMS: dict[str, Harm] = {
 
 @pytest.fixture
 def guard() -> None:
-    """Seconds of the clock of these tests are no measure of whether one hangs; pytest-timeout's are."""
+    """The virtual seconds of these tests say nothing about hangs. Rely on pytest-timeout instead."""
 
 
-def test_no_method_is_left_out() -> None:
+def test_all_methods_are_covered() -> None:
     assert set(CALLS) == set(methods())
 
 
@@ -89,9 +90,7 @@ async def test_only_engine_errors_leave(
                     page = await engine.new_page()
                 browser.target = page.target_id
                 browser.arm(step, harm)
-                autojump_clock.rate = (
-                    20  # it does not jump while something waits for the page again and again
-                )
+                autojump_clock.rate = 20  # the clock does not jump while a task polls the page
                 try:
                     await use(page, name, call, tmp_path / "written")
                 except cdpengine.EngineError:
@@ -100,7 +99,7 @@ async def test_only_engine_errors_leave(
                     error.add_note(f"{name}: {what} at call {step}")
                     raise
                 finally:
-                    autojump_clock.rate = 0  # a new page has its time on a busy machine, too
+                    autojump_clock.rate = 0  # a new page gets enough time on a busy machine, too
                 finished, browser.left = browser.left, None
                 assert finished is not None
                 await quiet()

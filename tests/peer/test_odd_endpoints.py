@@ -1,4 +1,6 @@
-"""What an endpoint may answer in place of a browser, over http, https, ws and wss: told at once, and without a secret."""
+"""Endpoints that answer without being a browser, over http, https, ws and wss: reported immediately and
+without secrets.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ NOT_THERE = "Is Chrome running there"
 
 @attrs.frozen
 class Answer:
-    """`head` is written to any request, and the connection stays open after it: nobody may wait for more."""
+    """`head` answers any request, and the connection stays open: a client must not wait for more."""
 
     head: bytes
     told: str
@@ -34,7 +36,9 @@ def with_status(status: int, phrase: str, *headers: str) -> bytes:
 
 
 def refused(status: int, phrase: str, advised: str, *headers: str, told: str | None = None) -> Answer:
-    """A refusal whose body is never whole: none, part of what was promised, or one until the connection ends."""
+    """Return a refusal whose body is never complete: missing, a part of the announced length, or open until
+    the end.
+    """
     return Answer(with_status(status, phrase, *headers), f"{status} ({told or phrase})", advised, status)
 
 
@@ -54,7 +58,7 @@ ANSWERS = {
     ),
     "401, its phrase is long": refused(401, "x" * 1000, "headers=", "Content-Length: 0", told="Unauthorized"),
     "401, no phrase": refused(401, "", "headers=", "Content-Length: 0", told="Unauthorized"),
-    "401, a phrase of its own": refused(401, "Token expired", "headers=", "Content-Length: 0"),
+    "401, with its own phrase": refused(401, "Token expired", "headers=", "Content-Length: 0"),
     "403": refused(403, "Forbidden", "Origin", "Content-Length: 0"),
     "404": refused(404, "Not Found", "ws", "Content-Length: 0"),
     "407": refused(407, "Proxy Authentication Required", "headers=", "Content-Length: 0"),
@@ -64,7 +68,7 @@ ANSWERS = {
     "500": refused(500, "Internal Server Error", "failed", "Content-Length: 0"),
     "502": refused(502, "Bad Gateway", "failed", "Content-Length: 0"),
     "503": refused(503, "Service Unavailable", "try again", "Content-Length: 0"),
-    "599, which nobody knows": Answer(with_status(599, ""), "599", "failed", 599),
+    "599, an unknown status": Answer(with_status(599, ""), "599", "failed", 599),
     "302 to another host": refused(
         302,
         "Found",
@@ -110,7 +114,7 @@ async def refusal_of(
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-async def test_what_is_answered_is_told_at_once(
+async def test_each_answer_is_reported_immediately(
     name: str, scheme: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = ANSWERS[name]
@@ -129,10 +133,10 @@ async def test_what_is_answered_is_told_at_once(
     assert error.status == answer.status
 
 
-async def test_a_refusal_that_trickles_is_told_with_its_first_line(
+async def test_a_trickling_refusal_is_reported_with_its_first_line(
     scheme: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Byte by byte, each with a packet of its own; the body never ends."""
+    """The answer comes byte by byte, each in a separate packet. The body never ends."""
 
     async def serve(stream: ByteStream) -> None:
         await read_request(stream)
@@ -148,7 +152,7 @@ async def test_a_refusal_that_trickles_is_told_with_its_first_line(
 
 
 @pytest.mark.parametrize("head", [b"", b"HTTP/1.1 4", b"HTTP/1.1 101 X\r\nUpgrade: web"])
-async def test_a_server_that_closes_before_it_has_answered(
+async def test_a_server_that_closes_before_its_answer(
     head: bytes, scheme: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with tcp_server(answering(head), tls=is_tls(scheme)) as port:
@@ -167,7 +171,7 @@ async def test_a_server_that_expects_tls(scheme: str, first: bytes, caplog: pyte
 
 
 @pytest.mark.parametrize("scheme", ["wss", "https"])
-async def test_a_certificate_that_nobody_vouches_for(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_untrusted_certificate(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
     async with tcp_server(answering(b""), tls=True) as port:
         error = await refusal_of(scheme, port, caplog)
     assert "certificate is not accepted: self-signed certificate" in str(error)
@@ -175,7 +179,7 @@ async def test_a_certificate_that_nobody_vouches_for(scheme: str, caplog: pytest
 
 
 @pytest.mark.parametrize("scheme", ["wss", "https"])
-async def test_tls_where_there_is_none(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_tls_with_a_server_without_it(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
     async def serve(stream: ByteStream) -> None:
         await stream.receive_some(4096)
         await stream.send_all(with_status(400, "Bad Request"))
@@ -210,14 +214,14 @@ async def test_an_answer_that_never_comes_ends_with_the_timeout(head: bytes, sch
         ),
     ],
 )
-async def test_what_is_no_http_is_not_repeated(
+async def test_anything_but_http_is_not_repeated(
     head: bytes, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with tcp_server(answering(head)) as port:
         assert told in str(await refusal_of("http", port, caplog))
 
 
-async def test_a_websocket_that_is_closed_with_its_handshake() -> None:
+async def test_a_websocket_that_closes_after_its_handshake() -> None:
     reason = b"\x03\xe8" + SECRETS[0].encode()
     async with tcp_server(answering(bytes((0x88, len(reason))) + reason, upgrade=True)) as port:
         with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailedError) as caught:
@@ -227,7 +231,8 @@ async def test_a_websocket_that_is_closed_with_its_handshake() -> None:
     assert SECRETS[0] not in str(caught.value)
 
 
-# --- a websocket, and no browser behind it -----------------------------------------------------------------
+# --- a websocket without a browser behind it
+# -----------------------------------------------------------------
 
 
 def text_frame(text: str) -> bytes:
@@ -244,8 +249,8 @@ NO_BROWSERS = {
 
 
 @pytest.mark.parametrize("name", NO_BROWSERS)
-async def test_what_speaks_the_protocol_and_is_no_browser(name: str) -> None:
-    """Node.js answers so: it has scripts to debug, and neither tabs nor a version of a browser."""
+async def test_an_endpoint_that_speaks_the_protocol_without_a_browser(name: str) -> None:
+    """Node.js answers this way: it has scripts to debug, but neither tabs nor a browser version."""
     said, told = NO_BROWSERS[name]
 
     async def serve(stream: ByteStream) -> None:
@@ -264,7 +269,7 @@ async def test_what_speaks_the_protocol_and_is_no_browser(name: str) -> None:
 
 @pytest.mark.parametrize(("said", "told"), [("no session", ": no session"), (f"bad: {SECRETS[0]}", "")])
 async def test_a_websocket_that_closes_with_a_reason(said: str, told: str) -> None:
-    """Services accept, and close with a code and a text, where a session cannot be had."""
+    """Services accept the connection, then close it with a code and a reason if they have no session to give."""
     reason = b"\x03\xf0" + said.encode()
 
     async def serve(stream: ByteStream) -> None:

@@ -1,4 +1,4 @@
-"""Calls into a page, cancelled or not, while their session or their connection ends: what the caller gets then."""
+"""Calls into a page, cancelled or not, while their session or connection ends: the outcome for the caller."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ENDS: dict[str, tuple[Callable[[Session], None], type[Exception]]] = {
 
 
 def _silent(peer: ScriptedPeer) -> list[Request]:
-    """Have the peer answer no call into a page. Returns those that came."""
+    """Let the peer answer no call into a page. Return the calls."""
     came: list[Request] = []
 
     def take(request: Request) -> Answer:
@@ -82,10 +82,12 @@ def _silent(peer: ScriptedPeer) -> list[Request]:
 @pytest.mark.parametrize("cancelled", [True, False])
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("use", USES)
-async def test_what_ends_while_a_group_is_open(
+async def test_ends_during_an_open_group(
     use: str, end: str, cancelled: bool, connection: Connection, peer: ScriptedPeer
 ) -> None:
-    """The cancellation where there is one, else the reason of the end; never an error of the release."""
+    """The caller gets the cancellation if any, otherwise the reason of the end, and never an error of the
+    release.
+    """
     session = await attach(connection, peer, "S")
     came = _silent(peer)
     finish, reason = ENDS[end]
@@ -120,10 +122,10 @@ WORDS = ["Execution was terminated", "Internal error"]
     ("hits", "repeats", "sent"), [(1, True, 2), (8, True, 9), (9, True, 9), (1, False, 1)]
 )
 @pytest.mark.parametrize("words", WORDS)
-async def test_a_call_that_a_termination_hits_is_sent_again(
+async def test_a_call_hit_by_a_termination_is_sent_again(
     words: str, hits: int, repeats: bool, sent: int, connection: Connection, peer: ScriptedPeer
 ) -> None:
-    """The same call, unless it is not to run twice, or too many terminations hit it."""
+    """The engine repeats the same call, unless it must not run twice or too many terminations hit it."""
     session = await attach(connection, peer, "S")
     came: list[Request] = []
 
@@ -144,7 +146,7 @@ async def test_a_call_that_a_termination_hits_is_sent_again(
 
 
 @pytest.mark.parametrize("end", ENDS)
-async def test_a_call_that_is_sent_again_ends_with_its_session(
+async def test_a_repeated_call_ends_with_its_session(
     end: str, connection: Connection, peer: ScriptedPeer
 ) -> None:
     session = await attach(connection, peer, "S")
@@ -208,10 +210,12 @@ async def test_a_group_is_released_once_in_each_of_its_sessions(
     assert sorted(map(str, released)) == ["S", "T"]
 
 
-async def test_the_id_of_an_object_whose_document_was_left_is_not_sent(
+async def test_the_id_of_an_object_of_an_earlier_document_is_not_sent(
     connection: Connection, peer: ScriptedPeer
 ) -> None:
-    """Where that document comes back, Chrome numbers objects from 1 again: an old id would name another one."""
+    """When that document returns, Chrome numbers objects from 1 again, so an old id would name another
+    object.
+    """
     session = await attach(connection, peer, "S")
     refusal = Refusal(-32000, "Cannot find context with specified id")
     sent: list[object] = []

@@ -1,4 +1,4 @@
-"""Endpoints that give each connection a browser of its own, or have no second connection to give."""
+"""Endpoints that give each connection a separate browser, or that refuse a second connection."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from cdpengine.testing.peer import Answer
 
 @pytest.fixture
 async def other(guard: None) -> AsyncIterator[ScriptedBrowser]:
-    """The browser that every further connection gets."""
+    """The browser of every further connection."""
     async with ScriptedBrowser() as peer:
         yield peer
 
 
 class OneOnly:
-    """Something over websockets that serves the first client, and refuses all others."""
+    """A server over websockets that accepts the first client and refuses all others."""
 
     def __init__(self, handshake: int | Literal["close"]) -> None:
         self.peer = ScriptedBrowser("websocket")
@@ -44,7 +44,10 @@ class OneOnly:
 async def engine(
     main: ScriptedBrowser, opened: list[ScriptedBrowser], *, optional: bool = True
 ) -> AsyncIterator[cdpengine.Browser]:
-    """The engine on `main`; its further connections reach the browsers of the list, the last one again and again."""
+    """The engine on `main`.
+
+    Its further connections reach the browsers of the list in order; the last one repeats.
+    """
     instruments = Instruments()
 
     @asynccontextmanager
@@ -88,7 +91,7 @@ async def test_evaluation_stays_on_the_first_connection_when_the_second_reaches_
     assert scripted.count("Target.closeTarget") == 0
 
 
-async def test_pages_that_come_at_once_all_move(
+async def test_pages_that_open_concurrently_all_move(
     scripted: ScriptedBrowser, other: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     async with engine(scripted, [other]) as browser:
@@ -104,7 +107,7 @@ async def test_pages_that_come_at_once_all_move(
         assert sorted(attached_by_hand(scripted)) == ["T1", "T2", "T3"]
 
 
-async def test_a_connection_that_is_opened_again_can_reach_another_browser(
+async def test_a_replaced_connection_can_reach_another_browser(
     scripted: ScriptedBrowser, other: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     async with engine(scripted, [scripted, other]) as browser:
@@ -119,10 +122,10 @@ async def test_a_connection_that_is_opened_again_can_reach_another_browser(
         assert page._core.target.evaluation_session_rebuilds == {"connection lost": 1}
 
 
-async def test_a_target_that_is_gone_on_both_connections_moves_nothing(
+async def test_a_target_that_closed_on_both_connections_moves_nothing(
     scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    """A tab that closes while its evaluation session is made is refused in the same words."""
+    """A tab that closes while its evaluation session is created is refused with the same words."""
 
     def close_first(request: Request) -> Answer:
         scripted.vanish("T1")
@@ -155,10 +158,10 @@ async def test_an_endpoint_that_refuses_a_second_connection_is_used_over_the_fir
 
 
 @pytest.mark.parametrize(("timeout", "patience"), [(30, 5), (4, 2)])
-async def test_a_second_connection_that_is_never_answered_is_given_up(
+async def test_a_second_connection_that_is_never_answered_is_abandoned(
     scripted: ScriptedBrowser, timeout: float, patience: float, autojump_clock: MockClock
 ) -> None:
-    """A service with one browser left to give queues the second client for as long as the first one stays."""
+    """A service with no further browser queues the second client while the first one stays."""
 
     door = Door(scripted)
     door.silent = True
@@ -172,7 +175,7 @@ async def test_a_second_connection_that_is_never_answered_is_given_up(
         assert not starting.cancelled_caught
 
 
-async def test_a_browser_that_was_launched_must_give_a_second_connection(
+async def test_a_launched_browser_must_accept_a_second_connection(
     scripted: ScriptedBrowser,
 ) -> None:
     door = Door(scripted)
@@ -184,7 +187,7 @@ async def test_a_browser_that_was_launched_must_give_a_second_connection(
 
 
 @pytest.mark.parametrize("path", ["/", "", "/chromium", "/devtools/browser/", "/session/1"])
-async def test_no_second_browser_is_asked_for_where_the_address_names_none(path: str) -> None:
+async def test_an_address_without_a_browser_id_gets_no_second_connection(path: str) -> None:
     async with ScriptedBrowser("websocket") as peer:
         address = peer.endpoint.partition("/devtools/")[0]
         async with cdpengine.connect(address + path + "?token=1") as browser:

@@ -1,4 +1,4 @@
-"""The proxy in front of a scripted peer and of a plain web server: what goes through, what ends, and why."""
+"""The proxy between clients and a scripted peer or a plain web server: traffic, ends, and their reasons."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def connection(proxy: debug.Proxy) -> AsyncIterator[Connection]:
 
 
 async def ended(proxy: debug.Proxy, number: int = 0) -> str:
-    """Wait until a passage is over, and say why."""
+    """Wait until a connection through the proxy is over. Return the reason."""
     while (ending := proxy.passages[number].ending) is None:
         await trio.testing.wait_all_tasks_blocked(0.005)
     return ending
@@ -81,7 +81,7 @@ async def test_large_messages_go_through_whole(
     assert len((await connection.root.call("A.b"))["text"]) == len(text)
 
 
-async def test_many_clients_at_once(peer: ScriptedPeer, proxy: debug.Proxy) -> None:
+async def test_many_concurrent_clients(peer: ScriptedPeer, proxy: debug.Proxy) -> None:
     peer.on("A.a", lambda request: dict(request.params))
 
     async def client(number: int) -> None:
@@ -126,7 +126,7 @@ async def test_a_client_that_vanishes_ends_its_connection_to_the_browser(
         ("close", "closed with code 1000"),
     ],
 )
-async def test_a_browser_that_goes_ends_the_client_with_the_reason(
+async def test_a_browser_that_closes_ends_the_client_with_the_reason(
     peer: ScriptedPeer, proxy: debug.Proxy, connection: Connection, how: str, expected: str
 ) -> None:
     peer.on("A.a", SILENCE)
@@ -145,7 +145,7 @@ async def test_a_browser_that_goes_ends_the_client_with_the_reason(
 @pytest.mark.parametrize(
     ("handshake", "status"), [(404, 502), ("close", 502), ("ignore", 504)], ids=["404", "close", "ignore"]
 )
-async def test_a_browser_that_lets_nobody_in_refuses_the_client(
+async def test_a_browser_that_refuses_connections_refuses_the_client(
     peer: ScriptedPeer,
     proxy: debug.Proxy,
     monkeypatch: pytest.MonkeyPatch,
@@ -160,12 +160,12 @@ async def test_a_browser_that_lets_nobody_in_refuses_the_client(
     assert "did not let it in" in await ended(proxy)
 
 
-async def test_a_web_page_is_turned_away_by_the_browser_that_sees_its_origin(
+async def test_a_browser_sees_the_origin_of_a_web_page_and_refuses_it(
     peer: ScriptedPeer, proxy: debug.Proxy
 ) -> None:
     async with open_websocket(proxy.ws_endpoint, headers={"Origin": "http://evil.example"}):
         await peer.linked()
-    # The peer lets it in; Chrome would not. What counts is that the header reached it.
+    # The peer accepts it; Chrome would refuse. The test only requires that the header arrived.
     assert proxy.passages[0].path == "/devtools/browser/scripted-peer"
 
 
@@ -184,7 +184,7 @@ async def test_an_error_is_answered_without_asking_the_browser(
     assert peer.count("Page.navigate") == 2
 
 
-async def test_a_dropped_call_is_not_asked_and_a_dropped_reply_not_given(
+async def test_a_dropped_call_is_not_sent_and_a_dropped_reply_not_delivered(
     peer: ScriptedPeer, proxy: debug.Proxy, connection: Connection
 ) -> None:
     proxy.faults.add("drop:A.a:1")
@@ -196,7 +196,7 @@ async def test_a_dropped_call_is_not_asked_and_a_dropped_reply_not_given(
     assert not second.done
 
 
-async def test_a_duplicate_comes_twice(
+async def test_a_duplicate_arrives_twice(
     peer: ScriptedPeer, proxy: debug.Proxy, connection: Connection
 ) -> None:
     proxy.faults.add("duplicate:A.a:1")
@@ -221,7 +221,7 @@ async def test_a_truncated_reply_ends_its_call(
     assert (await connection.root.call("A.a"))["text"]
 
 
-async def test_a_delay_holds_back_what_follows(
+async def test_a_delay_also_delays_later_messages(
     peer: ScriptedPeer, proxy: debug.Proxy, connection: Connection
 ) -> None:
     proxy.faults.add("delay:A.a:1:150")
@@ -250,10 +250,10 @@ async def test_a_cut_ends_both_sides(
 # --- HTTP --------------------------------------------------------------------------------------------------
 
 
-async def test_what_a_client_asks_over_http_is_not_logged(
+async def test_http_requests_of_a_client_are_not_logged(
     httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """httpx logs URLs whole, and a gateway's have tokens in them."""
+    """httpx logs complete URLs, and the URLs of a gateway contain tokens."""
     caplog.set_level("DEBUG")
     httpserver.expect_request("/json/list", query_string="token=sesame").respond_with_json([])
     async with debug.proxy(f"ws://127.0.0.1:{httpserver.port}/devtools/browser/1") as proxy:
@@ -263,7 +263,7 @@ async def test_what_a_client_asks_over_http_is_not_logged(
     async with httpx.AsyncClient(trust_env=False) as client:
         await client.get(f"http://127.0.0.1:{httpserver.port}/json/list?token=sesame")
     assert "httpx" in {record.name for record in caplog.records}, (
-        "what the program itself asks is logged as ever"
+        "the program's own requests are logged as usual"
     )
 
 
@@ -272,7 +272,7 @@ async def ask(proxy: debug.Proxy, path: str, method: str = "GET", **headers: str
         return await client.request(method, f"{proxy.endpoint}{path}", headers=headers)
 
 
-async def test_what_the_browser_says_of_itself_points_at_the_proxy(httpserver: HTTPServer) -> None:
+async def test_json_endpoints_of_the_browser_point_at_the_proxy(httpserver: HTTPServer) -> None:
     here = f"{httpserver.host}:{httpserver.port}"
     version = {"Browser": "X/1", "webSocketDebuggerUrl": f"ws://{here}/devtools/browser/b"}
     page = {
@@ -303,7 +303,7 @@ async def test_what_the_browser_says_of_itself_points_at_the_proxy(httpserver: H
         assert (gone.status_code, gone.text) == (404, "No such target id: Q")
         frontend = await ask(proxy, "/devtools/inspector.html")
         assert (frontend.text, frontend.headers["content-type"]) == ("<p>", "text/html")
-        # Under a name of its own, as a forwarded port has it, the addresses are those that were asked.
+        # Under another name, such as that of a forwarded port, the addresses use the requested name.
         forwarded = (await ask(proxy, "/json/version", host="localhost:99")).json()
         assert forwarded["webSocketDebuggerUrl"] == "ws://localhost:99/devtools/browser/b"
         assert (await ask(proxy, "/json/version", host="evil.example")).status_code == 403
@@ -314,7 +314,7 @@ async def test_what_the_browser_says_of_itself_points_at_the_proxy(httpserver: H
     httpserver.start()
 
 
-async def test_a_browser_without_json_is_known_by_its_websocket(proxy: debug.Proxy) -> None:
+async def test_a_browser_without_json_is_identified_by_its_websocket(proxy: debug.Proxy) -> None:
     known = (await ask(proxy, "/json/version")).json()
     assert known["webSocketDebuggerUrl"] == proxy.ws_endpoint
     assert (await ask(proxy, "/json/list")).status_code >= 400
@@ -330,22 +330,23 @@ async def test_a_browser_without_json_is_known_by_its_websocket(proxy: debug.Pro
     ],
     ids=["nonsense", "endless", "nothing", "half"],
 )
-async def test_clients_that_speak_no_http_end_alone(proxy: debug.Proxy, sent: bytes, answer: bytes) -> None:
+async def test_clients_without_http_end_alone(proxy: debug.Proxy, sent: bytes, answer: bytes) -> None:
     async with await trio.open_tcp_stream(*proxy.listens_on) as stream:
         try:
             await stream.send_all(sent)
             await stream.send_eof()
             assert answer[:1] in await stream.receive_some(1000)
         except trio.BrokenResourceError:
-            assert len(sent) > 1_000_000  # closed on it while it was sending
+            assert len(sent) > 1_000_000  # closed during its send
     async with open_websocket(proxy.ws_endpoint) as transport, open_connection(transport) as connection:
         await connection.root.call("A.a")
 
 
-# --- around it ---------------------------------------------------------------------------------------------
+# --- environment
+# -----------------------------------------------------------------------------------------------
 
 
-async def test_what_cannot_work_is_refused_at_once(peer: ScriptedPeer) -> None:
+async def test_impossible_settings_are_refused_immediately(peer: ScriptedPeer) -> None:
     async with debug.proxy(peer.endpoint) as proxy:
         for arguments in (
             {"port": proxy.listens_on[1]},
@@ -412,7 +413,7 @@ async def test_the_recording_holds_the_clients_side(peer: ScriptedPeer, tmp_path
     assert json.loads(bytes(lines[-1].msg))["error"]["message"] == "no"
 
 
-async def test_cancelled_at_every_moment_nothing_is_left(peer: ScriptedPeer) -> None:
+async def test_a_cancellation_at_any_moment_leaves_nothing_behind(peer: ScriptedPeer) -> None:
     async def operation() -> None:
         async with (
             debug.proxy(peer.endpoint) as proxy,

@@ -1,6 +1,6 @@
 """Random strings of all planes, with controls and unpaired surrogates: recorded, read, exported and replayed.
 
-The peer echoes each string, so the wire itself is the oracle: what is sent must come back from every form.
+The peer echoes each string, so the wire itself is the oracle: every form must return the sent string.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("guard")
 
 METHOD = "Strings.echo"
 IN_A_CALL = 4
-"""Strings of a call: so few that no export cuts the call."""
+"""Strings per call: few enough that no export cuts the call."""
 
 
 def in_calls(strings: list[str]) -> list[dict[str, Any]]:

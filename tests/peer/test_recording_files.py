@@ -1,4 +1,6 @@
-"""Which file a recording goes to: a new one, or one that is overwritten on purpose; numbered for further browsers."""
+"""The file of a recording: a new file, or one that is overwritten on purpose, with a number for further
+browsers.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ async def test_each_further_browser_of_a_program_gets_a_numbered_file(
 
 
 @pytest.mark.parametrize("there", ["a.jsonl", "a-2.jsonl"])
-async def test_a_file_that_was_there_before_the_program_is_refused_before_anything_is_sent(
+async def test_an_earlier_file_is_refused_before_anything_is_sent(
     peer: ScriptedPeer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str
 ) -> None:
     monkeypatch.setenv("CDPENGINE_RECORD", str(tmp_path / "a.jsonl"))
@@ -67,7 +69,7 @@ async def test_a_file_that_was_there_before_the_program_is_refused_before_anythi
     assert methods(tmp_path / there) == {"Mark.overwriting"}
 
 
-async def test_a_recording_that_was_taken_away_leaves_its_name_free(
+async def test_a_removed_recording_frees_its_name(
     peer: ScriptedPeer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.jsonl"
@@ -78,7 +80,7 @@ async def test_a_recording_that_was_taken_away_leaves_its_name_free(
         path.unlink()
 
 
-async def test_what_could_not_be_reached_leaves_no_recording(
+async def test_a_failed_connection_leaves_no_recording(
     peer: ScriptedPeer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CDPENGINE_RECORD", str(tmp_path / "a.jsonl"))
@@ -87,7 +89,7 @@ async def test_what_could_not_be_reached_leaves_no_recording(
         await session(peer, "Mark.refused")
     with pytest.raises(cdpengine.InvalidArgumentError, match="listening address"):
         async with debug.proxy(peer.endpoint, record=tmp_path / "p.jsonl", host="192.0.2.1"):
-            pytest.fail("nobody has that address")
+            pytest.fail("this address must fail")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""The recorder on a connection: all that goes through becomes lines, in order, whatever goes wrong; nobody waits for it."""
+"""The recorder on a connection: all traffic becomes lines, in order, under any fault, and delays no task."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def event(number: int, size: int = 10) -> Traffic:
     return Traffic(trio.current_time(), "received", "c", text)
 
 
-async def test_what_goes_through_is_written_in_order_and_without_secrets(tmp_path: Path) -> None:
+async def test_traffic_is_written_in_order_and_without_secrets(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     redactor = Redactor(patterns=["(?i)pin[0-9]+"], secrets=["hunter22"])
     known = [("c", "S", "T", "page", "http://x/?token=abcdef")]
@@ -66,10 +66,10 @@ async def test_what_goes_through_is_written_in_order_and_without_secrets(tmp_pat
         assert secret not in path.read_bytes()
 
 
-async def test_what_the_thread_that_writes_has_just_taken_counts_at_the_end(tmp_path: Path) -> None:
-    """The last key is typed while the thread makes lines of the keys before: the fingerprint is that of all keys."""
+async def test_messages_in_the_writer_thread_count_at_the_end(tmp_path: Path) -> None:
+    """The last key is typed while the thread writes the earlier keys. The fingerprint covers all keys."""
     path = tmp_path / "a.jsonl"
-    recorder = recorder_at(path, redactor=Redactor(patterns=["(x+x+)+y"]))  # it takes its time
+    recorder = recorder_at(path, redactor=Redactor(patterns=["(x+x+)+y"]))  # a slow pattern
     recorder._start()
     for number, letter in enumerate("c4nary-pass", 1):
         params = f'{{"type":"keyDown","text":"{letter}","slow":"{"x" * 16}"}}'
@@ -86,8 +86,8 @@ async def test_what_the_thread_that_writes_has_just_taken_counts_at_the_end(tmp_
 
 
 @pytest.mark.parametrize("size", [10, 100_000])
-async def test_nothing_is_lost_whoever_makes_the_lines(tmp_path: Path, size: int) -> None:
-    """Some are made by the task that has the messages, some by the thread that finds them lying."""
+async def test_no_line_is_lost_whichever_side_makes_it(tmp_path: Path, size: int) -> None:
+    """The task with the messages makes some lines. The writer thread makes lines of queued messages."""
     path = tmp_path / "a.jsonl.zst"
     instruments = Instruments()
     async with record_traffic(instruments, path) as recorder:
@@ -95,7 +95,7 @@ async def test_nothing_is_lost_whoever_makes_the_lines(tmp_path: Path, size: int
             instruments.pass_on(event(number, size))
             if number % 100 == 0:
                 with trio.fail_after(30):
-                    while recorder.statistics().queued:  # noqa: ASYNC110 - a thread that writes tells nobody
+                    while recorder.statistics().queued:  # noqa: ASYNC110 - the writer thread has no event for it
                         await trio.sleep(0.01)
         counts = recorder.statistics()
     assert (counts.messages, counts.lost) == (600, 0)
@@ -104,7 +104,7 @@ async def test_nothing_is_lost_whoever_makes_the_lines(tmp_path: Path, size: int
     assert [line.n for line in lines] == list(range(1, 601))
 
 
-async def test_what_does_not_fit_is_counted_where_it_is_missing(tmp_path: Path) -> None:
+async def test_overflow_is_counted_at_the_gap(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     recorder = recorder_at(path, queued=500)
     for number in range(3):
@@ -140,15 +140,15 @@ TWO_BODIES = [
         },
     ),
 ]
-"""What is read of two bodies at once, one of which was cut within a secret."""
+"""The interleaved reads of two bodies, one of which was cut inside a secret."""
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.zst", "proxy.jsonl", "log", "messages"])
 @pytest.mark.parametrize("binary", [False, True])
-async def test_a_secret_that_is_cut_in_two_is_in_nothing_that_is_written(
+async def test_a_secret_cut_in_two_appears_in_no_output(
     tmp_path: Path, name: str, binary: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """In all that is made of the traffic, whether it came over a websocket (texts) or a pipe (bytes)."""
+    """Covers everything derived from the traffic, over a websocket (strings) and a pipe (bytes)."""
     instruments = Instruments()
     messages = MessageLog()
     with contextlib.ExitStack() as stack:
@@ -225,10 +225,10 @@ THROWN = {"text": "Uncaught", "exception": {"type": "object", "description": "Er
         (None, "'users'", {"result": RETURNED}, False),
     ],
 )
-async def test_a_reply_that_was_withheld_says_so(
+async def test_a_withheld_reply_is_marked(
     options: dict[str, Any] | None, source: str, result: dict[str, Any], withheld: bool, tmp_path: Path
 ) -> None:
-    """What is secret wherever it stands does not count: no other recording would have it."""
+    """Values that are secret everywhere do not count: every recording withholds them."""
     path = tmp_path / "a.jsonl"
     recorder = recorder_at(path, redactor=None if options is None else Redactor(**options))
     recorder._start()

@@ -1,4 +1,4 @@
-"""The recovery steps against a browser that does as it is told; on a clock that jumps, so times are exact."""
+"""The recovery steps against a scripted browser, on a clock that jumps, so times are exact."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
 
 QUICK = 0.1
-"""Seconds that dialog, termination and probe may take together."""
+"""Maximum time of dialog, termination and probe together, in seconds."""
 
 PATIENCE = 0.5
-"""Seconds more, for the first probe and for the rest, where a recovery is asked for."""
+"""Additional time for the first probe and the other steps of an explicit recovery, in seconds."""
 
 
 def crash(scripted: ScriptedBrowser) -> None:
@@ -74,7 +74,7 @@ async def test_a_page_that_answers_late_on_a_busy_machine_is_left_alone(
     assert scripted.count("Runtime.terminateExecution") == scripted.count("Target.closeTarget") == 0
 
 
-async def test_a_termination_that_is_confirmed_late_counts(
+async def test_a_late_confirmation_of_a_termination_counts(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -108,7 +108,7 @@ async def test_a_hung_page_is_terminated_on_both_its_sessions(
 
     def freed(request: Request) -> Answer:
         if request.session_id == "L-T1":
-            return SILENCE  # this one is not heard
+            return SILENCE  # this one gets no answer
         scripted.on("Runtime.evaluate", NUMBER)
         return None
 
@@ -121,7 +121,7 @@ async def test_a_hung_page_is_terminated_on_both_its_sessions(
     assert told == {"L-T1", "S-T1"}
 
 
-async def test_what_is_not_confirmed_is_not_claimed(
+async def test_an_unconfirmed_termination_is_not_claimed(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -138,7 +138,7 @@ async def test_what_is_not_confirmed_is_not_claimed(
 @pytest.mark.parametrize(
     "words", ["Inspected target navigated or closed", "Execution was terminated", "Internal error"]
 )
-async def test_a_probe_that_was_hit_itself_is_no_answer(
+async def test_a_probe_hit_by_the_termination_is_not_an_answer(
     page: cdpengine.Page, scripted: ScriptedBrowser, words: str, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -153,7 +153,7 @@ async def test_a_probe_that_was_hit_itself_is_no_answer(
     assert (report.terminated, report.responsive) == (True, False)
 
 
-async def test_a_dialog_that_is_open_is_dismissed_first(
+async def test_an_open_dialog_is_dismissed_first(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -190,7 +190,7 @@ async def test_reload_is_only_done_where_it_is_allowed(
     assert await page.evaluate("1") == 1
 
 
-async def test_a_slow_reload_is_reported_as_under_way_and_waited_for(
+async def test_a_slow_reload_is_reported_as_pending_and_awaited(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -217,7 +217,7 @@ async def test_a_slow_reload_is_reported_as_under_way_and_waited_for(
 
 
 async def _reports(page: cdpengine.Page) -> cdpengine.RecoveryReport:
-    """The report of a recovery that does not wait for what goes on, as an evaluate's."""
+    """The report of a recovery that does not wait for pending work, such as that of `evaluate`."""
     from cdpengine._evaluate.recovery import recover
 
     started = trio.current_time()
@@ -226,7 +226,7 @@ async def _reports(page: cdpengine.Page) -> cdpengine.RecoveryReport:
     return report
 
 
-async def test_a_reload_that_never_ends_is_given_up_on(
+async def test_a_reload_that_never_ends_is_abandoned(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -240,7 +240,7 @@ async def test_a_reload_that_never_ends_is_given_up_on(
     assert not page._core.target.running.recovery_under_way
 
 
-async def test_where_chrome_refuses_the_crash_it_goes_by_another_site(
+async def test_the_recovery_navigates_to_another_site_if_chrome_refuses_the_crash(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     await page.goto("https://a.example/")
@@ -259,7 +259,7 @@ async def test_where_chrome_refuses_the_crash_it_goes_by_another_site(
     assert urls[-2:] == ["data:text/html,", "https://a.example/"]
 
 
-async def test_close_is_told_once_a_second(
+async def test_close_is_repeated_once_a_second(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -274,7 +274,7 @@ async def test_close_is_told_once_a_second(
     assert scripted.count("Page.crash") == 0
 
 
-async def test_a_page_that_vanishes_in_the_middle(
+async def test_a_page_that_closes_during_recovery(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -291,7 +291,7 @@ async def test_a_page_that_vanishes_in_the_middle(
 # --- the watchdog --------------------------------------------------------------------------------------------------
 
 
-async def test_the_watchdog_recovers_a_page_that_is_silent(
+async def test_the_watchdog_recovers_a_silent_page(
     browser: cdpengine.Browser,
     page: cdpengine.Page,
     scripted: ScriptedBrowser,
@@ -314,11 +314,11 @@ async def test_the_watchdog_recovers_a_page_that_is_silent(
         await scripted.wait_for("Runtime.terminateExecution")
         assert 4 <= trio.current_time() - hung <= 6
         await trio.sleep(20)
-    assert scripted.count("Runtime.terminateExecution") == 2  # on both sessions, once
+    assert scripted.count("Runtime.terminateExecution") == 2  # once on each of two sessions
     assert len([record for record in caplog.records if record.name == "cdpengine.recovery"]) == 1
 
 
-async def test_the_watchdog_does_not_hammer_and_ends_with_its_page(
+async def test_the_watchdog_spaces_its_recoveries_and_ends_with_its_page(
     browser: cdpengine.Browser, page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -332,10 +332,10 @@ async def test_the_watchdog_does_not_hammer_and_ends_with_its_page(
         assert scripted.count("Runtime.terminateExecution") == before
 
 
-async def test_a_termination_without_answer_hits_no_script_of_the_pages_next_action(
+async def test_a_late_termination_does_not_hit_the_next_action(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    """Where nothing runs, V8 keeps a termination for the next script: a question of ours takes it."""
+    """If no script runs, V8 keeps a termination for the next script. A call of the engine absorbs it."""
     held: list[Request] = []
     asked: list[str] = []
 

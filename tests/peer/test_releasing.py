@@ -1,4 +1,6 @@
-"""Remote objects are let go of at the end of each use, and never in place of the reason for which it ended."""
+"""Remote objects are released at the end of each use, and a release error never replaces the reason for that
+end.
+"""
 
 from __future__ import annotations
 
@@ -76,17 +78,18 @@ def answering(scripted: ScriptedBrowser) -> ScriptedBrowser:
 
 
 @pytest.mark.parametrize("use", USES)
-async def test_a_cancellation_stays_one_where_the_session_ends_with_it(
+async def test_a_cancellation_wins_over_the_end_of_the_session(
     use: str, browser: cdpengine.Browser, answering: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    """At each command of the use, the session ends and the use is cancelled before it hears of that."""
+    """At each command of the use, the session ends and the use is cancelled before it notices."""
     await _ended_at_each_command(USES[use], browser, answering)
 
 
-async def test_a_cancelled_upload_stays_one_where_the_session_ends_with_it(
+async def test_a_cancelled_upload_wins_over_the_end_of_the_session(
     browser: cdpengine.Browser, answering: ScriptedBrowser
 ) -> None:
-    # On a real clock: it looks for files in a thread, for which a clock that jumps does not wait.
+    # On real time: the upload searches for files in a thread, and a clock that jumps does not wait for
+    # threads.
     await _ended_at_each_command(lambda page: page.upload(NODE, __file__), browser, answering)
 
 
@@ -105,7 +108,7 @@ async def _ended_at(
     scripted: ScriptedBrowser,
     use: Callable[[cdpengine.Page], Awaitable[object]],
 ) -> bool:
-    """Run the use; at its command of that number the page ends. Return whether it came that far."""
+    """Run the use. The page closes at the command of that number. Return whether the use reached it."""
     await quiet()
     session, sent, ended = page.session, 0, False
     scope = trio.CancelScope()
@@ -118,7 +121,7 @@ async def _ended_at(
                 scripted.vanish(page.target_id)
             sent += 1
         elif message.get("params", {}).get("sessionId") == session.id:
-            # The use learns of its cancellation first: the reader ends the session right after this.
+            # The use sees its cancellation first: the reader ends the session right after this.
             ended = True
             scope.cancel()
 
@@ -128,14 +131,14 @@ async def _ended_at(
             await use(page)
         except cdpengine.EngineError as error:
             failure = error
-        # What the page answers fits none of the uses to the end; and a task that was about to run when the
-        # cancellation came may say in its own words that the page is gone.
+        # The page's answers fit no use completely. A task that was about to run at the cancellation may raise
+        # its own error that the page is gone.
         assert not _replaced_a_cancellation(failure), f"at command {moment + 1}"
     return ended
 
 
 def _replaced_a_cancellation(error: BaseException | None) -> bool:
-    """Say whether the error was raised while a cancellation was on its way out."""
+    """Return whether the error was raised while a cancellation was propagating."""
     while error is not None:
         if isinstance(error, trio.Cancelled):
             return True

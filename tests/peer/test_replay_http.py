@@ -1,4 +1,4 @@
-"""What is asked over HTTP beside the websockets: recorded by the proxy, answered by a replay."""
+"""HTTP requests next to the websockets: recorded by the proxy, answered by a replay."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECRET = "c4nary-typed"
 
 
 class Browser:
-    """Answers as a Chrome does under /json, with a page in it whose title and URL hold a secret."""
+    """Answers as Chrome does under /json, with one page whose title and URL contain a secret."""
 
     def __init__(self) -> None:
         self.endpoint = ""
@@ -98,7 +98,7 @@ Program = Callable[[str], Awaitable[list[object]]]
 
 
 async def use_tabs(endpoint: str) -> list[object]:
-    """What a client does that has no websocket of the browser's: tabs by /json, a websocket for each."""
+    """Act like a client without the browser's websocket: tabs by /json, one websocket for each."""
     seen: list[object] = []
     async with httpx.AsyncClient(base_url=endpoint, trust_env=False) as client:
 
@@ -137,7 +137,7 @@ async def tape(browser: Browser, tmp_path: Path) -> tuple[Path, list[object]]:
     return path, seen
 
 
-async def test_a_program_gets_over_http_what_it_got(tape: tuple[Path, list[object]]) -> None:
+async def test_a_program_gets_the_recorded_http_answers(tape: tuple[Path, list[object]]) -> None:
     path, seen = tape
     for _ in range(3):
         async with debug.replay(path, complete=True, strict=True) as replay:
@@ -155,7 +155,7 @@ async def test_bodies_and_paths_are_recorded_without_secrets(browser: Browser, t
         assert SECRET in (await client.get("/json/list")).text
         await client.get("/json/protocol")
         await client.get("/json/close/nobody")
-        await client.get("/devtools/inspector.html")  # what a browser has besides is not recorded
+        await client.get("/devtools/inspector.html")  # recordings omit other paths of the browser
     assert SECRET not in path.read_text()
     with debug.open_recording(path) as recording:
         lines = [line for line in recording if line.k == "http"]
@@ -175,7 +175,7 @@ async def test_bodies_and_paths_are_recorded_without_secrets(browser: Browser, t
 
 
 @pytest.mark.parametrize("strict", [True, False])
-async def test_what_is_secret_in_a_path_is_compared_in_the_strict_mode(
+async def test_the_strict_mode_compares_secrets_in_a_path(
     browser: Browser, tmp_path: Path, strict: bool
 ) -> None:
     path = tmp_path / "tabs.jsonl"
@@ -202,7 +202,7 @@ async def test_what_is_secret_in_a_path_is_compared_in_the_strict_mode(
     assert "c4nary" not in str(caught.value)
 
 
-async def test_a_body_above_the_limit_is_cut_and_not_given(browser: Browser, tmp_path: Path) -> None:
+async def test_a_body_above_the_limit_is_cut_and_not_served(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "tabs.jsonl"
     async with (
         debug.proxy(f"http://{browser.endpoint}", record=path, limit=100) as proxy,
@@ -226,7 +226,7 @@ async def test_a_body_above_the_limit_is_cut_and_not_given(browser: Browser, tmp
         ("PUT", f"/json/new?http://127.0.0.1:4000/?password={SECRET}", "url"),
     ],
 )
-async def test_what_was_not_recorded_diverges_over_http(
+async def test_an_unrecorded_http_request_diverges(
     tape: tuple[Path, list[object]], method: str, target: str, said: str
 ) -> None:
     with pytest.raises(ReplayDivergedError, match=said) as caught:
@@ -237,7 +237,7 @@ async def test_what_was_not_recorded_diverges_over_http(
     assert SECRET not in str(caught.value)
 
 
-async def test_what_a_program_leaves_out_holds_nobody_up_over_http(tape: tuple[Path, list[object]]) -> None:
+async def test_http_requests_that_a_program_omits_delay_nothing(tape: tuple[Path, list[object]]) -> None:
     path, seen = tape
     async with debug.replay(path, patience=0.05) as replay:
         async with httpx.AsyncClient(trust_env=False, timeout=20) as client:
@@ -246,7 +246,7 @@ async def test_what_a_program_leaves_out_holds_nobody_up_over_http(tape: tuple[P
         assert replay.left > 3
 
 
-async def test_cancelled_at_every_moment_nothing_is_left(tape: tuple[Path, list[object]]) -> None:
+async def test_a_cancellation_at_any_moment_leaves_nothing_behind(tape: tuple[Path, list[object]]) -> None:
     async def operation() -> None:
         async with debug.replay(tape[0]) as replay, httpx.AsyncClient(trust_env=False) as client:
             await client.get(f"{replay.endpoint}/json/list")

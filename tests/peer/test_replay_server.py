@@ -1,4 +1,4 @@
-"""A recording served as a browser: over websockets, inside of the process, and how it ends."""
+"""A recording served as a browser: over websockets, in process, and its end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Program = Callable[[Connection], Awaitable[object]]
 
 
 async def counting(connection: Connection) -> list[object]:
-    """A program that asks three things, and waits for an event."""
+    """A program that makes three calls and waits for an event."""
     async with connection.root.subscribe("Count.changed") as events:
         values: list[object] = [(await connection.root.call("Count.up", by=n))["value"] for n in (1, 2)]
         values.append((await anext(events)).params)
@@ -79,7 +79,7 @@ def run(request: pytest.FixtureRequest) -> Callable[[debug.Replay, Program], Awa
     return way
 
 
-async def test_a_program_gets_what_it_got(
+async def test_a_program_gets_the_recorded_answers(
     tape: Path, run: Callable[[debug.Replay, Program], Awaitable[object]]
 ) -> None:
     async with debug.replay(tape, complete=True) as replay:
@@ -104,7 +104,7 @@ async def test_a_divergence_reaches_both_sides(
     assert "+ by: 7" in caught.value.__cause__.message
 
 
-async def test_a_divergence_that_the_program_overlooks_is_told_at_the_end(tape: Path) -> None:
+async def test_a_divergence_that_the_program_ignores_is_reported_at_the_end(tape: Path) -> None:
     async def deaf(connection: Connection) -> None:
         with pytest.raises(RemoteError):
             await connection.root.call("Count.down")
@@ -114,7 +114,7 @@ async def test_a_divergence_that_the_program_overlooks_is_told_at_the_end(tape: 
             await in_process(replay, deaf)
 
 
-async def test_what_a_program_leaves_out_holds_nobody_up_for_ever(tape: Path) -> None:
+async def test_calls_that_a_program_omits_do_not_block_it_forever(tape: Path) -> None:
     async def hasty(connection: Connection) -> None:
         await connection.root.call("Count.stop")
 
@@ -127,7 +127,7 @@ async def test_what_a_program_leaves_out_holds_nobody_up_for_ever(tape: Path) ->
     assert [text.partition(" ")[0] for text in caught.value.expected] == ["Count.up", "Count.up"]
 
 
-async def test_a_program_that_does_less_is_told_of_where_asked(tape: Path) -> None:
+async def test_a_program_that_does_less_is_reported_on_request(tape: Path) -> None:
     async def lazy(connection: Connection) -> None:
         await connection.root.call("Count.up", by=1)
 
@@ -138,13 +138,13 @@ async def test_a_program_that_does_less_is_told_of_where_asked(tape: Path) -> No
             await in_process(replay, lazy)
 
 
-async def test_errors_of_the_programs_own_leave_as_themselves(tape: Path) -> None:
+async def test_errors_of_the_program_leave_unchanged(tape: Path) -> None:
     with pytest.raises(KeyError):
         async with debug.replay(tape):
             raise KeyError
 
 
-async def test_web_pages_are_not_let_in_and_other_pages_not_there(tape: Path) -> None:
+async def test_web_pages_and_other_paths_are_refused(tape: Path) -> None:
     async with debug.replay(tape) as replay:
         ws = replay.endpoint.replace("http", "ws") + "/devtools/browser/replay"
         with pytest.raises(ConnectFailedError, match="403"):
@@ -155,7 +155,7 @@ async def test_web_pages_are_not_let_in_and_other_pages_not_there(tape: Path) ->
             assert (await client.get(f"{replay.endpoint}/json/protocol")).status_code == 404
 
 
-async def test_what_cannot_be_replayed_is_refused(tape: Path, tmp_path: Path) -> None:
+async def test_recordings_that_cannot_be_replayed_are_refused(tape: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.jsonl"
     foreign.write_text("{}\n")
     empty = tmp_path / "empty.jsonl"
@@ -173,7 +173,7 @@ async def test_what_cannot_be_replayed_is_refused(tape: Path, tmp_path: Path) ->
             pass
 
 
-async def test_a_lacking_end_of_the_file_is_told(tape: Path) -> None:
+async def test_a_missing_end_of_the_file_is_reported(tape: Path) -> None:
     *lines, last = tape.read_bytes().splitlines(keepends=True)
     assert b'"k":"end"' in last
     tape.write_bytes(b"".join(lines))
@@ -182,7 +182,7 @@ async def test_a_lacking_end_of_the_file_is_told(tape: Path) -> None:
         assert f"line {len(lines)}: the recording ends without its last line" in replay.passed_over[0]
 
 
-async def test_damage_of_the_file_is_told(tape: Path) -> None:
+async def test_damage_of_the_file_is_reported(tape: Path) -> None:
     with tape.open("a") as file:
         file.write('{"t": 1, "n"')
     async with debug.replay(tape) as replay:
@@ -190,7 +190,7 @@ async def test_damage_of_the_file_is_told(tape: Path) -> None:
         assert "breaks off" in replay.passed_over[0]
 
 
-async def test_a_client_that_leaves_and_one_that_stays_at_the_end(tape: Path) -> None:
+async def test_clients_that_leave_or_stay_at_the_end(tape: Path) -> None:
     async with trio.open_nursery() as nursery:
         asked, lost = trio.Event(), trio.Event()
 
@@ -213,7 +213,7 @@ async def test_a_client_that_leaves_and_one_that_stays_at_the_end(tape: Path) ->
         await lost.wait()
 
 
-async def test_cancelled_at_every_moment_nothing_is_left(tape: Path) -> None:
+async def test_a_cancellation_at_any_moment_leaves_nothing_behind(tape: Path) -> None:
     async def operation() -> None:
         async with debug.replay(tape) as replay:
             await over_websocket(replay, counting)

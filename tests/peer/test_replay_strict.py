@@ -1,4 +1,4 @@
-"""Entered texts over a whole recording and replay: the proxy's file, the strict mode and the command's --strict."""
+"""Typed text over a whole recording and replay: the proxy's file, the strict mode and the command's --strict."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def tape(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bo
 @pytest.mark.parametrize(("strict", "password", "fits"), [
     (True, PASSWORD, True), (True, OTHER, False), (False, PASSWORD, True), (False, OTHER, True),
 ])  # fmt: skip
-async def test_entered_texts_must_be_the_recorded_ones_where_that_is_asked(
+async def test_typed_text_must_match_the_recording_in_strict_mode(
     tape: tuple[Path, bool], strict: bool, password: str, fits: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     path, by_keys = tape

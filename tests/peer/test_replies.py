@@ -1,4 +1,4 @@
-"""Replies, right and wrong: each call gets its own, and nothing that the peer sends does harm."""
+"""Valid and invalid replies: each call gets its own reply, and no message of the peer does harm."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ async def test_call_and_request(peer: ScriptedPeer, root: Session) -> None:
     assert await root.request("Browser.getVersion", {}, Version) == Version("Peer/1.0")
 
 
-async def test_params_are_sent_as_given(peer: ScriptedPeer, root: Session) -> None:
+async def test_params_are_sent_unchanged(peer: ScriptedPeer, root: Session) -> None:
     await root.call("A.b", x=None, text="a\ud83d ☃\0", n=2**70)
     assert peer.received[-1].params == {"x": None, "text": "a\ud83d ☃\0", "n": 2**70}
 
 
-async def test_an_error_is_chromes_own(peer: ScriptedPeer, root: Session) -> None:
+async def test_an_error_has_the_words_of_chrome(peer: ScriptedPeer, root: Session) -> None:
     peer.on("A.b", error=(-32000, "No node with given id found", "details"))
     with pytest.raises(RemoteError) as caught:
         await root.call("A.b", secret="hunter2")
@@ -48,7 +48,7 @@ async def test_an_error_is_chromes_own(peer: ScriptedPeer, root: Session) -> Non
     assert "hunter2" not in str(error)
 
 
-async def test_a_null_error_is_no_error(peer: ScriptedPeer, root: Session) -> None:
+async def test_a_null_error_is_not_an_error(peer: ScriptedPeer, root: Session) -> None:
     peer.on("A.b", raw_answer(peer, '{"id":ID,"result":{"x":1},"error":null}'))
     assert await root.call("A.b") == {"x": 1}
 
@@ -80,7 +80,7 @@ async def test_a_result_of_another_shape_carries_its_raw_json(
     assert caught.value.result() == json.loads(result)
 
 
-async def test_a_result_that_another_type_was_asked_for(peer: ScriptedPeer, root: Session) -> None:
+async def test_a_result_that_does_not_fit_the_requested_type(peer: ScriptedPeer, root: Session) -> None:
     peer.on("A.b", result={"product": 7, "password": "hunter2"})
     with pytest.raises(UndecodableReplyError) as caught:
         await root.request("A.b", {}, Version)
@@ -99,7 +99,7 @@ async def test_a_reply_without_result_is_an_empty_one(peer: ScriptedPeer, root: 
 
 
 async def test_a_reply_needs_no_session_id(peer: ScriptedPeer, connection: Connection) -> None:
-    # Chrome answers a call to a session that it does not know without one.
+    # Chrome answers a call to an unknown session without a session id.
     session = await attach(connection, peer, "S")
     message = '{"id":ID,"error":{"code":-32001,"message":"Session with given id not found."}}'
     peer.on("A.b", raw_answer(peer, message))
@@ -139,7 +139,7 @@ async def test_neither_reply_nor_event(peer: ScriptedPeer, connection: Connectio
 
 
 @pytest.mark.parametrize("tail", [',"result":{"x":', ',"result":{}},', ',"sessionId":[]}', ""])
-async def test_a_damaged_reply_ends_its_own_call(
+async def test_a_damaged_reply_ends_only_its_call(
     peer: ScriptedPeer, connection: Connection, tail: str
 ) -> None:
     tail = tail or ',"result":' + "[" * 50_000 + "]" * 50_000 + "}"
@@ -155,14 +155,14 @@ async def test_a_damaged_reply_ends_its_own_call(
     assert connection.statistics().malformed == 1
 
 
-async def test_an_error_nested_too_deeply_ends_its_own_call(peer: ScriptedPeer, root: Session) -> None:
+async def test_an_error_nested_too_deeply_ends_only_its_call(peer: ScriptedPeer, root: Session) -> None:
     body = '{"code":1,"message":"m","data":' + "[" * 400 + "]" * 400 + "}"
     peer.on("A.b", raw_answer(peer, f'{{"id":ID,"error":{body}}}'))
     with pytest.raises((RemoteError, UndecodableReplyError)):
         await root.call("A.b")
 
 
-async def test_replies_to_nobody_are_counted(peer: ScriptedPeer, connection: Connection) -> None:
+async def test_replies_without_a_call_are_counted(peer: ScriptedPeer, connection: Connection) -> None:
     await settled(connection)
     peer.send_raw('{"id":123456,"result":{}}')
     peer.send_raw('{"id":-1,"error":{"code":1,"message":"x"}}')
@@ -207,7 +207,7 @@ async def test_commands_posted_together_go_out_in_order(peer: ScriptedPeer, root
     assert ids == sorted(set(ids))
 
 
-async def test_an_abandoned_call_is_out_of_the_table_and_its_reply_is_late(
+async def test_an_abandoned_call_leaves_the_table_and_its_reply_counts_as_late(
     peer: ScriptedPeer, connection: Connection
 ) -> None:
     hold = peer.hold("A.b")
@@ -266,7 +266,7 @@ async def test_a_peer_that_never_answers(peer: ScriptedPeer, connection: Connect
 
 
 async def test_a_reply_in_the_tick_of_the_cancellation(peer: ScriptedPeer, connection: Connection) -> None:
-    # Seen from the watcher, the reply has come and its waiter has not run yet.
+    # For the watcher, the reply has arrived and its waiter has not run yet.
     scope = trio.CancelScope()
     got: list[object] = []
 
@@ -315,7 +315,7 @@ async def test_a_reply_of_many_megabytes(peer: ScriptedPeer, connection: Connect
             assert len(memoryview(reply.data)) == size + 2
 
         (request,) = await big.wait()
-        # What comes before it is not held up by it.
+        # It does not delay earlier messages.
         assert await connection.root.call("A.before") == {}
         peer.send_raw('{"method":"A.event"}')
 
@@ -333,7 +333,7 @@ async def test_a_reply_of_many_megabytes(peer: ScriptedPeer, connection: Connect
 
 
 @pytest.mark.parametrize("ending", ["drop", "half", "reset", "close"])
-async def test_the_end_of_the_connection_ends_every_call_with_its_own_name(
+async def test_the_end_of_the_connection_ends_every_call_with_its_name(
     peer: ScriptedPeer, connection: Connection, ending: str
 ) -> None:
     sessions = [connection.root, await attach(connection, peer, "A"), await attach(connection, peer, "B")]
@@ -382,7 +382,7 @@ async def test_the_end_of_the_connection_ends_every_call_with_its_own_name(
             await session.wait_for("A.b")
 
 
-async def test_the_close_code_is_told(connection: Connection, peer: ScriptedPeer) -> None:
+async def test_the_close_code_is_reported(connection: Connection, peer: ScriptedPeer) -> None:
     peer.close(1011, "out of coffee")
     with pytest.raises(ConnectionLostError) as caught:
         await connection.root.wait_for("A.b")
@@ -399,7 +399,7 @@ async def test_events_before_the_end_can_still_be_read(peer: ScriptedPeer, conne
             await events.receive()
 
 
-async def test_closing_it_ourselves_ends_calls_of_other_tasks(peer: ScriptedPeer) -> None:
+async def test_closing_the_connection_ends_calls_of_other_tasks(peer: ScriptedPeer) -> None:
     hold = peer.hold("A.b")
     reasons: list[str] = []
 
@@ -414,7 +414,7 @@ async def test_closing_it_ourselves_ends_calls_of_other_tasks(peer: ScriptedPeer
     assert reasons == ["this program closed the connection"]
 
 
-async def test_an_error_of_the_body_leaves_as_itself(peer: ScriptedPeer) -> None:
+async def test_an_error_of_the_body_leaves_unchanged(peer: ScriptedPeer) -> None:
     error = KeyError("body")
     with pytest.raises(KeyError) as caught:
         async with peer.connect():

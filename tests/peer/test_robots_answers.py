@@ -1,4 +1,4 @@
-"""What an answer for robots.txt means: every status, redirects, bodies of all kinds, and what never ends."""
+"""Answers for robots.txt: every status, redirects, bodies of all kinds, and endless answers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from cdpengine.pool.manners import Manners, robots_fetch
 from cdpengine.pool.manners.robots_fetch import LONGEST_ROBOTS, fetch_robots
 from cdpengine.pool.manners.urls import read_web_url
 
-# --- what an answer means -----------------------------------------------------------------------------------
+# --- the meaning of an answer
+# -----------------------------------------------------------------------------------
 
 
-async def test_rules_are_obeyed_and_the_delay_is_told() -> None:
+async def test_rules_are_obeyed_and_the_delay_is_reported() -> None:
     async with site_of(answer(200, RULES)) as site:
         manners = site.manners()
         assert await manners.check(f"{site.origin}/public") == 3.0
@@ -34,7 +35,7 @@ async def test_rules_are_obeyed_and_the_delay_is_told() -> None:
         assert site.asked == ["/robots.txt"]
 
 
-async def test_rules_are_those_of_the_name_and_the_agent_is_sent() -> None:
+async def test_rules_match_the_name_and_the_agent_is_sent() -> None:
     async with site_of(answer(200, RULES)) as site:
         manners = site.manners(agent="mybot/1.0 (+https://me.example; not cdpengine)")
         assert await manners.check(f"{site.origin}/private") == 0.0
@@ -53,7 +54,7 @@ async def test_an_answer_with_success_has_rules(status: int) -> None:
 
 @pytest.mark.parametrize("status", [204, 300, 304, 305, 400, 401, 403, 404, 410, 418, 451, 499])
 async def test_a_server_without_rules_allows_everything(status: int) -> None:
-    # 300 to 305 are no redirects that lead anywhere.
+    # 300 to 305 lead nowhere.
     body = RULES if status not in (204, 304) else b""
     async with site_of(answer(status, body)) as site:
         manners = site.manners()
@@ -63,7 +64,7 @@ async def test_a_server_without_rules_allows_everything(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 599])
-async def test_a_server_that_cannot_answer_disallows_everything(status: int) -> None:
+async def test_a_server_error_disallows_everything(status: int) -> None:
     async with site_of(answer(status, b"User-agent: *\nAllow: /\n")) as site:
         manners = site.manners()
         for _ in range(2):
@@ -87,7 +88,7 @@ async def test_a_server_that_cannot_answer_disallows_everything(status: int) -> 
     ],
     ids=["closed", "cut", "no HTTP", "unknown encoding", "broken encoding", "broken chunks"],
 )
-async def test_an_answer_that_cannot_be_read_disallows_everything(raw: bytes) -> None:
+async def test_an_unreadable_answer_disallows_everything(raw: bytes) -> None:
     async with site_of(raw) as site:
         error = await disallowed(site.manners(), f"{site.origin}/public")
         assert error is not None
@@ -95,7 +96,7 @@ async def test_an_answer_that_cannot_be_read_disallows_everything(raw: bytes) ->
         assert len(str(error)) <= 400
 
 
-async def test_a_server_that_is_not_there_disallows_everything() -> None:
+async def test_an_unreachable_server_disallows_everything() -> None:
     async with site_of(answer()) as site:
         pass
     error = await disallowed(site.manners(), f"{site.origin}/public")
@@ -103,7 +104,7 @@ async def test_a_server_that_is_not_there_disallows_everything() -> None:
     assert error.retry_after is not None
 
 
-async def test_a_certificate_that_is_not_accepted_disallows_everything() -> None:
+async def test_an_untrusted_certificate_disallows_everything() -> None:
     site = Site({"/robots.txt": [answer(200, RULES)]})
 
     async def serve(stream: ByteStream) -> None:
@@ -148,7 +149,7 @@ async def test_redirects_are_followed_to_other_origins_too(status: int) -> None:
 
 
 @pytest.mark.parametrize(("redirects", "is_read"), [(1, True), (5, True), (6, False)])
-async def test_five_redirects_are_followed_and_no_more(redirects: int, is_read: bool) -> None:
+async def test_only_five_redirects_are_followed(redirects: int, is_read: bool) -> None:
     paths = {f"r{number}": answer(302, Location=f"r{number + 1}") for number in range(1, redirects)}
     paths[f"r{redirects}"] = answer(200, RULES)
     async with site_of(answer(302, Location="/r1"), **paths) as site:
@@ -164,7 +165,7 @@ async def test_a_redirect_that_leads_nowhere_disallows_everything(target: str) -
         assert error.retry_after is not None
 
 
-async def test_no_redirect_leads_from_elsewhere_into_this_machine() -> None:
+async def test_no_redirect_leads_from_elsewhere_to_the_local_machine() -> None:
     async with site_of(answer(200, RULES)) as inside:
         site = Site({"http://shop.example.com/robots.txt": [answer(302, Location=f"{inside.origin}/admin")]})
         async with tcp_server(site.serve) as port:
@@ -198,14 +199,14 @@ async def test_a_body_is_read_as_utf_8_whatever_it_is(body: bytes, is_disallowed
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-async def test_what_is_compressed_unasked_is_read(encoding: str) -> None:
+async def test_unrequested_compression_is_decoded(encoding: str) -> None:
     body = gzip.compress(RULES) if encoding == "gzip" else zlib.compress(RULES)
     async with site_of(answer(200, body, Content_Encoding=encoding)) as site:
         assert await disallowed(site.manners(), f"{site.origin}/private") is not None
         assert header(site.requests[0], b"Accept-Encoding") == b"identity"
 
 
-async def test_a_huge_body_is_read_to_its_limit_and_no_rule_is_cut() -> None:
+async def test_a_huge_body_is_read_to_its_limit_without_cutting_a_rule() -> None:
     filler = b"# " + b"x" * 97 + b"\n"
     begin = b"User-agent: *\nDisallow: /first\n"
     begin += filler * ((LONGEST_ROBOTS - len(begin)) // len(filler))
@@ -242,7 +243,7 @@ async def test_an_endless_body_is_read_to_its_limit(compressed: bool) -> None:
     assert sent < 50 * LONGEST_ROBOTS
 
 
-async def test_an_answer_that_takes_too_long_is_none() -> None:
+async def test_an_answer_that_takes_too_long_counts_as_missing() -> None:
     async def serve(stream: ByteStream) -> None:
         await read_request(stream)
         await stream.send_all(b"HTTP/1.1 200 OK\r\n\r\n")

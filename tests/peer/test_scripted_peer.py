@@ -1,4 +1,4 @@
-"""The scripted peer itself: it does what it is told, and nothing goes wrong in it unseen."""
+"""The scripted peer itself: it follows its rules, and its errors fail the test."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cdpengine.errors import InvalidArgumentError, RemoteError
 from cdpengine.testing import SILENCE, Request, ScriptedPeer
 
 
-async def test_what_has_no_rule_is_answered_with_nothing(peer: ScriptedPeer, root: Session) -> None:
+async def test_calls_without_a_rule_get_an_empty_answer(peer: ScriptedPeer, root: Session) -> None:
     assert await root.call("A.b", x=1) == {}
     (request,) = peer.received
     assert (request.method, request.params, request.session_id) == ("A.b", {"x": 1}, None)
 
 
-async def test_the_last_rule_wins_and_one_for_the_nth_call_over_all(
+async def test_the_last_rule_wins_and_a_rule_for_the_nth_call_overrides_it(
     peer: ScriptedPeer, root: Session
 ) -> None:
     peer.on("A.b", result={"n": 2}, nth=2)
@@ -121,7 +121,7 @@ async def test_several_clients_share_a_script(kind: Kind) -> None:
         assert [peer.links.index(request.link) for request in peer.received] == [0, 1]
         assert await peer.linked(2) is peer.link
         async with second.root.subscribe("*") as events:
-            peer.send_event("A.event")  # goes to the one that was opened last
+            peer.send_event("A.event")  # sent to the most recent connection
             assert (await events.receive()).method == "A.event"
 
 
@@ -148,7 +148,7 @@ async def test_binary_and_text_messages(kind: Kind) -> None:
         assert data == b"\xff"
 
 
-async def test_sending_to_nobody_says_so(kind: Kind) -> None:
+async def test_sending_without_a_client_raises(kind: Kind) -> None:
     async with ScriptedPeer(kind) as peer:
         with pytest.raises(LookupError, match="no client has connected"):
             peer.send_event("A.b")
@@ -175,7 +175,7 @@ async def test_it_leaves_no_task_behind(kind: Kind) -> None:
     assert trio.lowlevel.current_statistics().tasks_living == before
 
 
-async def test_its_endpoint_is_gone_afterwards() -> None:
+async def test_its_endpoint_is_closed_afterwards() -> None:
     async with ScriptedPeer() as peer:
         endpoint = peer.endpoint
     with pytest.raises(Exception, match="could not connect"):

@@ -1,4 +1,4 @@
-"""Sessions and targets: what ends with what, and what does not notice."""
+"""Sessions and targets: the parts that end together, and the parts that are unaffected."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ async def test_a_session_exists_from_its_attachment_on(peer: ScriptedPeer, conne
     assert peer.received[-1].session_id == "S"
 
 
-async def test_attached_and_used_in_one_breath(peer: ScriptedPeer, connection: Connection) -> None:
+async def test_a_session_is_usable_right_after_its_attachment(
+    peer: ScriptedPeer, connection: Connection
+) -> None:
     def attach_it(_request: Request) -> dict[str, str]:
         peer.attach_target("S", "T")
         return {"sessionId": "S"}
@@ -62,7 +64,7 @@ async def test_the_same_attachment_twice_is_one_session(peer: ScriptedPeer, conn
 
 
 @pytest.mark.parametrize("how", ENDINGS)
-async def test_what_ends_ends_its_own_calls_and_nobody_elses(
+async def test_an_ended_session_ends_its_calls_only(
     peer: ScriptedPeer, connection: Connection, how: str
 ) -> None:
     end, expected = ENDINGS[how]
@@ -100,7 +102,7 @@ async def test_what_ends_ends_its_own_calls_and_nobody_elses(
 
 
 @pytest.mark.parametrize("how", ["detached", "destroyed"])
-async def test_streams_of_an_ended_session_end_after_what_is_buffered(
+async def test_streams_of_an_ended_session_end_after_their_buffered_events(
     peer: ScriptedPeer, connection: Connection, how: str
 ) -> None:
     session = await attach(connection, peer, "S", "T-S")
@@ -151,7 +153,7 @@ async def test_a_crashed_session_lives_again_after_a_reload(
     assert peer.count("Page.disable") == 1
 
 
-async def test_a_crash_told_twice_is_one(peer: ScriptedPeer, connection: Connection) -> None:
+async def test_a_crash_reported_twice_counts_once(peer: ScriptedPeer, connection: Connection) -> None:
     session = await attach(connection, peer, "S", "T-S")
     async with session.subscribe("A.*") as events:
         ENDINGS["renderer crashed"][0](peer)
@@ -163,10 +165,10 @@ async def test_a_crash_told_twice_is_one(peer: ScriptedPeer, connection: Connect
             events.receive_nowait()
 
 
-async def test_a_crash_of_the_connections_own_target_ends_only_its_calls(
+async def test_a_crash_of_the_target_of_the_connection_ends_only_its_calls(
     peer: ScriptedPeer, connection: Connection
 ) -> None:
-    # With a page's own endpoint, the session without an id is that page.
+    # On a page's own endpoint, the session without an id is the page.
     session = await attach(connection, peer, "S")
     hold = peer.hold("A.b")
     async with trio.open_nursery() as nursery:
@@ -246,7 +248,7 @@ async def test_news_of_unknown_sessions_and_targets_is_normal_life(
         {"targetInfo": None},
     ],
 )
-async def test_target_events_of_another_shape_are_passed_over(
+async def test_target_events_of_another_shape_are_skipped(
     peer: ScriptedPeer, connection: Connection, params: dict[str, object]
 ) -> None:
     deep = '{"x":' + "[" * 400 + "]" * 400 + "}"
@@ -272,7 +274,7 @@ async def test_new_kinds_of_target_and_new_fields(peer: ScriptedPeer, connection
     assert connection.targets.sessions["S"].target_type == "hologram"
 
 
-async def test_infos_are_those_of_living_targets(peer: ScriptedPeer, connection: Connection) -> None:
+async def test_infos_cover_living_targets_only(peer: ScriptedPeer, connection: Connection) -> None:
     infos = connection.targets.infos
     await attach(connection, peer, "S", "T-S")
     assert set(infos) == {"T-S"}
@@ -282,7 +284,7 @@ async def test_infos_are_those_of_living_targets(peer: ScriptedPeer, connection:
     peer.detach_target("S2")
     peer.detach_target("S")
     await settled(connection)
-    # Nobody will ever tell the end of a target that was never announced; an announced one lives on.
+    # No event will report the end of a target that was never announced. An announced target lives on.
     assert set(infos) == {"T"}
     peer.send_event("Target.targetDestroyed", {"targetId": "T"})
     await settled(connection)
@@ -319,7 +321,7 @@ async def test_attachments_end_with_the_connection(peer: ScriptedPeer, connectio
     assert [attachment.session.id async for attachment in connection.targets.attachments] == ["S"]
 
 
-async def test_sinks_run_before_what_comes_after(peer: ScriptedPeer, connection: Connection) -> None:
+async def test_sinks_run_before_later_messages(peer: ScriptedPeer, connection: Connection) -> None:
     session = await attach(connection, peer, "S")
     seen: list[str] = []
     session.on_event("A.moved", lambda event: seen.append(event.params["to"]))
@@ -332,7 +334,7 @@ async def test_sinks_run_before_what_comes_after(peer: ScriptedPeer, connection:
     assert seen == ["there"]
 
 
-async def test_a_sink_can_take_itself_out(peer: ScriptedPeer, connection: Connection) -> None:
+async def test_a_sink_can_remove_itself(peer: ScriptedPeer, connection: Connection) -> None:
     session = await attach(connection, peer, "S")
     seen: list[str] = []
 
@@ -348,7 +350,7 @@ async def test_a_sink_can_take_itself_out(peer: ScriptedPeer, connection: Connec
     assert seen == ["once", "always", "always"]
 
 
-async def test_a_callback_that_raises_is_told_and_ends_nothing(
+async def test_a_callback_that_raises_is_logged_and_ends_nothing(
     peer: ScriptedPeer, connection: Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     session = await attach(connection, peer, "S", "T-S")
@@ -381,7 +383,7 @@ async def test_a_callback_that_raises_is_told_and_ends_nothing(
     assert "a callback for A.b failed with ZeroDivisionError" in records[0].getMessage()
     assert records[0].exc_info is not None
     with pytest.raises(ZeroDivisionError):
-        session.on_end(fail)  # it has ended: whoever asks is told
+        session.on_end(fail)  # it has ended: the callback runs immediately
 
 
 async def test_on_end_is_called_once(peer: ScriptedPeer, connection: Connection) -> None:
@@ -395,9 +397,7 @@ async def test_on_end_is_called_once(peer: ScriptedPeer, connection: Connection)
     assert seen == ["before", "after"]
 
 
-async def test_repr_and_errors_name_the_target_and_no_more(
-    peer: ScriptedPeer, connection: Connection
-) -> None:
+async def test_repr_and_errors_name_only_the_target(peer: ScriptedPeer, connection: Connection) -> None:
     session = await attach(connection, peer, "S", "0123456789ABCDEF", url="https://x/?token=hunter2")
     assert repr(session) == "<Session page 01234567>"
     peer.detach_target("S")
@@ -411,7 +411,7 @@ async def test_repr_and_errors_name_the_target_and_no_more(
 
 
 @pytest.mark.parametrize("way", ["call", "post"])
-async def test_parameters_are_given_by_name_or_as_a_mapping(
+async def test_parameters_are_passed_by_name_or_as_a_mapping(
     peer: ScriptedPeer, root: Session, way: str
 ) -> None:
     async def send(*given: object, **named: object) -> None:
@@ -439,7 +439,7 @@ async def test_parameters_are_given_by_name_or_as_a_mapping(
         ({"a": 1}, "a both in the mapping and by name"),
     ],
 )
-async def test_parameters_that_cannot_be_sent_say_what_to_write(
+async def test_unsendable_parameters_explain_what_to_write(
     peer: ScriptedPeer, root: Session, given: object, told: str
 ) -> None:
     with pytest.raises(InvalidArgumentError, match=told):

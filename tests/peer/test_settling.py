@@ -1,4 +1,6 @@
-"""What a page has under way is known from the moment that Chrome tells of it, and nothing of an earlier time is."""
+"""Pending requests of a page, counted from the moment that Chrome reports them, without leftovers of an
+earlier watch.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ def request_event(name: str, request_id: str) -> tuple[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", ["responseReceived", "requestWillBeSent"])
-async def test_what_an_earlier_watch_was_still_told_does_not_count(
+async def test_late_reports_of_an_earlier_watch_do_not_count(
     scripted: ScriptedBrowser, page: cdpengine.Page, name: str
 ) -> None:
-    """One watch ends and the next one begins at once: what ended between them nobody tells."""
+    """One watch ends and the next begins immediately. Nothing reports the requests that ended in between."""
     target = page._core.target
 
     def enable(_request: Request) -> dict[str, Any]:
@@ -32,13 +34,13 @@ async def test_what_an_earlier_watch_was_still_told_does_not_count(
     async with watch_requests(target) as requests:
         await page.session.call(
             "Network.setCacheDisabled", {"cacheDisabled": False}
-        )  # answered after all that
+        )  # answered after all of that
         assert requests.under_way(target.frames) == []
         scripted.page_event(*request_event(name, "new"))
         await target.wait_for(lambda: bool(requests.under_way(target.frames)))
         async with watch_requests(
             target
-        ) as others:  # the domain is on: nothing is sent, and all counts at once
+        ) as others:  # the domain is enabled: no command is sent, and everything counts immediately
             scripted.page_event(*request_event("responseReceived", "newer"))
             await target.wait_for(lambda: bool(others.under_way(target.frames)))
         scripted.page_event("Network.loadingFinished", {"requestId": "new"})

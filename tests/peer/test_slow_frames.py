@@ -23,8 +23,8 @@ OWNER = {"F1": 101, "F2": 102, "F3": 103}
 class FramedBrowser(ScriptedBrowser):
     """Its pages have frames F1, F2, ... whose elements have the backend node ids 101, 102, ...
 
-    `documents` counts the documents of frames as of pages; `trees` says what is in a frame, `ways` what is done
-    instead of answering with it. A frame's session, once it has one of its own, is "S-F1".
+    `documents` counts the documents of frames and pages. `trees` are the contents of frames, `ways` the
+    actions that replace an answer. A frame's session, once it has a separate one, is "S-F1".
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class FramedBrowser(ScriptedBrowser):
         return NUMBER
 
     def walk(self, request: Request) -> Answer:
-        """What the walk in the page answers, for a document that has nothing but a title."""
+        """Return the walk's result for a document that has only a title."""
         if request.params["arguments"][0]["value"]["do"] == "hosts":
             return {"result": {"type": "object", "deepSerializedValue": {"type": "array", "value": []}}}
         return {"result": {"type": "string", "value": json.dumps({"title": "by the DOM"})}}
@@ -84,7 +84,7 @@ class FramedBrowser(ScriptedBrowser):
     def answer_of(self, frame_id: str) -> dict[str, Any]:
         answer = reply(*self.trees.get(frame_id, (("button", f"In {frame_id}"),) * 3))
         for node in answer["nodes"]:
-            if node["backendDOMNodeId"] < 100:  # no node of a process has the number of another one
+            if node["backendDOMNodeId"] < 100:  # node numbers are unique within a process
                 node["backendDOMNodeId"] += 1000 * int(frame_id[1:]) if frame_id[0] == "F" else 0
         return answer
 
@@ -122,7 +122,7 @@ async def page(scripted: FramedBrowser) -> AsyncIterator[cdpengine.Page]:
         yield page
 
 
-async def test_all_frames_are_asked_at_the_same_time_each_on_its_session(
+async def test_all_frames_are_read_concurrently_each_on_its_session(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     held = Hold()
@@ -140,7 +140,7 @@ async def test_all_frames_are_asked_at_the_same_time_each_on_its_session(
             ("S-T1", "F1"),
             ("S-F2", None),
         }
-        for request in reversed(requests):  # in whatever order the answers come
+        for request in reversed(requests):  # answers in reverse order
             request.answer(scripted.tree(request))
     [snapshot] = taken
     assert [line.partition(" [url")[0] for line in snapshot.text.splitlines()[:6]] == [
@@ -157,7 +157,7 @@ async def test_all_frames_are_asked_at_the_same_time_each_on_its_session(
     assert {each.source for each in snapshot.stats.sources.values()} == {"ax"}
 
 
-async def test_a_frame_that_gives_no_sign_of_life_is_marked_and_the_rest_is_there(
+async def test_an_unresponsive_frame_is_marked_and_the_rest_is_read(
     page: cdpengine.Page, scripted: FramedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.ways["F2"] = SILENCE
@@ -176,11 +176,11 @@ async def test_a_frame_that_gives_no_sign_of_life_is_marked_and_the_rest_is_ther
     assert "not responding" in snapshot.stats.sources["F2"].reason
 
 
-async def test_a_frame_that_lives_but_does_not_come_to_an_end_has_its_share(
+async def test_a_slow_frame_gets_its_share_of_the_time(
     page: cdpengine.Page, scripted: FramedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.ways["F2"] = SILENCE
-    # Nor does the walk, which is tried after the accessibility tree.
+    # The same for the walk, which is tried after the accessibility tree.
     scripted.on(
         "Runtime.callFunctionOn",
         lambda request: SILENCE if request.session_id == "S-F2" else scripted.walk(request),
@@ -192,7 +192,7 @@ async def test_a_frame_that_lives_but_does_not_come_to_an_end_has_its_share(
     assert snapshot.text.count("In F1") == 3
 
 
-async def test_a_hidden_frame_that_does_not_answer_holds_up_nothing(
+async def test_a_hidden_frame_that_does_not_answer_delays_nothing(
     page: cdpengine.Page, scripted: FramedBrowser, autojump_clock: MockClock
 ) -> None:
     scripted.trees["T1"] = (owner("F1"), *(("button", "Go"),) * 3)
@@ -208,7 +208,7 @@ async def test_a_hidden_frame_that_does_not_answer_holds_up_nothing(
     assert "F2" not in snapshot.stats.sources
 
 
-async def test_a_frame_that_was_replaced_under_the_call_is_read_again(
+async def test_a_frame_replaced_during_the_call_is_read_again(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     answers = 0
@@ -241,7 +241,7 @@ async def test_a_frame_that_moves_to_another_process_is_read_there(
     assert {ref.session_id for ref in snapshot.find_all("button", "In F1")} == {"S-F1"}
 
 
-async def test_a_frame_that_is_removed_meanwhile_is_left_out(
+async def test_a_frame_removed_during_the_call_is_left_out(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     def way(request: Request) -> Answer:
@@ -255,7 +255,7 @@ async def test_a_frame_that_is_removed_meanwhile_is_left_out(
     assert set(snapshot.stats.sources) == {"T1", "F2"}
 
 
-async def test_a_frame_that_crashes_says_so(page: cdpengine.Page, scripted: FramedBrowser) -> None:
+async def test_a_crashed_frame_is_marked(page: cdpengine.Page, scripted: FramedBrowser) -> None:
     def way(request: Request) -> Answer:
         scripted.tell("Inspector.targetCrashed", {}, "S-F2")
         return SILENCE
@@ -277,7 +277,7 @@ async def test_a_frame_in_a_frame_in_another_process(page: cdpengine.Page, scrip
     assert ("S-T1", "F2") in asked(scripted, "DOM.getFrameOwner")
 
 
-async def test_a_frame_that_comes_while_its_parent_is_read_is_read_too(
+async def test_a_frame_added_while_its_parent_is_read_is_read_too(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     def way(request: Request) -> Answer:
@@ -290,7 +290,7 @@ async def test_a_frame_that_comes_while_its_parent_is_read_is_read_too(
     assert (await page.snapshot()).text.count("In F3") == 3
 
 
-async def test_a_page_that_was_replaced_under_the_call_is_read_anew(
+async def test_a_page_replaced_during_the_call_is_read_again(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     answers = 0
@@ -309,7 +309,7 @@ async def test_a_page_that_was_replaced_under_the_call_is_read_anew(
     assert {ref.loader_id for ref in snapshot.refs.values()} == {"T1.2"}
 
 
-async def test_a_page_that_is_replaced_all_the_time_ends_at_the_deadline(
+async def test_a_page_that_is_replaced_constantly_ends_at_the_deadline(
     page: cdpengine.Page, scripted: FramedBrowser, autojump_clock: MockClock
 ) -> None:
     async def way(request: Request) -> None:
@@ -359,7 +359,7 @@ async def test_where_the_accessibility_tree_fails_the_dom_is_read(
         (SILENCE, "no time was left to find further clickable"),
     ],
 )
-async def test_what_would_be_added_is_never_worth_the_document(
+async def test_optional_additions_never_cost_the_document(
     page: cdpengine.Page, scripted: FramedBrowser, autojump_clock: MockClock, way: Answer, reason: str
 ) -> None:
     few: tuple[Short, ...] = (("paragraph", ""), ("paragraph", ""), ("button", "Alone"))
@@ -381,11 +381,11 @@ async def test_one_look_at_a_process_serves_all_its_frames(
     scripted.trees["T1"] = (owner("F1"), *few)
     scripted.trees["F1"] = few
     scripted.on("DOMSnapshot.captureSnapshot", result={"documents": [], "strings": []})
-    await page.snapshot(max_chars=1000)  # for which the boxes are needed
+    await page.snapshot(max_chars=1000)  # this needs the boxes
     assert sorted(asked(scripted, "DOMSnapshot.captureSnapshot")) == [("S-F2", None), ("S-T1", None)]
 
 
-async def test_a_source_that_was_asked_for_is_the_only_one_tried(
+async def test_an_explicit_source_is_the_only_one_tried(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     scripted.ways["T1"] = Refusal(-32603, "Internal error")
@@ -397,7 +397,7 @@ async def test_a_source_that_was_asked_for_is_the_only_one_tried(
     assert "Internal error" in snapshot.stats.sources["F2"].reason
 
 
-async def test_a_page_that_is_closed_under_the_call(page: cdpengine.Page, scripted: FramedBrowser) -> None:
+async def test_a_page_that_closes_during_the_call(page: cdpengine.Page, scripted: FramedBrowser) -> None:
     def way(request: Request) -> Answer:
         scripted.vanish("T1")
         return SILENCE
@@ -408,7 +408,7 @@ async def test_a_page_that_is_closed_under_the_call(page: cdpengine.Page, script
         await page.snapshot()
 
 
-async def test_a_lost_connection_leaves_as_itself(page: cdpengine.Page, scripted: FramedBrowser) -> None:
+async def test_a_lost_connection_leaves_unchanged(page: cdpengine.Page, scripted: FramedBrowser) -> None:
     asked = 0
 
     def way(request: Request) -> Answer:
@@ -423,7 +423,7 @@ async def test_a_lost_connection_leaves_as_itself(page: cdpengine.Page, scripted
         await page.snapshot()
 
 
-async def test_cancelled_at_each_await_it_gives_no_refs(
+async def test_a_cancellation_at_any_await_creates_no_refs(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     before = await page.snapshot()
@@ -442,17 +442,20 @@ async def test_cancelled_at_each_await_it_gives_no_refs(
 
 
 @pytest.mark.parametrize("timeout", [0, -1])
-async def test_no_time_no_message(page: cdpengine.Page, scripted: FramedBrowser, timeout: float) -> None:
+async def test_without_time_nothing_is_sent(
+    page: cdpengine.Page, scripted: FramedBrowser, timeout: float
+) -> None:
     sent = len(scripted.received)
     with pytest.raises((cdpengine.DeadlineExceededError, cdpengine.InvalidArgumentError)):
         await page.snapshot(timeout=timeout)
     assert len(scripted.received) == sent
 
 
-# --- content that comes while a document is read -----------------------------------------------------------------
+# --- content that loads while a document is read
+# ------------------------------------------------------------------
 
 
-async def test_a_document_that_was_empty_when_it_was_read_and_has_loaded_since_is_read_again(
+async def test_a_document_that_was_empty_and_has_loaded_since_is_read_again(
     browser: cdpengine.Browser, scripted: FramedBrowser
 ) -> None:
     page = await browser.new_page()

@@ -61,7 +61,7 @@ async def test_strays_are_counted(peer: ScriptedPeer, connection: Connection) ->
 
 
 async def everything(peer: ScriptedPeer, session: Session) -> None:
-    """Make each kind of message pass, sound and damaged, each with a canary in it."""
+    """Pass each kind of message, valid and damaged, each with a canary in it."""
     secret = {"value": CANARY, "password": CANARY}
     peer.on("Network.getCookies", result={"cookies": [{"name": "a", "value": CANARY, "domain": "x"}]})
     peer.on("Refused.call", error=(-32000, "no"))
@@ -79,7 +79,7 @@ async def everything(peer: ScriptedPeer, session: Session) -> None:
         await session.call("Any.call")
 
 
-async def test_nothing_above_debug_holds_a_payload_and_off_costs_nothing(
+async def test_logs_above_debug_contain_no_payload_and_disabled_logs_are_free(
     peer: ScriptedPeer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "cdpengine")
@@ -111,7 +111,7 @@ async def test_at_debug_each_message_is_one_line_without_its_secrets(
     assert CANARY not in "\n".join(lines)
 
 
-async def test_a_logger_that_is_turned_down_formats_nothing(
+async def test_a_disabled_logger_formats_nothing(
     peer: ScriptedPeer, caplog: pytest.LogCaptureFixture
 ) -> None:
     instruments = Instruments()
@@ -124,7 +124,7 @@ async def test_a_logger_that_is_turned_down_formats_nothing(
                 nursery.start_soon(connection.root.call, "DOMStorage.getDOMStorageItems")
                 await hold.wait()
                 caplog.set_level(logging.DEBUG, "cdpengine")
-                # Its command was not seen, so nobody can say what in the reply is secret.
+                # The recorder did not see its command, so the secrets of the reply are unknown.
                 hold.release({"entries": [["key", CANARY]]})
     assert CANARY not in caplog.text
     assert "cdpengine.cut" in caplog.text
@@ -134,7 +134,7 @@ async def test_a_logger_that_is_turned_down_formats_nothing(
 @pytest.mark.parametrize(
     ("what", "flood"), [("malformed", 20_000), ("shapeless", 2_000), ("undecodable", 2_000)]
 )
-async def test_a_flood_of_what_nobody_can_read_is_a_few_lines_and_an_exact_count(
+async def test_a_flood_of_unreadable_messages_is_a_few_lines_and_an_exact_count(
     peer: ScriptedPeer, caplog: pytest.LogCaptureFixture, what: str, flood: int
 ) -> None:
     text = {
@@ -160,6 +160,6 @@ async def test_a_flood_of_what_nobody_can_read_is_a_few_lines_and_an_exact_count
     lines = [record.getMessage() for record in caplog.records if record.levelno >= logging.INFO]
     assert FIRST < len(lines) <= FIRST + took / INTERVAL + 2
     passed_over = sum(int(found[1]) for line in lines if (found := re.search(r"(\d+) more warnings", line)))
-    # The last line tells of what was passed over at the end, and of no message of its own.
+    # The last line only reports the messages skipped at the end.
     assert passed_over + len(lines) - 1 == flood
     assert CANARY not in caplog.text

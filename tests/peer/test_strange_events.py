@@ -1,4 +1,4 @@
-"""Events that are odd, unknown or late: they harm nothing."""
+"""Events that are odd, unknown or late: they do no harm."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def test_strange_events_are_passed_over(
     assert (await browser.new_page(timeout=5)).target_id == "T2"
 
 
-async def test_a_dialog_that_nobody_understands_is_dismissed(
+async def test_an_unknown_dialog_is_dismissed(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     page = await browser.new_page()
@@ -92,7 +92,7 @@ async def test_a_dialog_ends_with_a_crash(
     assert waited.cancelled_caught
 
 
-async def test_a_dialog_in_the_very_end_harms_nothing(
+async def test_a_dialog_at_the_very_end_does_no_harm(
     scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     async with scripted.engine() as browser:

@@ -1,4 +1,4 @@
-"""Subscriptions: nothing is lost in silence, and domains are enabled by count."""
+"""Subscriptions: every loss is reported, and domains are enabled by reference count."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def test_unknown_events_enum_values_and_fields_pass_through(peer: Scripted
     assert (event.method, event.params["reason"]) == ("Brand.newEvent", "brandNewReason")
 
 
-async def test_many_events_reach_a_consumer_that_has_room(peer: ScriptedPeer, root: Session) -> None:
+async def test_many_events_reach_a_consumer_with_buffer_space(peer: ScriptedPeer, root: Session) -> None:
     count = rounds(20_000, 100_000)
     async with root.subscribe("X.*", buffer=count) as events:
         for n in range(count):
@@ -82,7 +82,7 @@ async def test_many_events_and_a_slow_consumer(peer: ScriptedPeer, connection: C
 
         for n in range(count // 2):
             peer.send_event("X.e", {"n": n})
-        # A call in the middle of the burst is answered in its turn, by a reader that nobody holds up.
+        # A call during the burst is answered in its turn, by a reader that nothing delays.
         with trio.fail_after(30):
             assert await connection.root.call("A.meanwhile") == {}
         for n in range(count // 2, count):
@@ -129,7 +129,7 @@ async def test_wait_for(peer: ScriptedPeer, root: Session) -> None:
     assert [event.params["n"] for event in got] == [2]
 
 
-async def test_wait_for_tells_of_events_that_it_lost(peer: ScriptedPeer, root: Session) -> None:
+async def test_wait_for_reports_lost_events(peer: ScriptedPeer, root: Session) -> None:
     async with trio.open_nursery() as nursery:
 
         @nursery.start_soon
@@ -143,14 +143,14 @@ async def test_wait_for_tells_of_events_that_it_lost(peer: ScriptedPeer, root: S
 
 
 @pytest.mark.parametrize("patterns", [(), ("",), ("Network",), ("Net*",), (5,)])
-async def test_what_is_no_pattern_is_refused(root: Session, patterns: tuple[str, ...]) -> None:
+async def test_invalid_patterns_are_refused(root: Session, patterns: tuple[str, ...]) -> None:
     with pytest.raises(InvalidArgumentError):
         async with root.subscribe(*patterns):
             pytest.fail("subscribed")
 
 
 @pytest.mark.parametrize("buffer", [0, -1, True, 1.5, "9"])
-async def test_what_is_no_buffer_is_refused(root: Session, buffer: int) -> None:
+async def test_invalid_buffers_are_refused(root: Session, buffer: int) -> None:
     with pytest.raises(InvalidArgumentError, match="buffer"):
         async with root.subscribe("A.*", buffer=buffer):
             pytest.fail("subscribed")
@@ -196,7 +196,9 @@ async def test_domains_are_counted_for_each_session(peer: ScriptedPeer, connecti
     assert peer.count("Network.disable") == 2
 
 
-async def test_the_second_subscriber_waits_for_the_firsts_enable(peer: ScriptedPeer, root: Session) -> None:
+async def test_the_second_subscriber_waits_for_the_enable_of_the_first(
+    peer: ScriptedPeer, root: Session
+) -> None:
     hold = peer.hold("Network.enable")
     entered: list[int] = []
 
@@ -241,7 +243,7 @@ async def test_the_first_subscriber_is_cancelled_while_enabling_and_the_second_s
             await hold.wait()
         nursery.start_soon(subscribe_second)
         if not written:
-            # Both have posted before the writer had a turn, when the scheduler is so inclined.
+            # With some schedules, both have posted before the writer runs.
             await trio.lowlevel.checkpoint()
         first.cancel()
         await hold.wait()
@@ -280,7 +282,7 @@ async def test_cancelled_while_enabling_it_is_disabled_again(
         assert methods(peer)[2:] == ["Network.enable"]
 
 
-async def test_a_refused_enable_is_told_to_everyone_who_waits(
+async def test_a_refused_enable_reaches_every_waiting_subscriber(
     peer: ScriptedPeer, connection: Connection
 ) -> None:
     hold = peer.hold("Network.enable")
@@ -300,13 +302,13 @@ async def test_a_refused_enable_is_told_to_everyone_who_waits(
         request.refuse(-32601, "'Network.enable' wasn't found")
     assert len(errors) == 2
     assert errors[0] is not errors[1]
-    # It counts for nothing: the next one tries again.
+    # It counts for nothing: the next subscriber tries again.
     peer.on("Network.enable")
     async with connection.root.subscribe("Network.*"):
         assert peer.count("Network.enable") == 2
 
 
-async def test_a_refused_disable_is_no_error(peer: ScriptedPeer, root: Session) -> None:
+async def test_a_refused_disable_is_not_an_error(peer: ScriptedPeer, root: Session) -> None:
     peer.on("Network.disable", error=(-32000, "no"))
     async with root.subscribe("Network.*", "Log.*"):
         pass
@@ -314,7 +316,7 @@ async def test_a_refused_disable_is_no_error(peer: ScriptedPeer, root: Session) 
     assert peer.count("Log.disable") == 1
 
 
-async def test_a_disable_that_is_never_answered_does_not_hold_up_leaving(
+async def test_a_disable_that_is_never_answered_does_not_delay_leaving(
     peer: ScriptedPeer, connection: Connection
 ) -> None:
     for domain in ("Network", "Log", "Runtime"):
@@ -322,7 +324,7 @@ async def test_a_disable_that_is_never_answered_does_not_hold_up_leaving(
     started = trio.current_time()
     async with connection.root.subscribe("Network.*", "Log.*", "Runtime.*"):
         left = trio.current_time()
-    assert trio.current_time() - left < 0.5 + (left - started), "nobody waited for the answers"
+    assert trio.current_time() - left < 0.5 + (left - started), "leaving did not wait for the answers"
     await settled(connection)
     assert connection.statistics().in_flight == 3, "they end with their session"
     connection._lose("the test is over")
@@ -366,7 +368,7 @@ async def test_holding_a_domain_by_hand(peer: ScriptedPeer, root: Session) -> No
     assert methods(peer) == ["Page.disable"]
 
 
-async def test_an_error_of_the_body_leaves_as_itself(peer: ScriptedPeer, root: Session) -> None:
+async def test_an_error_of_the_body_leaves_unchanged(peer: ScriptedPeer, root: Session) -> None:
     error = KeyError("body")
     with pytest.raises(KeyError) as caught:
         async with root.subscribe("Network.*"):

@@ -1,4 +1,4 @@
-"""What was made in the browser and is wanted no more is taken back, also by a browser that does not answer."""
+"""Unwanted objects in the browser are removed again, even if the browser does not answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import cdpengine
 from cdpengine.testing import SILENCE, walk_cancellations
 
 
-async def test_a_page_that_nobody_waits_for_any_more_is_closed(
+async def test_an_abandoned_page_is_closed(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     held = scripted.hold("Target.createTarget")
@@ -27,7 +27,7 @@ async def test_a_page_that_nobody_waits_for_any_more_is_closed(
     assert browser.pages == []
 
 
-async def test_leaving_waits_a_moment_for_what_is_to_be_taken_back(
+async def test_leaving_waits_a_moment_for_pending_removals(
     scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     async with scripted.engine() as browser:
@@ -47,7 +47,7 @@ async def test_leaving_waits_a_moment_for_what_is_to_be_taken_back(
     ]
 
 
-async def test_leaving_does_not_wait_for_ever(scripted: ScriptedBrowser, autojump_clock: MockClock) -> None:
+async def test_leaving_does_not_wait_forever(scripted: ScriptedBrowser, autojump_clock: MockClock) -> None:
     async with scripted.engine() as browser:
         scripted.on("Target.createTarget", SILENCE)
         with trio.move_on_after(1):

@@ -1,4 +1,4 @@
-"""Traces of a browser that tells their end late, or has nothing to end: each trace gets what is its own."""
+"""Traces of a browser that reports their end late, or never: each trace gets only its own data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def complete(scripted: ScriptedBrowser, stream: str) -> None:
 
 @pytest.fixture
 def tracing(scripted: ScriptedBrowser) -> ScriptedBrowser:
-    """A browser whose traces hold the name of their stream."""
+    """A browser whose traces contain the name of their stream."""
     scripted.on("Tracing.start", result={})
     scripted.on("Tracing.end", result={})
     scripted.on(
@@ -37,7 +37,7 @@ def closed(scripted: ScriptedBrowser) -> list[str]:
 
 
 async def give_up_on_one(browser: cdpengine.Browser, path: Path, clock: MockClock) -> None:
-    clock.autojump_threshold = 0.5  # files are written in threads, which it does not wait for
+    clock.autojump_threshold = 0.5  # the clock does not wait for threads, which write the files
     with trio.CancelScope() as scope:
         async with browser.measure.trace(path, categories=["v8"]):
             scope.cancel()
@@ -45,7 +45,7 @@ async def give_up_on_one(browser: cdpengine.Browser, path: Path, clock: MockCloc
     assert scope.cancelled_caught
 
 
-async def test_the_end_of_a_trace_that_was_given_up_is_not_taken_for_the_next_ones(
+async def test_the_end_of_an_abandoned_trace_is_not_confused_with_the_next(
     browser: cdpengine.Browser, tracing: ScriptedBrowser, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     await give_up_on_one(browser, tmp_path / "given up", autojump_clock)
@@ -69,7 +69,7 @@ async def test_the_end_of_a_trace_that_was_given_up_is_not_taken_for_the_next_on
     assert sorted(closed(tracing)) == ["first", "second"]
 
 
-async def test_a_trace_that_had_nothing_to_end_takes_no_later_ones_end(
+async def test_a_trace_without_an_end_takes_no_later_end(
     browser: cdpengine.Browser, tracing: ScriptedBrowser, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     tracing.on("Tracing.end", Refusal(-32000, "Tracing is not started"))

@@ -1,7 +1,7 @@
-"""Endpoints that never come to an end: whatever one gives out piece by piece, who connects to it is back in time.
+"""Endpoints that never finish: whatever they send piece by piece, a connecting function returns in time.
 
-Rule: each way to stall, over each scheme that has it, for each function that looks for a browser. All at once, on the clock
-of the machine; where that was too busy for one, that one is tried again by itself.
+Rule: each way to stall, over each scheme that allows it, for each function that searches for a browser. All
+run concurrently on real time. If the machine was too busy for one, that case is tried again alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cdpengine.debug.explorer.protocol import fetch_protocol
 TIMEOUT = 0.4
 LATE = 0.15
 PAUSE = 0.02
-"""Seconds between two pieces."""
+"""Pause between two pieces, in seconds."""
 
 OK = b"HTTP/1.1 200 OK\r\n"
 SWITCHING = b"HTTP/1.1 101 Switching Protocols\r\n"
@@ -35,9 +35,9 @@ SWITCHING = b"HTTP/1.1 101 Switching Protocols\r\n"
 
 @attrs.frozen
 class Stall:
-    """Writes `first`, then `piece` again and again; nothing more where it is empty.
+    """Writes `first`, then `piece` repeatedly, or nothing more if it is empty.
 
-    `asked`: a request is read before that; `upgraded`: it is answered as a websocket's handshake, too.
+    `asked`: it reads a request first. `upgraded`: it also answers with a websocket's handshake.
     """
 
     first: bytes = b""
@@ -128,7 +128,10 @@ def serve(scheme: str, stall: Stall, port: Callable[[], int]) -> Callable[[ByteS
 
 
 async def lateness(look: Callable[[str], Awaitable[None]], way: tuple[str, str, Stall]) -> float:
-    """Return by how much it was late. It ends with ConnectFailedError, and not before its time."""
+    """Return the delay after the deadline.
+
+    The call must raise ConnectFailedError, and not before its deadline.
+    """
     scheme, _, stall = way
     name = scheme.partition(" ")[0].rstrip(",")
     ports: list[int] = []
@@ -180,8 +183,8 @@ async def test_it_ends_in_time(
         "a frame that trickles",
     ],
 )
-async def test_a_second_connection_that_stalls_holds_up_nothing(name: str) -> None:
-    """What stops scripts has a connection of its own; the first one has it where that connection comes to nothing."""
+async def test_a_second_connection_that_stalls_delays_nothing(name: str) -> None:
+    """A separate connection stops scripts. If it fails, the first connection takes over."""
     stall = OVER_WEBSOCKETS[name]
     taken = 0
 
@@ -219,8 +222,8 @@ async def pass_on(source: ByteStream, destination: ByteStream, done: trio.Cancel
     done.cancel()
 
 
-async def test_a_port_that_takes_no_connection() -> None:
-    """Its queue is full, so the system leaves the handshake of TCP open, as a firewall does that drops packets."""
+async def test_a_port_that_accepts_no_connection() -> None:
+    """Its queue is full, so the system leaves the TCP handshake open, like a firewall that drops packets."""
 
     async def look_for_it(look: Callable[[str], Awaitable[None]]) -> None:
         began = trio.current_time()

@@ -1,4 +1,4 @@
-"""What undoes is sent, however late the program comes to it: on a busy machine it wakes long after its deadline."""
+"""Undo commands are sent even when the program wakes late: on a busy machine, long after its deadline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdpengine.testing import SILENCE
 
 
 @pytest.mark.parametrize("late", [0, UNDOING + 0.05])
-async def test_it_is_sent_when_the_time_for_it_is_over(
+async def test_it_is_sent_after_its_deadline(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, late: float
 ) -> None:
     scripted.on("A.undo", SILENCE)

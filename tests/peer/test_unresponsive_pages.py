@@ -1,4 +1,6 @@
-"""Pages that do not answer: when that is known, and what it says; on a clock that jumps, so times are exact."""
+"""Pages that do not answer: when the engine knows it and how it reports it; on a clock that jumps, so times
+are exact.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ async def test_how_long_a_page_has_been_silent(
     held.release(NUMBER)
     await quiet()
     scripted.on("Runtime.evaluate", SILENCE)
-    # The old answer says nothing of now: it is asked anew, and counted from there.
+    # The old answer proves nothing about now: the engine asks again, and counts from there.
     assert await page.measure.unresponsive_for() == pytest.approx(0.05)
     assert scripted.count("Runtime.evaluate") == asked + 1
 
@@ -59,7 +61,7 @@ async def test_an_action_at_its_deadline_names_the_page(
 async def test_only_a_page_that_was_asked_long_before_is_called_unresponsive(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock, silent: float, known: float
 ) -> None:
-    """It stops to answer so many seconds before a deadline at 4 s; what it was asked before is answered."""
+    """The page falls silent this many seconds before a deadline at 4 s. It answers earlier calls."""
     scripted.on("Page.printToPDF", SILENCE)
 
     async def stop_to_answer() -> None:
@@ -80,7 +82,7 @@ async def test_only_a_page_that_was_asked_long_before_is_called_unresponsive(
 
 
 @pytest.mark.parametrize("seconds", [0.06, 0.2, 0.4])
-async def test_a_page_that_answers_slowly_as_on_a_busy_machine_is_not_called_unresponsive(
+async def test_a_slow_page_on_a_busy_machine_is_not_called_unresponsive(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock, seconds: float
 ) -> None:
     scripted.on("Page.printToPDF", SILENCE)
@@ -102,7 +104,7 @@ async def test_a_page_that_answers_slowly_as_on_a_busy_machine_is_not_called_unr
         scripted.on("Runtime.evaluate", NUMBER)
 
 
-async def test_a_short_timeout_says_that_a_page_is_unresponsive_once_that_is_known(
+async def test_a_short_timeout_names_a_page_that_is_known_to_be_unresponsive(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -118,7 +120,7 @@ async def test_a_short_timeout_says_that_a_page_is_unresponsive_once_that_is_kno
     assert caught.value.unresponsive_for == pytest.approx(trio.current_time() - started - 0.2)
 
 
-async def test_the_nearest_deadline_is_asked_before_whichever_action_came_first(
+async def test_the_page_is_asked_before_the_nearest_deadline_of_any_action(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
@@ -136,7 +138,7 @@ async def test_the_nearest_deadline_is_asked_before_whichever_action_came_first(
     assert known == {2: pytest.approx(0.55), 5: pytest.approx(3.55), 20: pytest.approx(18.55)}
 
 
-async def test_what_ends_in_time_asks_nothing_before_its_deadline(
+async def test_actions_that_end_in_time_ask_nothing_before_their_deadline(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     await page.emulation.set_viewport(300, 300, timeout=5)

@@ -1,4 +1,4 @@
-"""Commands that wait together: they go out in one write, whole and in order, over both transports."""
+"""Commands that wait together are sent in one write, whole and in order, over both transports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cdpengine.testing.cancellation import walk_cancellations
 
 
 def receiving(reads: list[list[str]], ended: trio.Event) -> Serve:
-    """Return a server that notes, for each read, the messages in it; "close" for a farewell."""
+    """Return a server that records the messages of each read, "close" for a close frame."""
 
     async def serve(stream: ByteStream) -> None:
         await stream.send_all(accepting(await read_request(stream)))
@@ -62,7 +62,7 @@ async def test_small_commands_of_one_moment_are_one_write_to_a_websocket() -> No
         assert sent == list(range(42))
         assert (
             len(next(read for read in reads if read)) == 40
-        )  # the large one waited for none, and none for it
+        )  # the large one waited for none, and none waited for it
 
 
 async def test_small_commands_of_one_moment_are_one_write_to_a_pipe() -> None:
@@ -79,7 +79,7 @@ async def test_small_commands_of_one_moment_are_one_write_to_a_pipe() -> None:
 
 
 async def test_a_cancelled_write_of_several_leaves_whole_messages() -> None:
-    """What went out before is whole, in order, and so is the farewell."""
+    """The messages sent are whole and in order, and so is the close frame."""
     reads: list[list[str]] = []
     ended = trio.Event()
     runs = 0
