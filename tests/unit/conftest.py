@@ -1,4 +1,4 @@
-"""Fixtures for tests of the action cache's store: where its file is, and an environment without a key."""
+"""Fixtures for tests of the action cache's store: the location of its file, and an environment without a key."""
 
 from __future__ import annotations
 

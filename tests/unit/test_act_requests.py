@@ -1,4 +1,4 @@
-"""Requests: what JSON means, what is refused and in which words, and that the schema says the same."""
+"""Requests: the meaning of their JSON, refusals and their messages, and a schema that agrees."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_each_field_has_a_meaning_and_a_name_in_camel_case(kind: str) -> None:
 
 
 def fits(value: object, kind: Any, field: attrs.Attribute[Any]) -> bool:
-    """Whether a value of JSON is of a type; and so on, as an independent reading of the annotations."""
+    """Return whether a JSON value has a type. An independent reading of the annotations."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
         return True
@@ -78,7 +78,7 @@ VALUES: list[object] = [None, True, 7, 1.5, "x", ["x"], [7], {"x": 1}, [["x"]]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_value_of_another_type_is_refused_by_its_place(kind: str) -> None:
+def test_a_value_of_another_type_is_refused_with_its_path(kind: str) -> None:
     hints = get_type_hints(KINDS[kind])
     for field in attrs.fields(KINDS[kind]):
         for value in VALUES:
@@ -116,7 +116,7 @@ def test_numbers_and_booleans_may_be_strings(written: dict[str, Any], meant: dic
         {"kind": "click", "ref": True}, {"kind": "snapshot", "maxTokens": True}, {"kind": "scroll", "dy": ""},
     ],
 )  # fmt: skip
-def test_other_strings_are_no_numbers(request_: dict[str, Any]) -> None:
+def test_other_strings_are_not_numbers(request_: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgumentError):
         parse_request(request_)
 
@@ -151,7 +151,7 @@ def test_an_unknown_kind_is_refused_with_the_nearest_name(given: object, nearest
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_request_cannot_be_without_is_named(kind: str) -> None:
+def test_a_missing_required_field_is_named(kind: str) -> None:
     for missing in SMALLEST.get(kind, {}):
         data = {name: value for name, value in smallest(kind).items() if name != missing}
         with pytest.raises(InvalidArgumentError) as caught:
@@ -208,14 +208,14 @@ def test_bounds_are_those_that_the_class_names(kind: str) -> None:
         ({"kind": "evaluate", "function": "f", "args": [{"a": {1, 2}}]}, "a set"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_refused(data: Any, what: str) -> None:
+def test_incompatible_fields_are_refused(data: Any, what: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         parse_request(data)
     assert what in caught.value.given
     assert len(str(caught.value)) <= 400
 
 
-def test_deep_arguments_are_taken_or_refused_and_never_break() -> None:
+def test_deep_arguments_are_accepted_or_refused_and_never_break() -> None:
     deep: list[Any] = []
     for _ in range(50_000):
         deep = [deep]
@@ -224,7 +224,7 @@ def test_deep_arguments_are_taken_or_refused_and_never_break() -> None:
     parse_request({"kind": "evaluate", "function": "f", "args": deep})
 
 
-def test_no_value_stands_in_a_refusal() -> None:
+def test_a_refusal_contains_no_value() -> None:
     secret = "hunter2hunter2"
     for data in (
         {"kind": "type", "ref": "e1", "text": [secret]},
@@ -252,8 +252,11 @@ JSON = st.recursive(
 
 @given(st.data())
 @settings(max_examples=100, deadline=None)
-def test_whatever_is_sent_is_taken_as_the_schema_says_or_refused(data: st.DataObject) -> None:
-    """The parser refuses more than the schema can say: what goes together. What it takes, the schema takes as read."""
+def test_every_input_is_accepted_as_the_schema_describes_or_refused(data: st.DataObject) -> None:
+    """The parser also refuses combinations that the schema cannot express.
+
+    Everything that it accepts, the schema accepts too.
+    """
     kind = data.draw(st.sampled_from(sorted(KINDS)))
     names = [camel_case(field.name) for field in attrs.fields(KINDS[kind])]
     request = {**smallest(kind), **data.draw(st.dictionaries(st.sampled_from(names), JSON, max_size=3))}
@@ -266,9 +269,9 @@ def test_whatever_is_sent_is_taken_as_the_schema_says_or_refused(data: st.DataOb
         assert parse_request(to_json(parsed)) == parsed
 
 
-def test_the_committed_schema_is_that_of_the_classes() -> None:
+def test_the_committed_schema_matches_the_classes() -> None:
     committed = json.loads((ROOT / "docs" / "act-schema.json").read_text(encoding="utf-8"))
-    assert committed == SCHEMA, "write it anew: python scripts/act_schema.py"
+    assert committed == SCHEMA, "update it with python scripts/act_schema.py"
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
@@ -284,7 +287,7 @@ def error_classes(root: type[EngineError] = EngineError) -> list[type[EngineErro
 
 
 @pytest.mark.parametrize("kind", error_classes())
-def test_each_public_error_has_advice_of_its_own_and_a_name(kind: type[EngineError]) -> None:
+def test_each_public_error_has_its_own_advice_and_name(kind: type[EngineError]) -> None:
     assert kind in ADVICE
     assert ADVICE[kind].hint.endswith(".")
     name = name_error(kind)
@@ -297,14 +300,14 @@ def test_names_of_errors_are_different() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_a_covering_element_stands_in_the_failure_with_its_ref() -> None:
+def test_a_covering_element_appears_in_the_failure_with_its_ref() -> None:
     error = CoveredError("click", "button 'Go'", "covered", covered_by='dialog "Cookies"', covered_ref="e7")
     failure = describe_failure(error)
     assert (failure.kind, failure.covered_by, failure.covered_by_ref) == ("covered", 'dialog "Cookies"', "e7")
     assert failure.retryable
 
 
-def test_a_response_has_what_there_is() -> None:
+def test_a_response_contains_only_available_parts() -> None:
     response = ActResponse(
         kind="click",
         ok=True,
@@ -319,6 +322,6 @@ def test_a_response_has_what_there_is() -> None:
     assert ActResponse(kind="evaluate", ok=True, result=math.nan).to_json()["result"] == "NaN"
 
 
-def test_requests_are_of_one_class_each() -> None:
+def test_requests_belong_to_one_class_each() -> None:
     assert len({kind.__name__ for kind in KINDS.values()}) == len(KINDS)
     assert all(issubclass(kind, ActRequest) for kind in KINDS.values())

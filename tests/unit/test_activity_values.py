@@ -1,4 +1,4 @@
-"""What an event tells of a console message, of an error, of a value; and buffers with a bound. As functions."""
+"""Console messages, errors and values in events, and bounded buffers. As pure functions."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_small_plain_objects_are_at_hand(remote: RemoteArgument, value: object) 
     argument(type="symbol", description="Symbol(s)", objectId="1"),
     argument(type="bigint", unserializableValue="1" * 700 + "n"),
 ])  # fmt: skip
-def test_what_the_event_does_not_tell_whole_is_unread(remote: RemoteArgument) -> None:
+def test_a_value_that_the_event_abbreviates_is_unread(remote: RemoteArgument) -> None:
     assert isinstance(value_in_event(remote), Unread)
 
 
@@ -116,7 +116,7 @@ def test_objects_are_shown_by_their_preview() -> None:
 
 
 class Session:
-    """As much of a session as a record remembers."""
+    """The parts of a session that a record remembers."""
 
     target_type, target_id, documents_shown = "page", "T", 0
 
@@ -127,7 +127,7 @@ class Session:
     ({"subtype": "error", "className": "Error", "description": "some words: here"}, "Error", "some words: here", False),
     ({"type": "string", "value": "text"}, "", "text", False),
 ])  # fmt: skip
-def test_what_was_thrown(exception: dict[str, Any], name: str, message: str, stack: bool) -> None:
+def test_thrown_values_are_reported(exception: dict[str, Any], name: str, message: str, stack: bool) -> None:
     told = {
         "exceptionDetails": {"text": "Uncaught", "exception": {"type": "object", **exception}, "url": "u"}
     }
@@ -135,7 +135,7 @@ def test_what_was_thrown(exception: dict[str, Any], name: str, message: str, sta
     assert (error.name, error.message, bool(error.stack), error.kind) == (name, message, stack, "exception")
 
 
-def test_a_stack_has_those_that_led_to_it() -> None:
+def test_a_stack_includes_its_async_parents() -> None:
     inner = {"callFrames": [{"functionName": "a"}], "parent": {"callFrames": [{"functionName": "b"}]}}
     assert [frame.function_name for frame in all_frames(msgspec.convert(inner, StackTrace))] == ["a", "b"]
     assert all_frames(None) == ()
@@ -148,7 +148,7 @@ def test_a_buffer_is_exact_to_its_bound() -> None:
     assert (list(buffer), buffer.dropped, len(buffer)) == ([2, 3, 4], 2, 3)
     assert (buffer[0], buffer[-1], buffer[1:], buffer[::-1]) == (2, 4, [3, 4], [4, 3, 2])
     for number in buffer:
-        buffer.add(number, 1)  # no harm to who goes through it
+        buffer.add(number, 1)  # iteration tolerates additions
     buffer.clear()
     for number in range(5):
         buffer.add(number, 1)
@@ -214,7 +214,7 @@ def test_a_body_as_it_arrives() -> None:
     ("é€", "text/html; charset=latin-1", 2, "é€".encode()),
     ("é", "text/html; charset=nonsense", 1, "é".encode()),
 ])  # fmt: skip
-def test_a_text_is_the_bytes_that_came_where_its_size_says_so(
+def test_a_body_keeps_its_received_bytes_if_the_size_matches(
     text: str, kind: str, size: int, data: bytes
 ) -> None:
     assert restore_bytes(Body(text.encode(), text), {"content-type": kind}, size) == Body(data, text)
@@ -232,7 +232,7 @@ def test_text_of_a_body(data: bytes, kind: str, text: str) -> None:
     assert text_of(Body(b"", "given"), {}) == "given"
 
 
-def test_what_is_no_json_says_where() -> None:
+def test_an_invalid_json_body_names_the_position() -> None:
     assert json_of("u", "[1]") == [1]
     for wrong in ("[1", "[" * 100_000):
         with pytest.raises(cdpengine.BodyUndecodableError, match="not JSON"):

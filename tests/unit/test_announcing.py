@@ -1,4 +1,4 @@
-"""Verbs announce themselves: once, before and after, and not at all where nobody listens."""
+"""Announcements of verbs: once, before and after, and none without a listener."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdpengine._page.running_actions import announced
 
 
 class Listener:
-    """Writes down what it is called with."""
+    """Records its calls."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[Any, ...]] = []
@@ -32,7 +32,7 @@ class Listener:
 
 
 class Device:
-    """Something with verbs, as a page is."""
+    """An object with verbs, like a page."""
 
     def __init__(self, *listeners: Listener) -> None:
         self._core = SimpleNamespace(
@@ -69,14 +69,14 @@ async def test_only_the_outermost_verb_is_announced() -> None:
     ]  # fmt: skip
 
 
-async def test_an_error_leaves_as_itself_and_is_announced() -> None:
+async def test_an_error_leaves_unchanged_and_is_announced() -> None:
     listener = Listener()
     with pytest.raises(ValueError, match="bad") as raised:
         await Device(listener).press("bad")
     assert listener.heard[-1] == ("after", "press", raised.value)
 
 
-async def test_a_cancelled_verb_says_so() -> None:
+async def test_a_cancelled_verb_is_announced_as_cancelled() -> None:
     listener = Listener()
     with trio.move_on_after(0):
         await Device(listener).press("a", hold=9)
@@ -90,7 +90,7 @@ async def test_without_a_listener_nothing_is_announced() -> None:
     await announce_block("block", [])
 
 
-async def test_verbs_of_two_tasks_are_told_apart() -> None:
+async def test_verbs_of_two_tasks_are_distinguished() -> None:
     listener = Listener()
     device = Device(listener)
     async with trio.open_nursery() as nursery:

@@ -1,4 +1,6 @@
-"""What Chrome's accessibility tree lacks, put into it: in its place, once, and with all that is in it."""
+"""Nodes missing from Chrome's accessibility tree, inserted at their place, once, and with all their
+descendants.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ TREE = AXTree(
 PAY = Node("generic", "structural", children=[Node("button", "interactive", "Pay", backend_node_id=6)])
 
 
-def test_a_control_takes_the_place_of_its_label() -> None:
+def test_a_control_replaces_its_label() -> None:
     radio = Node("radio", "interactive", "Express", (("checked", True),), backend_node_id=9)
     tree, ready = add_grafts(TREE, [Graft(radio, place(2, 1))])
     document = fold(tree, ready=ready)
@@ -45,7 +47,7 @@ def test_a_control_takes_the_place_of_its_label() -> None:
     assert [node.backend_node_id for node in tree.nodes if node.backend_node_id in (2, 5)] == []
 
 
-def test_hidden_content_stands_where_the_flat_tree_has_it() -> None:
+def test_hidden_content_is_placed_by_the_flat_tree() -> None:
     for after, names in (({3}, ["Express", "", "Last"]), (set[int](), ["Express", "Last", ""])):
         tree, ready = add_grafts(TREE, [Graft(PAY, place(7, 99, 1, inside={6}, after=after))])
         document = fold(tree, ready=ready)
@@ -55,13 +57,13 @@ def test_hidden_content_stands_where_the_flat_tree_has_it() -> None:
         assert [node.ignored for node in tree.nodes if node.backend_node_id == 6] == [False]
 
 
-def test_a_place_that_is_nowhere_is_the_end_of_the_document() -> None:
+def test_an_unknown_place_means_the_end_of_the_document() -> None:
     tree, ready = add_grafts(TREE, [Graft(PAY, place(7, 99))])
     assert fold(tree, ready=ready).roots[-1] is PAY
     assert add_grafts(AXTree(()), [Graft(PAY, place(7))])[0].nodes
 
 
-def test_what_is_missing_takes_what_is_inside_of_it() -> None:
+def test_an_inserted_node_takes_its_descendants() -> None:
     tree = add_missing(TREE, [place(7, 1, inside={2, 3}), place(3, 1), place(8, 99)])
     new = next(node for node in tree.nodes if node.backend_node_id == 7)
     assert new.child_ids == ("2", "3")

@@ -1,4 +1,7 @@
-"""Large accessibility trees: what Python needs besides the message, and that decoding by and by changes nothing."""
+"""Large accessibility trees:
+
+Python's memory in addition to the message, and equal results of incremental decoding.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree
 
 
 def rows(count: int) -> bytes:
-    """The reply for `count` rows of link, text, button and checkbox, sixteen nodes each, as Chrome sends them."""
+    """Return the reply for `count` rows of link, text, button and checkbox, sixteen nodes each, as Chrome
+    sends them.
+    """
     nodes: list[dict[str, Any]] = []
 
     def add(
@@ -110,13 +115,13 @@ def drawn(document: Document) -> list[Any]:
 
 
 @pytest.mark.parametrize("make", [lambda: rows(40), lambda: rows(0), lambda: b"{}", lambda: b'{"nodes":[]}'])
-def test_by_and_by_and_at_once_give_the_same(make: Callable[[], bytes]) -> None:
+def test_incremental_and_full_decoding_agree(make: Callable[[], bytes]) -> None:
     reply = make()
     assert drawn(fold(ax_nodes(reply))) == drawn(fold(decode_ax_tree(reply)))
 
 
 @given(REPLIES | GARBAGE)
-def test_by_and_by_and_at_once_give_the_same_for_any_reply(reply: Any) -> None:
+def test_incremental_and_full_decoding_agree_for_any_reply(reply: Any) -> None:
     raw = encoded(reply)
     try:
         tree = decode_ax_tree(raw)
@@ -127,7 +132,7 @@ def test_by_and_by_and_at_once_give_the_same_for_any_reply(reply: Any) -> None:
     assert drawn(fold(ax_nodes(raw))) == drawn(fold(tree))
 
 
-def test_one_odd_node_is_read_and_spoils_no_other() -> None:
+def test_one_odd_node_is_read_and_affects_no_other() -> None:
     reply = json.loads(rows(60))
     reply["nodes"][300]["properties"] = "none of the kind"
     reply["nodes"][300]["childIds"] = [1, None, "7"]
@@ -136,7 +141,7 @@ def test_one_odd_node_is_read_and_spoils_no_other() -> None:
     assert drawn(fold(ax_nodes(raw))) == drawn(fold(decode_ax_tree(raw)))
 
 
-def test_a_part_of_a_tree_is_what_is_in_these_nodes() -> None:
+def test_a_part_of_a_tree_contains_the_given_nodes_and_their_descendants() -> None:
     ax = tree(
         ("heading", "Out"),
         (
@@ -163,7 +168,7 @@ def test_all_of_a_tree_within_is_the_tree(name: str) -> None:
     assert drawn(fold_within(ax, numbers)) == drawn(fold(ax))
 
 
-def test_only_texts_of_what_is_dropped_are_below_something() -> None:
-    """A list marker's own text is below what nobody keeps, and is no root all the same."""
+def test_only_texts_of_dropped_nodes_have_a_parent_outside_of_the_tree() -> None:
+    """The text of a list marker is below a dropped node, but it is not a root."""
     ax = tree(("listitem", "", ("ListMarker", "1. ", ("StaticText", "1. ")), ("button", "Go")))
     assert [node.role for node in walk(fold(ax).roots)] == ["listitem", "button"]

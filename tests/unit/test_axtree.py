@@ -88,19 +88,19 @@ def test_numbers_beyond_a_float_are_survived() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b'{"nodes":[', b"nonsense", b'{"nodes":"\\ud8'])
-def test_what_is_not_json_is_refused_as_such(raw: bytes) -> None:
+def test_invalid_json_is_refused(raw: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         decode_ax_tree(raw)
 
 
-def test_nesting_without_end_is_refused_as_such() -> None:
+def test_endless_nesting_is_refused() -> None:
     deep = b'{"nodes":[{"value":{"value":' + b"[" * 200_000 + b"]" * 200_000 + b"}}]}"
     with pytest.raises(ValueError, match="nested too deep"):
         decode_ax_tree(deep)
 
 
 @given(GARBAGE)
-def test_no_json_is_refused(reply: object) -> None:
+def test_no_valid_json_is_refused(reply: object) -> None:
     tree = decode_ax_tree(encoded(reply))
     for node in tree.nodes:
         assert isinstance(node.node_id, str)
@@ -125,6 +125,6 @@ def test_the_placeholder_is_found_among_the_sources_of_the_name(sources: object,
     assert placeholder(AXName("E-mail", msgspec.Raw(json.dumps(sources).encode()))) == expected
 
 
-def test_no_sources_no_placeholder() -> None:
+def test_without_sources_there_is_no_placeholder() -> None:
     assert placeholder(None) == ""
     assert placeholder(AXName("x")) == ""

@@ -1,4 +1,4 @@
-"""What is made of a browser's figures: medians, percentiles, and what they say is slow."""
+"""Figures of a browser: medians, percentiles, and explanations of a slow one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def report(
     return BenchReport("Chrome/156", "127.0.0.1:9222", local, load, figures)
 
 
-def test_a_figures_median_and_what_one_of_twenty_is_worse_than() -> None:
+def test_the_median_and_the_95th_percentile_of_a_figure() -> None:
     values = [float(number) for number in range(1, 101)]
     slow, fast = Figure("a", "ms", values), Figure("b", "calls/s", values)
     assert (slow.median, slow.p95) == (50.5, 95)
@@ -58,7 +58,7 @@ def test_three_digits_count(value: float, text: str) -> None:
     assert show(value) == text
 
 
-def test_nothing_is_said_of_a_browser_that_is_well() -> None:
+def test_a_healthy_browser_has_no_remarks() -> None:
     assert advise(report()) == []
     assert advise(BenchReport("Chrome/156", "a pipe", True, None, ())) == [], "nothing was measured"
 

@@ -1,4 +1,4 @@
-"""What is said of the turns of two sides: medians, ratios by round, quartiles, percentiles."""
+"""Figures of the rounds of two sides: medians, ratios by round, quartiles, percentiles."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ def test_a_ratio_above_one_is_better_whatever_the_unit(
     assert measured(unit, slow, fast).ratio("slow", "fast") == Ratio(3.0, 2.0, 4.0, 3)
 
 
-def test_a_ratio_is_of_the_same_round_and_so_free_of_what_hits_both() -> None:
+def test_a_ratio_compares_one_round_and_cancels_common_noise() -> None:
     found = measured("ms", [20, 200, 2, 40], [10, 100, 1, 20]).ratio("slow", "fast")
     assert found == Ratio(2.0, 2.0, 2.0, 4)
 
 
 @given(st.lists(st.tuples(POSITIVE, POSITIVE), min_size=1, max_size=9))
-def test_the_other_way_round_is_one_over_it(pairs: list[tuple[float, float]]) -> None:
+def test_the_reverse_ratio_is_the_reciprocal(pairs: list[tuple[float, float]]) -> None:
     one, other = ratio_of(pairs), ratio_of([(b, a) for a, b in pairs])
     assert one is not None
     assert other is not None
     assert one.low <= one.median <= one.high
-    if len(pairs) % 2:  # a median between two values is not turned over with them
+    if len(pairs) % 2:  # the median between two values is not inverted with them
         assert one.median == pytest.approx(1 / other.median)
 
 
@@ -86,7 +86,7 @@ def test_no_ratio_without_both_sides(sides: tuple[SideFigures, ...]) -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
-def test_no_ratio_of_what_is_no_amount(value: float) -> None:
+def test_no_ratio_of_values_that_are_not_positive(value: float) -> None:
     assert measured("ms", [1.0, value], [1.0, 1.0]).ratio("slow", "fast") is None
     assert measured("calls/s", [1.0, 1.0], [value, 1.0]).ratio("slow", "fast") is None
 
@@ -101,7 +101,7 @@ def test_the_percentile_is_towards_the_bad_side() -> None:
 
 
 @pytest.mark.parametrize("values", [[3.0], [3.0, 1.0], [2.0, 1.0, 3.0]])
-def test_of_few_values_the_extremes_are_given(values: list[float]) -> None:
+def test_few_values_report_their_extremes(values: list[float]) -> None:
     assert quartiles(values) == (min(values), max(values))
 
 
@@ -163,7 +163,7 @@ def test_steepness_is_the_power_between_the_two_largest_sizes(costs: tuple[float
     assert steepness(curve, "engine") == pytest.approx(power, abs=0.001)
 
 
-def test_values_around_nothing_are_not_compared() -> None:
+def test_values_around_zero_are_not_compared() -> None:
     sides = (SideFigures("engine", ((0.9,),)), SideFigures("playwright", ((9.7,),)))
     grown = Measurement("navigations", "memory grown", unit="MB", sides=sides, compared=False)
     assert grown.ratio("playwright", "engine") is None

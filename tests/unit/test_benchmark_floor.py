@@ -1,4 +1,4 @@
-"""The pure parts of the benchmarks' floors: framing, messages, counters of instructions, pages."""
+"""The pure parts of the benchmarks' floors: framing, messages, instruction counters, pages."""
 
 import os
 import socket
@@ -23,14 +23,14 @@ SIZES = [0, 1, 125, 126, 127, 65_535, 65_536, RECEIVE_BUFFER - 20, RECEIVE_BUFFE
 
 
 def server_frame(message: bytes) -> bytes:
-    """Return the frame that Chrome sends: that of a client, without mask and key."""
+    """Return the frame that Chrome sends: a client's frame without mask and key."""
     framed = frame(message)
     head = len(framed) - len(message) - 4
     return bytes((framed[0], framed[1] & 0x7F)) + framed[2:head] + message
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_frame_says_where_its_message_is(size: int) -> None:
+def test_a_frame_locates_its_message(size: int) -> None:
     framed = server_frame(b"x" * size)
     start, end = header(framed, 0, len(framed)) or (0, 0)
     assert (end - start, end) == (size, len(framed))
@@ -44,7 +44,7 @@ def test_a_frame_says_where_its_message_is(size: int) -> None:
 @pytest.mark.parametrize(
     "first", [b"\x82\x01x", b"\x01\x01x", b"\x89\x00", b"\x88\x02\x03\xe8", b"\x81\x81kkkkx"]
 )
-def test_what_is_no_whole_text_is_refused(first: bytes) -> None:
+def test_incomplete_or_binary_frames_are_refused(first: bytes) -> None:
     with pytest.raises(ValueError, match="a frame began with"):
         header(first, 0, len(first))
 
@@ -58,7 +58,7 @@ def test_masking_twice_changes_nothing(data: bytes, key: bytes) -> None:
 
 @contextmanager
 def socket_fed(data: bytes, piece: int) -> Iterator[PlainSocket]:
-    """Give a plain socket that gets `data` in pieces."""
+    """Yield a plain socket that receives `data` in pieces."""
     ours, theirs = socket.socketpair()
 
     def feed() -> None:
@@ -146,7 +146,7 @@ CALLGRIND = "version: 1\ncreator: callgrind-3.19.0\nevents: Ir\nsummary: {count}
         ("events: Ir\n", from_callgrind, None),
     ],
 )
-def test_counts_are_read_from_what_the_counters_write(
+def test_counts_are_read_from_the_output_of_the_counters(
     text: str, read: Callable[[str], int | None], count: int | None
 ) -> None:
     assert read(text) == count
@@ -162,7 +162,7 @@ def test_pages_are_functions_of_their_address() -> None:
     assert site.answer(b"/nothing").startswith(b"HTTP/1.1 404")
 
 
-def test_what_the_proxy_adds_is_told_by_rounds() -> None:
+def test_the_cost_of_the_proxy_is_computed_by_round() -> None:
     sides = (SideFigures(DIRECT, ((1.0,), (2.0,))), SideFigures(THROUGH, ((1.5,), (2.25,))))
     more = added(Measurement("proxy", "round trip", unit="ms", sides=sides))
     assert [side.side for side in more.sides] == [THROUGH]

@@ -1,4 +1,4 @@
-"""Figures that turns give by the way, and first turns that do little."""
+"""Additional figures of rounds, and first rounds that warm up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TAKEN = Measurement(
 )
 
 
-def test_a_figure_by_the_way_belongs_to_the_turns_that_count() -> None:
+def test_an_additional_figure_belongs_to_the_rounds_that_count() -> None:
     late = FurtherFigure()
     for value in (70.0, 3.0, 4.0):  # the first one warmed up
         late.add("engine", [value])
@@ -33,7 +33,7 @@ def test_a_figure_by_the_way_belongs_to_the_turns_that_count() -> None:
     )
 
 
-def test_a_side_that_does_not_tell_a_figure_says_so_where_it_could() -> None:
+def test_a_side_without_an_expected_figure_is_marked() -> None:
     late = FurtherFigure("does not say when")
     late.add("engine", 3.0)
     late.add("selenium", [])

@@ -1,4 +1,4 @@
-"""What is aimed at is told of a report beside what is promised: reached or not, and no run fails by it."""
+"""Goals in a report, next to guarantees: reached or missed, without failing the run."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ TWICE = Goal(
         ((1.0, 2.1, 4.0), "cannot be told"),
     ],
 )
-def test_what_a_report_says_of_a_goal(theirs: tuple[float, ...], reach: str) -> None:
+def test_the_verdict_on_a_goal(theirs: tuple[float, ...], reach: str) -> None:
     sides = (side("engine", *(1.0 for _ in theirs)), side("playwright", *theirs))
     (aim,) = aims(report(Measurement("click", "once", unit="ms", sides=sides)), (TWICE,))
     assert aim.reach == reach
     assert aim.figure.endswith("2.00 aimed at")
 
 
-def test_a_goal_that_was_not_measured_is_not_reached() -> None:
+def test_an_unmeasured_goal_is_not_reached() -> None:
     made = report(Measurement("click", "once", unit="ms", sides=(side("engine", 1),)))
     (aim,) = aims(made, (TWICE,))
     assert (aim.reach, aim.figure) == ("not measured", "playwright took no part")
@@ -42,7 +42,7 @@ def test_a_goal_that_was_not_measured_is_not_reached() -> None:
     assert aims(made, (Goal(other),)) == []
 
 
-def test_the_table_shows_what_is_not_reached() -> None:
+def test_the_table_shows_missed_goals() -> None:
     sides = (side("engine", 1), side("playwright", 1))
     found = aims(report(Measurement("click", "once", unit="ms", sides=sides)), (TWICE,))
     missed = "| twice | **not reached** | 1.00 times better, 2.00 aimed at | the law of nature |"
@@ -52,7 +52,7 @@ def test_the_table_shows_what_is_not_reached() -> None:
     assert aims_table(found)[2:] == ["| twice | reached | 2.00 times better, 2.00 aimed at |  |"]
 
 
-def test_goals_name_what_there_is() -> None:
+def test_goals_name_existing_cases() -> None:
     assert len({goal.promise.text for goal in GOALS}) == len(GOALS)
     for goal in (each.promise for each in GOALS):
         assert goal.case in CASES

@@ -1,4 +1,4 @@
-"""The client that MCP servers are measured by: servers that answer, refuse, ask back, die and do not start."""
+"""The client that measures MCP servers, with servers that answer, refuse, ask back, die and fail to start."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_a_server_is_driven() -> None:
                 await client.tool(name)
 
 
-async def test_one_that_does_not_start_says_why() -> None:
+async def test_a_server_that_does_not_start_reports_the_reason() -> None:
     for command, words in (
         (["/no/such/program"], "cannot be started"),
         ([sys.executable, "-c", ""], "ended at initialize"),

@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: what is asked wrongly is said, before anything is started."""
+"""The command line of the benchmarks: invalid options are reported before anything starts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from benchmarks.harness.run import engine_flags
         (["--from", "/no/such/file"], "No such file"),
     ],
 )
-def test_what_is_asked_wrongly_ends_with_two(
+def test_invalid_options_exit_with_status_2(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -50,19 +50,19 @@ def test_the_list_names_every_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in said for name in CASES)
 
 
-def test_a_case_says_who_it_is_and_what_it_takes() -> None:
+def test_a_case_describes_itself_and_its_duration() -> None:
     for name, case in CASES.items():
         assert case.name == name
         assert case.title
         assert 0 < case.quick_seconds <= case.seconds <= 150
 
 
-def test_the_command_is_said_without_the_paths_of_a_machine() -> None:
+def test_the_command_is_quoted_without_local_paths() -> None:
     text = command_text(["click", "--json", "/some/where/out.json"])
     assert text == "python -m benchmarks click --json out.json"
 
 
-def test_files_are_written_from_a_report_that_there_is(tmp_path: Path) -> None:
+def test_files_are_written_from_an_existing_report(tmp_path: Path) -> None:
     source, page, tables = (tmp_path / name for name in ("a.json", "a.html", "a.md"))
     source.write_bytes(to_json(report()))
     assert main(["--from", str(source), "--html", str(page), "--markdown", str(tables)]) == 0
@@ -70,7 +70,7 @@ def test_files_are_written_from_a_report_that_there_is(tmp_path: Path) -> None:
     assert tables.read_text().startswith("# Benchmarks")
 
 
-def test_the_lines_of_the_readme_are_written_by_a_run_that_has_them_all(
+def test_only_a_complete_run_writes_the_lines_of_the_readme(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source, readme = tmp_path / "a.json", tmp_path / "README.md"
@@ -105,7 +105,7 @@ def test_the_lines_of_the_readme_are_written_by_a_run_that_has_them_all(
         (["--summary", "{page}", "--from", "{plain}"], False),
     ],
 )
-def test_what_a_busy_machine_measures_is_not_published(
+def test_measurements_on_a_busy_machine_are_not_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], published: bool
 ) -> None:
     paths = {name: tmp_path / f"{name}.md" for name in ("page", "marked", "plain")}
@@ -119,7 +119,7 @@ def test_what_a_busy_machine_measures_is_not_published(
     assert not why_not_published(made)
 
 
-def test_the_summary_is_written_with_its_plots_and_without_those_of_an_earlier_run(tmp_path: Path) -> None:
+def test_the_summary_is_written_with_its_plots_and_without_old_ones(tmp_path: Path) -> None:
     source, page = tmp_path / "a.json", tmp_path / "docs" / "benchmarks.md"
     source.write_bytes(to_json(report()))
     folder = page.with_suffix("")
@@ -139,13 +139,13 @@ def test_a_failed_case_is_the_exit_status(tmp_path: Path, capsys: pytest.Capture
     assert "it fell" in capsys.readouterr().err
 
 
-def test_all_sides_have_the_flags_of_the_engine_but_no_way_in_and_no_profile() -> None:
+def test_all_sides_have_the_flags_of_the_engine_except_connection_and_profile() -> None:
     flags = engine_flags()
     assert "--headless=new" in flags
     assert not any(flag.startswith(("--user-data-dir", "--remote-debugging", "about:")) for flag in flags)
 
 
-def test_a_peer_that_is_not_there_is_named_with_what_to_do() -> None:
+def test_a_missing_peer_is_named_with_advice() -> None:
     kind = Kind("serve.py", "no-such-package-of-a-peer")
     assert "scripts/peers.sh" in why_not("lynx", kind)
     assert "there is no" in why_not("lynx", Kind("no_such_script.py", "x"))

@@ -1,4 +1,6 @@
-"""Peers of the benchmarks that hang, die, talk nonsense or refuse: each is a reason in words, and nothing is left."""
+"""Benchmark peers that hang, die, send nonsense or refuse: each gives a readable reason, and no process
+remains.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers_module, "why_not", lambda _name, _kind: "")
 
 
-async def test_a_peer_says_what_it_is_and_what_it_took(tmp_path: Path) -> None:
+async def test_a_peer_reports_its_identity_and_its_times(tmp_path: Path) -> None:
     async with group_of(tmp_path) as group:
         peer = (await group.ready("say"))["playwright"]
         assert (peer.version, peer.attached) == ("1.0", "pipe")
@@ -89,20 +91,20 @@ async def test_a_peer_says_what_it_is_and_what_it_took(tmp_path: Path) -> None:
         assert marked(peer.mark) == []
 
 
-async def test_one_that_hangs_is_ended_with_all_that_it_started_and_begins_anew(tmp_path: Path) -> None:
+async def test_a_hung_peer_is_killed_with_its_children_and_restarted(tmp_path: Path) -> None:
     async with group_of(tmp_path) as group:
         peer = (await group.ready("say"))["playwright"]
         with pytest.raises(Cannot, match="did not answer “hang” within"):
             await peer.ask("hang", patience=0.3)
         with pytest.raises(Cannot, match="did not answer “hang” within"):
-            await peer.ask("say", value=1)  # and so on, at once
+            await peer.ask("say", value=1)  # immediately after the restart
         assert (await group.ready("say"))["playwright"] is peer
         await group.close()
         assert marked(peer.mark) == []
         assert await (await group.ready("say"))["playwright"].ask("say", value=1) == [1, 2]
 
 
-async def test_one_that_dies_is_quoted(tmp_path: Path) -> None:
+async def test_a_peer_that_dies_is_quoted(tmp_path: Path) -> None:
     async with group_of(tmp_path) as group:
         peer = (await group.ready("say"))["playwright"]
         with pytest.raises(Cannot, match="ended at “die”"):
@@ -110,7 +112,7 @@ async def test_one_that_dies_is_quoted(tmp_path: Path) -> None:
         await group.close()
 
 
-async def test_one_that_dies_at_its_start_is_quoted_and_given_up_on_after_a_few_times(tmp_path: Path) -> None:
+async def test_a_peer_that_dies_at_start_is_quoted_and_abandoned_after_a_few_attempts(tmp_path: Path) -> None:
     async with group_of(tmp_path, "dies at its start") as group:
         for _ in range(peers_module.STARTS):
             peer = (await group.ready("say"))["playwright"]
@@ -122,14 +124,14 @@ async def test_one_that_dies_at_its_start_is_quoted_and_given_up_on_after_a_few_
             await peer.ask("say", value=1)
 
 
-async def test_what_it_cannot_make_ready_for_it_can_be_asked_later(tmp_path: Path) -> None:
+async def test_a_failed_preparation_can_be_repeated_later(tmp_path: Path) -> None:
     async with group_of(tmp_path) as group:
         with pytest.raises(Cannot, match="has no such thing"):
             await (await group.ready("cannot"))["playwright"].ask("say", value=1)
         assert await (await group.ready("say"))["playwright"].ask("say", value=1) == [1, 2]
 
 
-async def test_a_case_that_is_cancelled_leaves_no_process(tmp_path: Path) -> None:
+async def test_a_cancelled_case_leaves_no_process(tmp_path: Path) -> None:
     async with group_of(tmp_path) as group:
         peer = (await group.ready("say"))["playwright"]
         async with trio.open_nursery() as nursery:
@@ -148,13 +150,14 @@ def test_a_mark_is_found_in_the_environment_alone(tmp_path: Path) -> None:
     assert marked("abc", tmp_path) == [7]
 
 
-def test_peers_are_known_by_name() -> None:
+def test_peers_are_identified_by_name() -> None:
     assert known(["pydoll", "playwright"]) == ("playwright", "pydoll")
     with pytest.raises(ValueError, match="no peer is named lynx"):
         known(["lynx"])
 
 
-# --- the turns ----------------------------------------------------------------------------------------------------
+# --- rounds
+# ------------------------------------------------------------------------------------------------------
 
 
 def bench_of(group: PeerGroup, said: list[str] | None = None) -> Bench:
@@ -196,7 +199,7 @@ async def test_the_order_moves_on_and_the_warm_up_is_not_counted(bench: Bench) -
 
 
 @pytest.mark.parametrize(("all_turns", "rounds"), [(False, 3), (True, 9)])
-async def test_a_case_that_has_used_up_its_time_has_fewer_rounds(
+async def test_a_case_that_has_used_its_time_has_fewer_rounds(
     bench: Bench, autojump_clock: trio.testing.MockClock, all_turns: bool, rounds: int
 ) -> None:
     async def slow() -> float:
@@ -210,7 +213,7 @@ async def test_a_case_that_has_used_up_its_time_has_fewer_rounds(
     assert len(bench.measurements[0].sides[0].turns) == rounds
 
 
-async def test_who_cannot_is_out_and_the_others_go_on(bench: Bench) -> None:
+async def test_a_side_without_support_is_skipped_and_the_others_continue(bench: Bench) -> None:
     async def good() -> list[float]:
         return [1.0, 2.0]
 
@@ -232,7 +235,7 @@ async def test_who_cannot_is_out_and_the_others_go_on(bench: Bench) -> None:
     assert found.sides[2].cannot == "KeyError: 'mb'"
 
 
-async def test_an_error_of_ours_ends_the_case_by_name_and_keeps_what_was_measured(
+async def test_an_error_of_the_benchmark_ends_the_case_and_keeps_its_measurements(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def fails() -> float:
@@ -259,7 +262,7 @@ async def test_a_case_has_a_deadline(bench: Bench, autojump_clock: trio.testing.
     assert ran.failure == "did not end within 200 s"
 
 
-async def test_a_peer_that_was_refused_needs_no_process() -> None:
+async def test_a_refused_peer_needs_no_process() -> None:
     peer = Peer.refused("pydoll", "is not here")
     with pytest.raises(Cannot, match="is not here"):
         await peer.ask("say")

@@ -1,4 +1,4 @@
-"""What is promised of the engine's speed, and what a report says of it."""
+"""Guarantees of the engine's speed, and their verdicts in a report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def click(ours: float, theirs: float, unit: Unit = "ms", variant: str = "once") 
         (1, 5, "calls/s", "fails"),
     ],
 )
-def test_a_ratio_that_is_promised(ours: float, theirs: float, unit: Unit, state: str) -> None:
+def test_a_guaranteed_ratio(ours: float, theirs: float, unit: Unit, state: str) -> None:
     verdict = judge(FIVE_TIMES, report(click(ours, theirs, unit)))
     assert verdict.state == state
     assert verdict.kept == (state != "fails")
@@ -50,9 +50,7 @@ def test_a_ratio_that_is_promised(ours: float, theirs: float, unit: Unit, state:
         ((1, 2, 4), "fails"),
     ],
 )
-def test_rounds_that_lie_far_apart_around_what_is_promised_tell_nothing(
-    theirs: tuple[float, ...], state: str
-) -> None:
+def test_scattered_rounds_around_the_guarantee_give_no_verdict(theirs: tuple[float, ...], state: str) -> None:
     measured = Measurement(
         "click", "once", unit="ms", sides=(side("engine", 1, 1, 1), side("playwright", *theirs))
     )
@@ -62,7 +60,7 @@ def test_rounds_that_lie_far_apart_around_what_is_promised_tell_nothing(
 
 
 @pytest.mark.parametrize(("ours", "state"), [(6, "holds"), (8.9, "within the tolerance"), (9.1, "fails")])
-def test_a_time_that_is_promised(ours: float, state: str) -> None:
+def test_a_guaranteed_time(ours: float, state: str) -> None:
     assert judge(SIX_MS, report(click(ours, 1))).state == state
 
 
@@ -91,7 +89,7 @@ def test_a_promise_over_two_figures(last: float, state: str) -> None:
         (TABS, [click(1, 1, variant="last")], "not above 0|took no part|no figure"),
     ],
 )
-def test_what_was_not_measured_does_not_hold(
+def test_an_unmeasured_guarantee_does_not_hold(
     promise: Promise, measurements: list[Measurement], words: str
 ) -> None:
     other = Measurement("else", unit="ms", sides=())
@@ -101,12 +99,12 @@ def test_what_was_not_measured_does_not_hold(
     assert any(word in verdict.figure for word in words.split("|"))
 
 
-def test_only_the_promises_of_cases_that_were_run_are_judged() -> None:
+def test_only_guarantees_of_cases_that_ran_are_judged() -> None:
     made = report(click(1, 5), cases=(CaseRun("click", "Click", 1.0),))
     assert [verdict.promise for verdict in judge_all(made, (FIVE_TIMES, PROMISES[0]))] == [FIVE_TIMES]
 
 
-def test_every_promise_can_be_judged_and_is_of_a_case_that_there_is() -> None:
+def test_every_guarantee_can_be_judged_and_belongs_to_an_existing_case() -> None:
     assert set(cases_of()) <= set(CASES)
     for promise in PROMISES:
         assert (promise.least > 0) == bool(promise.over), promise.text
@@ -118,7 +116,7 @@ def test_every_promise_can_be_judged_and_is_of_a_case_that_there_is() -> None:
 
 
 @pytest.mark.parametrize(("theirs", "status"), [(30.0, 0), (10.0, 1)])
-def test_the_check_ends_with_what_a_report_says(
+def test_the_exit_status_of_the_check_follows_the_report(
     theirs: float, status: int, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def action(variant: str) -> Measurement:
@@ -139,7 +137,7 @@ def test_the_check_ends_with_what_a_report_says(
 
 
 @pytest.mark.parametrize("arguments", [["nothing"], ["--turns", "0"], ["--from", "/no/such/file"]])
-def test_the_check_used_wrongly_ends_with_two(
+def test_invalid_use_of_the_check_exits_with_status_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -152,13 +150,13 @@ NAME_OTHERS = [each for each in PROMISES if each.over and not each.over.startswi
 
 
 @pytest.mark.parametrize("promise", NAME_OTHERS, ids=lambda promise: promise.text)
-def test_a_promise_is_checked_beside_the_one_that_it_names(promise: Promise) -> None:
+def test_a_guarantee_is_checked_against_its_named_peer(promise: Promise) -> None:
     peers = named_peers(promise.case)
     assert peers, "the case leaves other programs out where no peer was asked for"
     assert promise.over in peers or promise.over not in PEER_NAMES
 
 
-def test_what_is_promised_beside_nobody_is_checked_beside_nobody() -> None:
+def test_a_guarantee_without_a_peer_is_checked_alone() -> None:
     assert named_peers("pool") == named_peers("streams") == ()
 
 
@@ -180,16 +178,14 @@ def hovers(ours: float, *theirs: float, reference: tuple[float, ...] = EVEN) -> 
     ],
     ids=["holds", "fails", "fails on an uneven machine", "cannot be told"],
 )
-def test_what_an_uneven_machine_has_spoiled_is_taken_once_more(
-    taken: Measurement, expected: list[str]
-) -> None:
+def test_a_case_spoiled_by_an_uneven_machine_is_repeated(taken: Measurement, expected: list[str]) -> None:
     made = report(taken)
     verdicts = [judge(promise, made) for promise in PROMISES if promise.variant == "hover" and promise.over]
     assert len(verdicts) == 1
     assert check.spoiled(made, verdicts) == expected
 
 
-def test_what_was_taken_once_more_stands_in_the_place_of_the_first() -> None:
+def test_a_repeated_case_replaces_the_first() -> None:
     other = Measurement("events", "once", unit="ms", sides=(side("engine", 1),))
     first = report(hovers(1, 1), other, bare=(0.1,))
     later = report(hovers(1, 90), bare=(0.2,))
@@ -199,7 +195,7 @@ def test_what_was_taken_once_more_stands_in_the_place_of_the_first() -> None:
     assert (merged.bare, merged.seconds) == ((0.1, 0.2), first.seconds + later.seconds)
 
 
-def test_the_check_takes_what_was_spoiled_once_and_no_more(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_repeats_a_spoiled_case_only_once(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[list[str]] = []
 
     def take(names: Sequence[str]) -> Report:

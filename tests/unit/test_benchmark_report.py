@@ -1,4 +1,4 @@
-"""The benchmarks' report: kept as JSON, said as Markdown, drawn as a page; nothing that others say can break it."""
+"""The benchmarks' report: stored as JSON, rendered as Markdown and as a page; no foreign string can break it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ VOID = {"meta", "line", "circle", "polygon", "path", "br"}
 
 
 class Checked(HTMLParser):
-    """Reads a page, and fails at an element that is not closed in its turn."""
+    """Reads a page, and fails at an element that is closed out of order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,10 +69,11 @@ def read(text: str) -> Checked:
     return checked
 
 
-# --- JSON -------------------------------------------------------------------------------------------------------
+# --- JSON
+# -------------------------------------------------------------------------------------------------------
 
 
-def test_a_report_comes_back_from_its_json_as_it_was() -> None:
+def test_a_report_survives_a_json_round_trip() -> None:
     assert from_json(to_json(report())) == report()
 
 
@@ -87,12 +88,13 @@ def test_json_has_six_digits_of_each_value_and_a_line_for_each_measurement() -> 
 @pytest.mark.parametrize(
     "text", [b"", b"{", b"[]", b'{"began": 1}', to_json(attrs.evolve(report(), format=9))]
 )
-def test_what_is_no_report_is_refused(text: bytes) -> None:
+def test_invalid_reports_are_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"not a report|format 9"):
         from_json(text)
 
 
-# --- what a reader has to know first ------------------------------------------------------------------------------
+# --- caveats
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_a_quiet_run_has_no_warning() -> None:
@@ -108,7 +110,7 @@ def test_a_quiet_run_has_no_warning() -> None:
         ({"cases": (CaseRun("click", "Click", 1.0, "it fell"),)}, "click failed: it fell"),
     ],
 )
-def test_noise_load_and_failures_are_said(changed: dict[str, object], words: str) -> None:
+def test_noise_load_and_failures_are_reported(changed: dict[str, object], words: str) -> None:
     (warning,) = attrs.evolve(report(), **changed).warnings()  # type: ignore[arg-type]
     assert words in warning
 
@@ -134,7 +136,7 @@ def test_an_uneven_figure_is_named() -> None:
     assert "fixed piece of arithmetic" in warnings
 
 
-def test_the_side_that_others_are_compared_with() -> None:
+def test_the_reference_side() -> None:
     both = Measurement("a", unit="ms", sides=(side("engine: scratch", 1), side("engine", 2)))
     assert own_side(both) == "engine"
     other = Measurement("a", unit="ms", sides=(side("engine", cannot="no"), side("engine: scratch", 2)))
@@ -145,7 +147,7 @@ def test_the_side_that_others_are_compared_with() -> None:
     ]  # fmt: skip
 
 
-def test_what_proc_says_of_the_machine() -> None:
+def test_the_machine_is_described_from_proc() -> None:
     assert processor_name("processor: 0\nmodel name\t: Some  Chip\n") == "Some Chip"
     assert processor_name("") == ""
     assert stolen_seconds("cpu  1 2 3 4 5 6 7 250 0 0\ncpu0 1") == 2.5
@@ -155,7 +157,7 @@ def test_what_proc_says_of_the_machine() -> None:
 # --- Markdown -----------------------------------------------------------------------------------------------------
 
 
-def test_every_line_of_a_table_has_its_columns_whatever_a_peer_says() -> None:
+def test_every_table_row_keeps_its_columns_with_any_output_of_a_peer() -> None:
     tables = [line for line in whole(report()).splitlines() if line.startswith("|")]
     for line in tables:
         assert len(re.findall(r"(?<!\\)\|", line)) in (4, 8)
@@ -175,7 +177,7 @@ def test_safe_keeps_to_one_line_and_a_length() -> None:
     assert len(safe("x" * 500, 100)) == 100
 
 
-def test_the_summary_has_the_ends_of_a_curve_and_what_others_took_part_in() -> None:
+def test_the_summary_has_the_ends_of_a_curve_and_its_peers() -> None:
     alone = Measurement("own", unit="ms", sides=(side("engine", 1), side("engine: scratch", 2)))
     made = report(*report().measurements, alone)
     assert [each.name for each in summary_measurements(made)] == [
@@ -194,7 +196,7 @@ def test_the_summary_has_the_ends_of_a_curve_and_what_others_took_part_in() -> N
     assert "<script" not in text.replace(r"\<script", "")
 
 
-def test_a_plot_of_the_summary_is_a_file_that_needs_nothing_else() -> None:
+def test_a_plot_of_the_summary_is_a_self_contained_file() -> None:
     for _, picture in pictures(report()).values():
         root = ET.fromstring(picture)
         assert root[0].tag.endswith("style")
@@ -229,7 +231,7 @@ def test_the_readme_repeats_the_figures_of_the_benchmark_page() -> None:
 
 
 def sized(**medians: float) -> Report:
-    """Return a report of the pool's figures: the engine's, in three rounds that are all the same."""
+    """Return a report of the engine's pool figures in three equal rounds."""
     return report(
         *(
             attrs.evolve(
@@ -241,7 +243,7 @@ def sized(**medians: float) -> Report:
     )
 
 
-def test_how_many_pages_a_machine_holds_is_worked_out_of_the_runs_own_figures() -> None:
+def test_the_page_capacity_of_a_machine_is_computed_from_the_run() -> None:
     text = put_block(f"{SIZING.begin}\n{SIZING.end}", sized(browser=210, page=10, job=125))
     cores = report().machine.cores
     assert "| pages a GB, of one browser | 82 |" in text
@@ -269,7 +271,7 @@ def test_the_tables_of_servers_and_commands_have_figures_and_ratios_of_the_run()
     assert "| a click by ref, one command after the other | 20.0 ms | 0.50 |" in table
 
 
-def test_the_table_of_replays_has_what_each_way_takes() -> None:
+def test_the_table_of_replays_has_the_cost_of_each_way() -> None:
     made = report(
         attrs.evolve(
             report().measurements[0],
@@ -288,7 +290,7 @@ def test_the_table_of_replays_has_what_each_way_takes() -> None:
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=["readme", "sizing", "servers", "shell", "activity", "replays"])
-def test_the_block_is_replaced_and_nothing_else(block: Block) -> None:
+def test_only_the_block_is_replaced(block: Block) -> None:
     document = f"before\n{block.begin}\nold\n{block.end}\nafter\n"
     once = put_block(document, report())
     assert once.startswith("before\n")
@@ -298,7 +300,7 @@ def test_the_block_is_replaced_and_nothing_else(block: Block) -> None:
     assert block_of(document) is block
 
 
-def test_a_run_without_a_blocks_figures_says_which_it_has_not() -> None:
+def test_a_run_without_the_figures_of_a_block_names_them() -> None:
     document = f"{SIZING.begin}\n{SIZING.end}"
     assert missing(sized(browser=210, page=10), document) == [SIZING.figures[2]]
     assert not missing(sized(browser=210, page=10, job=125), document)
@@ -314,7 +316,7 @@ def test_a_document_without_both_markers_is_refused(document: str, block: Block)
 # --- the page -----------------------------------------------------------------------------------------------------
 
 
-def test_the_page_is_whole_needs_nothing_and_runs_nothing() -> None:
+def test_the_page_is_complete_self_contained_and_without_scripts() -> None:
     text = page(report(cases=None))
     checked = read(text)
     assert "script" not in checked.seen
@@ -325,7 +327,7 @@ def test_the_page_is_whole_needs_nothing_and_runs_nothing() -> None:
     assert "prefers-color-scheme: dark" in text
 
 
-def test_every_picture_has_a_title_and_a_description_of_its_own() -> None:
+def test_every_picture_has_its_own_title_and_description() -> None:
     text = page(report())
     pictures = re.findall(r"<svg .*?</svg>", text, re.DOTALL)
     assert len(pictures) == 4  # all figures, the ratios of both cases, and the curve
@@ -339,7 +341,7 @@ def test_every_picture_has_a_title_and_a_description_of_its_own() -> None:
     assert len(names) == len(set(names))
 
 
-def test_a_failed_case_and_one_without_figures_are_said() -> None:
+def test_a_failed_case_and_one_without_figures_are_reported() -> None:
     made = report(cases=(CaseRun("click", "Click", 1.0, "it <fell>"), CaseRun("none", "None", 1.0)))
     text = read(page(made)).text
     assert "Failed: it <fell>" in text
@@ -375,7 +377,7 @@ def test_labels_do_not_cover_each_other() -> None:
     placed = spread_out([10.0, 10.5, 11.0, 80.0], 13.0)
     assert all(after - before >= 13 - 1e-9 for before, after in itertools.pairwise(placed))
     assert placed[-1] == 80
-    assert sum(placed[:3]) == pytest.approx(31.5)  # around where they want to be
+    assert sum(placed[:3]) == pytest.approx(31.5)  # close to their preferred positions
     assert spread_out([], 13.0) == []
 
 

@@ -1,4 +1,4 @@
-"""A run of cases: what was measured is kept after each, whatever comes of the next."""
+"""A run of cases: the measurements of each case are saved before the next one starts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.harness.peers import PeerGroup
 from benchmarks.harness.run import Outcome, run_cases
 
 
-async def test_what_came_of_the_cases_is_kept_after_each() -> None:
+async def test_results_are_saved_after_each_case() -> None:
     kept: list[Outcome] = []
     kept_before: list[int] = []
 

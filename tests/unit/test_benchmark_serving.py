@@ -1,4 +1,6 @@
-"""The loop of the benchmarks' peers: every order has its answer, whatever the library does, and the browser is closed."""
+"""The loop of the benchmarks' peers: every order has an answer, whatever the library does, and the browser is
+closed.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ PEERS = Path(serve.__file__).parent
 
 
 class Library:
-    """Answers, fails and hangs as it is told; notes when it is begun and closed."""
+    """Answers, fails and hangs on command. Records its start and its end."""
 
     version = "1.2"
     attached = "pipe"
@@ -81,7 +83,7 @@ ANSWERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 def served(library: Library, *orders: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return all that the loop says to these orders."""
+    """Return the loop's whole output for these orders."""
     said: list[dict[str, Any]] = []
     lines = io.StringIO("".join(json.dumps(order) + "\n" for order in orders))
     asyncio.run(serve.obey(library, serve.lines_of(lines), said.append))
@@ -91,7 +93,7 @@ def served(library: Library, *orders: Mapping[str, Any]) -> list[dict[str, Any]]
 def test_every_order_has_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         serve, "descendants_of", lambda _process: []
-    )  # those of the tests are not the library's
+    )  # lines of the tests, not of the library
     library = Library()
     first, *answers, last = served(library, *[order for order, _ in ANSWERS])
     assert first == {"ready": True, "version": "1.2", "attached": "pipe"}
@@ -100,7 +102,7 @@ def test_every_order_has_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert library.closed == 1
 
 
-def test_stop_ends_it_before_later_orders_and_a_failed_start_says_why(
+def test_stop_ends_the_loop_before_later_orders_and_a_failed_start_gives_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(serve, "descendants_of", lambda _process: [])
@@ -130,7 +132,7 @@ serve(Library)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 @pytest.mark.parametrize("how", ["the orders end", "it is told to terminate"])
-def test_a_peer_takes_along_what_it_started(how: str) -> None:
+def test_a_peer_takes_its_children_along(how: str) -> None:
     command = [sys.executable, "-c", SCRIPT, '{"a": 1}', str(PEERS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
@@ -141,7 +143,7 @@ def test_a_peer_takes_along_what_it_started(how: str) -> None:
         [child] = json.loads(process.stdout.readline())["values"]
         assert child in serve.descendants_of(process.pid)
         deadline = time.monotonic() + 20
-        while serve.resident(child) <= 1:  # a moment after its start it is still becoming its program
+        while serve.resident(child) <= 1:  # briefly after its start the child is still executing its program
             assert time.monotonic() < deadline
             time.sleep(0.01)
         assert serve.resident(process.pid) > serve.resident(child)
@@ -151,6 +153,6 @@ def test_a_peer_takes_along_what_it_started(how: str) -> None:
             process.send_signal(signal.SIGTERM)
         assert process.wait() == 0
     deadline = time.monotonic() + 20
-    while serve.is_alive(child):  # it was ended; the kernel may take a moment
+    while serve.is_alive(child):  # it was killed; the kernel may need a moment
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""Bounds of number fields: which of those that the accessibility tree tells are shown."""
+"""Bounds of number fields: the bounds in the accessibility tree that are shown."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def test_a_bound_of_0_is_shown_where_an_attribute_gives_it(
         ("meter", BOTH, False),
     ],
 )
-def test_only_what_chrome_may_have_made_up_is_asked(role: str, states: dict[str, Any], asked: bool) -> None:
+def test_only_bounds_that_chrome_may_have_invented_are_verified(
+    role: str, states: dict[str, Any], asked: bool
+) -> None:
     doubtful: list[Node] = []
     fold(tree((role, "A", states)), doubtful=doubtful)
     assert [node.name for node in doubtful] == ["A"] * asked

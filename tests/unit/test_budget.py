@@ -13,7 +13,7 @@ from cdpengine.errors import CoveredError, DeadlineExceededError, InvalidArgumen
 
 
 @pytest.mark.parametrize("timeout", [-1, -0.001, math.nan, 10**400, True, "5", None, [1], 1j])
-def test_what_is_no_timeout_is_refused(timeout: object) -> None:
+def test_invalid_timeouts_are_refused(timeout: object) -> None:
     with pytest.raises(InvalidArgumentError, match="timeout"):
         check_timeout(timeout)  # type: ignore[arg-type]
 
@@ -31,7 +31,7 @@ async def test_a_body_in_time_passes(autojump_clock: trio.testing.MockClock) -> 
         assert budget.remaining == pytest.approx(1)
 
 
-async def test_a_spent_budget_tells_what_was_tried(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_spent_budget_reports_its_attempts(autojump_clock: trio.testing.MockClock) -> None:
     with pytest.raises(DeadlineExceededError) as caught, within("click e7", 5) as budget:
         budget.step("scrolling it into view")
         budget.step("waiting until it holds still")
@@ -42,10 +42,10 @@ async def test_a_spent_budget_tells_what_was_tried(autojump_clock: trio.testing.
     assert str(caught.value).startswith("click e7 did not finish within 5 s")
 
 
-async def test_what_stands_in_the_way_is_raised_at_the_deadline(
+async def test_the_obstacle_is_raised_at_the_deadline(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    """Also where all deadlines within are over at once, as in a program that wakes late."""
+    """Also if all inner deadlines expire together, as in a program that wakes late."""
     covered = CoveredError(action="click", target="button 'Go'", reason="div receives the events there")
     with pytest.raises(CoveredError) as caught, within("click", 2) as budget, budget.scope():
         budget.hindrance = covered
@@ -57,7 +57,7 @@ async def test_what_stands_in_the_way_is_raised_at_the_deadline(
         await trio.sleep_forever()
 
 
-async def test_no_time_at_all_does_not_enter_the_body() -> None:
+async def test_a_zero_budget_does_not_enter_the_body() -> None:
     with pytest.raises(DeadlineExceededError):  # noqa: SIM117
         with within("click", 0):
             pytest.fail("the body was entered")
@@ -70,14 +70,14 @@ async def test_cancellation_from_outside_passes_through(autojump_clock: trio.tes
     assert trio.current_time() == pytest.approx(1)
 
 
-async def test_an_error_of_the_body_leaves_as_itself() -> None:
+async def test_an_error_of_the_body_leaves_unchanged() -> None:
     error = KeyError("body")
     with pytest.raises(KeyError) as caught, within("wait", 5):
         raise error
     assert caught.value is error
 
 
-async def test_remaining_never_goes_below_zero(autojump_clock: trio.testing.MockClock) -> None:
+async def test_remaining_is_never_negative(autojump_clock: trio.testing.MockClock) -> None:
     budget = Budget.start("wait", 1)
     await trio.sleep(3)
     assert budget.remaining == 0
@@ -104,7 +104,7 @@ async def test_a_child_never_outlives_its_parent(autojump_clock: trio.testing.Mo
     assert budget.child("scroll", margin=4).remaining == 0
 
 
-async def test_a_childs_steps_are_its_parents_and_bounded() -> None:
+async def test_steps_of_a_child_belong_to_its_parent_and_are_bounded() -> None:
     budget = Budget.start("click", 10)
     child = budget.child("scroll")
     child.step("first")

@@ -1,4 +1,4 @@
-"""URLs have one form, whatever they are written like; patterns match forms."""
+"""URLs have one normal form for all spellings, and patterns match normal forms."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from cdpengine.errors import InvalidArgumentError
         ("file:///tmp/a b.html", "file:///tmp/a%20b.html"),
     ],
 )  # fmt: skip
-def test_a_url_has_its_form(url: str, form: str) -> None:
+def test_a_url_has_its_normal_form(url: str, form: str) -> None:
     assert normalize_url(url) == form
     assert normalize_url(form) == form
 
@@ -54,7 +54,7 @@ def test_a_url_has_its_form(url: str, form: str) -> None:
         "https://*.example/", "https://a.example/" + "x" * LONGEST_URL,
     ],
 )  # fmt: skip
-def test_what_has_no_form_is_refused_without_being_repeated(url: str) -> None:
+def test_a_string_without_a_normal_form_is_refused_without_being_repeated(url: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         normalize_url(url)
     assert "hunter2" not in str(caught.value)
@@ -75,7 +75,7 @@ def test_the_form_of_a_form_is_the_same(scheme: str, path: str, query: str, frag
 
 
 @given(st.dictionaries(st.text("abcdef", min_size=1, max_size=3), _WORD, max_size=6), st.randoms())
-def test_the_order_of_parameters_says_nothing(items: dict[str, str], random: object) -> None:
+def test_the_order_of_parameters_is_irrelevant(items: dict[str, str], random: object) -> None:
     pairs = [f"{name}={value}" for name, value in items.items()]
     mixed = list(pairs)
     random.shuffle(mixed)  # type: ignore[attr-defined]
@@ -144,7 +144,7 @@ def test_ids_in_paths_become_any(url: str, pattern: str) -> None:
     assert UrlPattern(pattern).matches(url)
 
 
-def test_the_pattern_that_says_most_is_chosen() -> None:
+def test_the_most_specific_pattern_is_chosen() -> None:
     url = "https://a.example/orders/7"
     patterns = [
         UrlPattern(f"https://{text}") for text in ("a.example/**", "*.example/orders/*", "a.example/orders/*")

@@ -1,4 +1,4 @@
-"""What is remembered of a page, how pages differ, and how elements are described, on snapshots of written trees."""
+"""Memories of pages, differences between pages, and descriptions of elements, on snapshots of written trees."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_counts() -> None:
     assert compare_features(found, found) == PageChange(kind="none", confidence=0)
 
 
-def test_what_fields_hold_is_remembered_nowhere() -> None:
+def test_values_of_fields_are_never_remembered() -> None:
     name, label, *inside = LOGIN[1]
     other = [("textbox", each[1], {"value": "canary"}) if each[0] == "textbox" else each for each in inside]
     assert features(LOGIN[0], (name, label, *other), LOGIN[2]) == features(*LOGIN)
@@ -78,7 +78,7 @@ def test_other_words_are_content_and_not_structure() -> None:
     assert compare_features(before, now) == PageChange(kind="content", confidence=20)
 
 
-def test_a_longer_list_is_no_new_structure_but_is_counted() -> None:
+def test_a_longer_list_keeps_the_structure_but_is_counted() -> None:
     before, now = (
         features(*LOGIN),
         features(*LOGIN[:2], ("list", "", *[item(str(number)) for number in range(9)])),
@@ -98,13 +98,13 @@ def test_a_new_field_is_structure() -> None:
     assert 50 < change.confidence < 70
 
 
-def test_another_order_of_the_same_is_structure_of_the_least_confidence() -> None:
+def test_a_reordered_page_has_the_least_confidence() -> None:
     assert compare_features(features(*LOGIN), features(*LOGIN[::-1])) == PageChange(
         kind="structure", confidence=50
     )
 
 
-def test_another_page_altogether_is_sure() -> None:
+def test_an_entirely_different_page_is_certain() -> None:
     change = compare_features(features(*LOGIN), features(("table", "", ("row", "", ("cell", "1")))))
     assert change.confidence >= 95
     assert judge_change(change, "dynamic") == "hard"
@@ -115,7 +115,7 @@ def test_an_empty_page_and_no_difference() -> None:
     assert compare_features(features(), features(*LOGIN)).confidence == 100
 
 
-def test_what_was_not_read_whole_is_never_sure() -> None:
+def test_an_incomplete_reading_is_never_certain() -> None:
     before = features(*LOGIN)
     change = compare_features(before, attrs.evolve(features(), partial=True))
     assert (change.kind, change.confidence) == ("structure", 40)
@@ -166,7 +166,7 @@ def test_recorded_pages_differ_from_each_other_and_not_from_themselves(name: str
 # --- targets -------------------------------------------------------------------------------------------------
 
 
-def test_a_target_is_described_by_what_is_around_it() -> None:
+def test_a_target_is_described_by_its_surroundings() -> None:
     snapshot = page(*LOGIN)
     made = describe_target(snapshot, snapshot.find("textbox", "Password").id)
     assert (made.role, made.name, made.nth, made.alike, made.frames) == ("textbox", "Password", 0, 1, ())
@@ -186,12 +186,12 @@ def test_equal_elements_are_counted() -> None:
     assert [each.path[-1].nth for each in found] == [0, 1, 2]
 
 
-def test_a_dollar_in_a_name_is_no_template() -> None:
+def test_a_dollar_in_a_name_is_not_a_template() -> None:
     snapshot = page(("button", "Pay ${5}"))
     assert describe_target(snapshot, snapshot.find("button").id).name == "Pay $${5}"
 
 
-def test_a_ref_that_is_not_there() -> None:
+def test_a_missing_ref() -> None:
     with pytest.raises(NodeNotFoundError):
         describe_target(page(*LOGIN), "e999")
     with pytest.raises(InvalidArgumentError):

@@ -1,4 +1,4 @@
-"""`cdpengine cache`: what the action cache knows, shown and kept in order, in the process of the test."""
+"""`cdpengine cache`: the contents of the action cache, shown and maintained, in the process of the test."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_scenarios_figures_and_the_guide_are_printed(file: Path) -> None:
     assert "executeCached" in json.loads(command(file, "guide", "--json"))["guide"]
 
 
-def test_entries_are_learned_anew_deleted_and_moved(file: Path, tmp_path: Path) -> None:
+def test_entries_are_refreshed_deleted_and_moved(file: Path, tmp_path: Path) -> None:
     (found,) = json.loads(command(file, "list", "login", "--json"))["entries"]
     assert command(file, "clear", "login_old") == "1 deleted\n"
     exported = tmp_path / "export.json"
@@ -102,7 +102,7 @@ def test_another_owner_sees_nothing(file: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["stats"], ["export"], ["guide"]])
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, file: Path, arguments: list[str]) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path, file: Path, arguments: list[str]) -> None:
     file.write_bytes(b"not a database" * 999)
     assert "is damaged" in command(file, *arguments, status=1)
     options = partial(run_here, "cache", *arguments, "--file", str(tmp_path / "other.sqlite3"))
@@ -165,7 +165,7 @@ def test_a_damaged_entry_is_named_and_deleted(file: Path) -> None:
     assert "damaged" not in command(file, "list")
 
 
-def test_what_is_known_for_a_sentence_and_a_page(file: Path) -> None:
+def test_known_entries_for_a_sentence_and_a_page(file: Path) -> None:
     def look_up(sentence: str, *more: str) -> Any:
         return json.loads(command(file, "lookup", sentence, "https://a.example/login", "--json", *more))
 

@@ -1,4 +1,4 @@
-"""The options of a cache: each is read from a file and from the environment, and nothing else is taken for one."""
+"""The options of a cache: each is read from a file and from the environment, and unknown options are refused."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ OTHERS: dict[type, list[Any]] = {
     float: [True, "2", [], None],
     str: [1, True, 1.5, []],
 }
-"""By the type of an option: values that are none of it."""
+"""Values of other types, by the type of an option."""
 
 OPTIONS = {field.name: field.default for field in attrs.fields(CacheConfig)}
 
 
 def another(name: str) -> Any:
-    """Return a value of an option that is not its default, and fits the others' defaults."""
+    """Return a value of an option that differs from its default and fits the defaults of other options."""
     default: Any = OPTIONS[name]
     if isinstance(default, bool):
         return not default
@@ -75,7 +75,7 @@ def test_a_value_of_another_type_is_refused(name: str) -> None:
         ({"flow_confidence": 95}, "at most scenario_confidence"),
     ],
 )
-def test_what_is_out_of_range_or_unknown_is_refused(options: dict[str, Any], word: str) -> None:
+def test_values_out_of_range_and_unknown_options_are_refused(options: dict[str, Any], word: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         parse_config(options)
     assert word in str(caught.value)
@@ -90,14 +90,14 @@ def test_names_in_the_environment_are_options_too() -> None:
 
 
 @pytest.mark.parametrize("text", ["= 1", "learn = ", b"\xff\xfe", "[learn]"])
-async def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str | bytes) -> None:
+async def test_an_invalid_file_is_refused(tmp_path: Path, text: str | bytes) -> None:
     file = tmp_path / "cache.toml"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InvalidArgumentError):
         await read_config(file, environment={})
 
 
-async def test_a_file_that_is_named_has_to_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_explicit_file_must_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = tmp_path / "missing.toml"
     with pytest.raises(InvalidArgumentError, match="configuration"):
         await read_config(missing, environment={})

@@ -1,4 +1,6 @@
-"""Keys of the store: with one all is sealed, and bound to its place; without one typed text is refused."""
+"""Keys of the store: a key encrypts everything and binds it to its place; without a key, typed text is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ async def test_with_a_key_nothing_is_plain(path: Path, way: str, monkeypatch: py
 
 
 @pytest.mark.parametrize("more", [{"key": OTHER_KEY}, {"key": None}])
-async def test_another_key_or_none_is_said(path: Path, more: dict[str, Any]) -> None:
+async def test_a_wrong_or_missing_key_is_reported(path: Path, more: dict[str, Any]) -> None:
     async with opened(path, key=KEY) as store:
         await store.put(entry())
     with pytest.raises(CacheKeyError):
@@ -104,7 +106,7 @@ async def test_the_keyring_keeps_a_key_for_each_file(path: Path) -> None:
         assert len(set(ring.kept.values())) == 2
         assert b"canary" not in files_of(path)
         ring.kept.clear()
-        with pytest.raises(CacheKeyError):  # no new key where entries are sealed with a lost one
+        with pytest.raises(CacheKeyError):  # no new key while entries are encrypted with a lost one
             async with opened(path, keyring=True):
                 pass
         assert ring.kept == {}
@@ -112,7 +114,7 @@ async def test_the_keyring_keeps_a_key_for_each_file(path: Path) -> None:
         keyring.set_keyring(before)
 
 
-def test_what_is_sealed_is_bound_to_its_place() -> None:
+def test_encrypted_data_is_bound_to_its_place() -> None:
     cipher = Cipher(KEY)
     sealed = cipher.seal("canary", "here")
     assert cipher.open(sealed, "here") == "canary"
@@ -125,7 +127,7 @@ def test_what_is_sealed_is_bound_to_its_place() -> None:
 
 
 @pytest.mark.parametrize("address", ["https://a.example/1", "https://b.test/", "odd"])
-async def test_an_address_that_was_changed_leads_to_no_other_page(path: Path, address: str) -> None:
+async def test_a_changed_address_leads_to_no_other_page(path: Path, address: str) -> None:
     async with opened(path, key=KEY) as store:
         await store.put(entry(2))
         database = sqlite3.connect(path)
@@ -135,7 +137,7 @@ async def test_an_address_that_was_changed_leads_to_no_other_page(path: Path, ad
         assert await store.find("login", key(1).address) == ()
 
 
-async def test_an_entry_in_the_place_of_another_is_damaged(path: Path) -> None:
+async def test_a_moved_entry_is_damaged(path: Path) -> None:
     async with opened(path, key=KEY) as store:
         await store.put(entry(1))
         database = sqlite3.connect(path)
@@ -146,7 +148,7 @@ async def test_an_entry_in_the_place_of_another_is_damaged(path: Path) -> None:
             await store.get(key(2))
 
 
-async def test_an_export_has_no_typed_text_unless_asked(path: Path) -> None:
+async def test_an_export_contains_typed_text_only_on_request(path: Path) -> None:
     async with opened(path, key=KEY) as store:
         await store.put(entry(1))
         await store.put(entry(2, text="canary"))
@@ -166,4 +168,4 @@ async def test_an_export_has_no_typed_text_unless_asked(path: Path) -> None:
     async with opened(path.with_name("plain.sqlite3")) as plain:
         with pytest.raises(CacheKeyError):
             await plain.import_entries(whole.text)
-        assert await plain.entries() == ()  # all of an import or none
+        assert await plain.entries() == ()  # an import is complete or has no effect

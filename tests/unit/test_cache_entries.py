@@ -1,4 +1,4 @@
-"""Entries: keys without values, targets without refs, JSON there and back, and what is refused."""
+"""Entries: keys without values, targets without refs, JSON round trips, and refusals."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ FULL = make_entry(
 def test_an_entry_is_the_same_after_json() -> None:
     again = parse_entry(json.loads(json.dumps(entry_to_json(FULL))))
     assert again == FULL
-    for field in attrs.fields(CacheEntry):  # none is left out by a default
+    for field in attrs.fields(CacheEntry):  # no default hides a field
         assert getattr(FULL, field.name) != field.default, field.name
     assert load_entries(dump_entries([FULL, again])) == (FULL, FULL)
     assert load_entries(dump_entries([])) == ()
@@ -122,7 +122,7 @@ def test_keys_are_equal_where_they_mean_the_same() -> None:
         {"variables": ("1a",)}, {"viewport": Viewport(width=0, height=5)}, {"variant": "a b"}, {"variant": "a|b"},
     ],
 )  # fmt: skip
-def test_keys_that_are_refused(more: dict[str, Any]) -> None:
+def test_refused_keys(more: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgumentError):
         key(**more)
 
@@ -167,7 +167,7 @@ REFUSED: dict[str, tuple[list[Step | StepGroup], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_entries_that_are_refused_when_made_and_when_parsed(name: str) -> None:
+def test_invalid_entries_are_refused_on_creation_and_on_parsing(name: str) -> None:
     steps, more = REFUSED[name]
     with pytest.raises(InvalidArgumentError) as caught:
         make_entry(key(), steps, now=1.0, **more)
@@ -180,7 +180,7 @@ def test_entries_that_are_refused_when_made_and_when_parsed(name: str) -> None:
         assert len(str(error)) <= 400
 
 
-def test_the_entry_that_the_refused_ones_differ_from_is_taken() -> None:
+def test_the_base_of_the_refused_entries_is_accepted() -> None:
     assert make_entry(key(), [TYPED], now=1.0, sensitive=("password",), tags=("a",)).sensitive == (
         "password",
     )
@@ -203,7 +203,7 @@ def test_the_entry_that_the_refused_ones_differ_from_is_taken() -> None:
         ({"statistics": {"totalMs": "hunter2"}}, "entry.statistics.totalMs"),
     ],
 )
-def test_json_that_is_no_entry_is_refused_by_its_place(change: dict[str, Any], place: str) -> None:
+def test_json_that_is_not_an_entry_is_refused_with_its_path(change: dict[str, Any], place: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         parse_entry(entry_to_json(FULL) | change)
     assert caught.value.what.startswith(place)
@@ -217,18 +217,18 @@ def test_json_that_is_no_entry_is_refused_by_its_place(change: dict[str, Any], p
         '{"format": "cdpengine cache", "version": 2, "entries": []}', "[" * 200_000, b"\xff",
     ],
 )  # fmt: skip
-def test_imports_that_are_none(text: str | bytes) -> None:
+def test_invalid_imports(text: str | bytes) -> None:
     with pytest.raises(InvalidArgumentError):
         load_entries(text)
 
 
-def test_the_entry_that_is_wrong_is_named_in_an_import() -> None:
+def test_the_invalid_entry_of_an_import_is_named() -> None:
     text = dump_entries([FULL, FULL]).replace('"L2"', '"L9"')
     with pytest.raises(InvalidArgumentError, match=r"^entry 1\.level"):
         load_entries(text)
 
 
-def test_no_kind_that_is_cached_runs_a_script() -> None:
+def test_no_cached_kind_runs_a_script() -> None:
     from cdpengine.act import KINDS
 
     assert KINDS.keys() >= CACHED_KINDS
@@ -246,7 +246,7 @@ def test_statistics_add_up() -> None:
     assert (made.uses, made.success_rate, made.mean_ms) == (2, 0.5, 10.0)
 
 
-def test_typed_text_is_seen_in_groups_too() -> None:
+def test_typed_text_is_found_in_groups_too() -> None:
     assert not FULL.holds_typed_text
     literal = step(Type(ref="t1", text="shoes"), targets={"t1": BUTTON})
     for steps in ([literal], [StepGroup(steps=(literal,))], [StepGroup(steps=(TYPED,), rollback=(literal,))]):

@@ -1,4 +1,6 @@
-"""The file of the store: older ones are brought up to date, those of others are left alone, and damage is said."""
+"""The file of the store: older versions are migrated, files of other programs are left alone, and damage is
+reported.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from cdpengine.errors import CacheDamagedError, CacheUnavailableError
 pytestmark = pytest.mark.usefixtures("no_key")
 
 
-async def test_the_file_and_its_folder_are_the_users_own(path: Path) -> None:
+async def test_the_file_and_its_folder_belong_to_the_user_alone(path: Path) -> None:
     before = os.umask(0)
     try:
         async with opened(path) as store:
@@ -35,7 +37,7 @@ async def test_the_file_and_its_folder_are_the_users_own(path: Path) -> None:
     finally:
         os.umask(before)
     assert set(modes.values()) == {0o600}
-    assert len(modes) >= 2  # the write-ahead log is among them
+    assert len(modes) >= 2  # including the write-ahead log
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
@@ -89,7 +91,7 @@ async def test_older_files_are_brought_up_to_date(path: Path, version: int) -> N
         ([f"PRAGMA application_id={0x63647063}", "PRAGMA user_version=99"], "newer"),
     ],
 )
-async def test_files_of_others_are_left_alone(path: Path, statements: list[str], word: str) -> None:
+async def test_files_of_other_programs_are_left_alone(path: Path, statements: list[str], word: str) -> None:
     path.parent.mkdir()
     database = sqlite3.connect(path)
     for statement in statements:
@@ -104,7 +106,7 @@ async def test_files_of_others_are_left_alone(path: Path, statements: list[str],
         assert path.read_bytes() == before
 
 
-async def test_a_file_that_another_process_makes_meanwhile_is_ours(
+async def test_a_file_that_another_process_creates_concurrently_is_accepted(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[str] = []
@@ -113,7 +115,7 @@ async def test_a_file_that_another_process_makes_meanwhile_is_ours(
         def execute(self, sql: str, *more: Any) -> sqlite3.Cursor:
             if "PRAGMA application_id" in sql or "sqlite_master" in sql:
                 looks.append(sql)
-                if len(looks) == 2:  # between the two looks at a new file
+                if len(looks) == 2:  # between the two checks of a new file
                     with suppress(BusyError):
                         Database(path).close()
             return super().execute(sql, *more)
@@ -125,7 +127,7 @@ async def test_a_file_that_another_process_makes_meanwhile_is_ours(
 
 
 @pytest.mark.parametrize("how", ["no database", "cut", "a page overwritten"])
-async def test_a_damaged_file_is_said_and_can_be_set_aside(path: Path, how: str) -> None:
+async def test_a_damaged_file_is_reported_and_can_be_set_aside(path: Path, how: str) -> None:
     async with opened(path, limits=StoreLimits()) as store:
         await store.import_entries(
             dump_entries([entry(number, description="x" * 500) for number in range(40)])
@@ -152,7 +154,7 @@ async def test_a_damaged_file_is_said_and_can_be_set_aside(path: Path, how: str)
     assert set_aside(path) != aside
 
 
-async def test_a_damaged_entry_is_named_and_the_others_are_there(
+async def test_a_damaged_entry_is_named_and_the_others_remain(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(path, key=KEY) as store:
@@ -179,7 +181,7 @@ async def test_a_damaged_entry_is_named_and_the_others_are_there(
         assert store.damaged == {}
 
 
-async def test_a_folder_or_a_file_in_the_way_is_said(tmp_path: Path) -> None:
+async def test_a_folder_or_a_file_in_the_way_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for wrong in (tmp_path, tmp_path / "file" / "cache.sqlite3"):
         with pytest.raises(CacheUnavailableError):
@@ -189,7 +191,7 @@ async def test_a_folder_or_a_file_in_the_way_is_said(tmp_path: Path) -> None:
         set_aside(tmp_path / "nothing")
 
 
-async def test_a_file_that_another_process_writes_is_waited_for(
+async def test_the_store_waits_for_a_file_that_another_process_writes(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(path) as store:
@@ -211,7 +213,7 @@ async def test_a_file_that_another_process_writes_is_waited_for(
             other.execute("COMMIT")
         assert await store.get(key()) is not None
         other.execute("BEGIN IMMEDIATE")
-        assert len(await store.entries()) == 1  # who only reads does not wait
+        assert len(await store.entries()) == 1  # readers do not wait
         with trio.move_on_after(0.3) as scope:  # cancelled between two attempts
             await store.put(entry(1))
         assert scope.cancelled_caught

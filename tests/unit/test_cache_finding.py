@@ -1,4 +1,4 @@
-"""A target is found in a snapshot of today: as it was, healed, or not at all; and never another element."""
+"""Finding a target in a current snapshot: unchanged, healed, or not found; and never another element."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cdpengine.errors import UndefinedVariablesError
 # --- the same name -------------------------------------------------------------------------------------------
 
 
-def test_the_only_one_is_found_where_something_around_it_is_as_it_was() -> None:
+def test_the_only_candidate_is_found_if_some_of_its_surroundings_remain() -> None:
     page = Page()
     login, password = page("button Log in"), page("textbox Password")
     page.show(page("form Account", page("textbox User"), password, login))
@@ -63,7 +63,7 @@ def test_an_item_of_the_same_name_may_say_more() -> None:
     assert found(page, target).ref is None
 
 
-def test_another_kind_of_element_of_the_same_name_is_not_it() -> None:
+def test_another_kind_of_element_with_the_same_name_is_rejected() -> None:
     page = Page()
     login, header = page("button Log in"), page("link Log in")
     page.show(header, page("form Log in", page("textbox Password"), login))
@@ -75,7 +75,7 @@ def test_another_kind_of_element_of_the_same_name_is_not_it() -> None:
     assert "a link of this name is" in match.reason
 
 
-def test_a_search_field_may_be_a_text_field_now() -> None:
+def test_a_search_field_may_become_a_text_field() -> None:
     page = Page()
     field = page("searchbox Search")
     page.show(field)
@@ -85,7 +85,7 @@ def test_a_search_field_may_be_a_text_field_now() -> None:
 
 
 @pytest.mark.parametrize("role", ["listitem", "row", "treeitem"])
-def test_a_button_is_for_what_its_item_says(role: str) -> None:
+def test_a_button_belongs_to_the_text_of_its_item(role: str) -> None:
     page = Page()
 
     def shown(*things: str) -> dict[str, El]:
@@ -99,7 +99,8 @@ def test_a_button_is_for_what_its_item_says(role: str) -> None:
     assert (found(page, target).level, found(page, target).ref) == ("healed", f"e{now['Red hat'].number}")
     shown("Blue shoes", "Green coat")
     assert found(page, target).level == "ambiguous"
-    # One item then, another one now: the name, the place and the neighbours are the same, and it is another thing.
+    # A page with one item now shows another item: name, place and neighbours are equal, but it is another
+    # thing.
     target = described(page, shown("Blue shoes")["Blue shoes"])
     shown("Red hat")
     assert (found(page, target).level, found(page, target).ref) == ("ambiguous", None)
@@ -127,7 +128,7 @@ def test_the_item_may_be_a_variable() -> None:
         found(page, target)
 
 
-def test_items_of_the_same_words_are_told_apart_by_their_number_only() -> None:
+def test_items_with_equal_words_differ_only_by_their_number() -> None:
     page = Page()
     buttons = [page("button Open") for _ in range(3)]
     rows = [page("row", page("text Draft"), each) for each in buttons]
@@ -139,7 +140,7 @@ def test_items_of_the_same_words_are_told_apart_by_their_number_only() -> None:
     assert found(page, target).level == "ambiguous"
 
 
-def test_the_last_of_several_is_not_taken_for_one_that_is_gone() -> None:
+def test_the_last_of_several_is_not_a_substitute_for_a_missing_one() -> None:
     page = Page()
     saves = [page("button Save"), page("button Save")]
     forms = [
@@ -152,7 +153,7 @@ def test_the_last_of_several_is_not_taken_for_one_that_is_gone() -> None:
     assert found(page, target).ref is None
 
 
-def test_a_general_name_in_another_dialog_is_not_it() -> None:
+def test_a_general_name_in_another_dialog_is_rejected() -> None:
     page = Page()
     button = page("button OK")
     dialog = page("dialog Save the report?", page("text Sure?"), button)
@@ -177,7 +178,7 @@ def test_a_general_name_where_all_around_is_new_is_not_it() -> None:
 # --- the parts of a page -------------------------------------------------------------------------------------
 
 
-def test_a_field_of_its_name_in_another_form_is_not_it() -> None:
+def test_a_field_with_the_name_in_another_form_is_rejected() -> None:
     page = Page()
     email = page("textbox E-mail")
     page.show(page("form Contact", page("textbox Name"), email, page("textbox Phone")))
@@ -207,7 +208,7 @@ def test_a_form_with_another_name_and_order_has_its_fields() -> None:
     assert (match.level, match.ref) == ("exact", f"e{age.number}")
 
 
-def test_its_name_elsewhere_and_its_meaning_in_other_words_is_not_sure() -> None:
+def test_its_name_elsewhere_and_a_synonym_here_is_uncertain() -> None:
     page = Page()
     email = page("textbox E-mail")
     page.show(page("textbox Name"), email, page("textbox Phone"))
@@ -220,7 +221,7 @@ def test_its_name_elsewhere_and_its_meaning_in_other_words_is_not_sure() -> None
     assert "another one of that meaning" in match.reason
 
 
-def test_of_two_the_one_in_its_own_part_is_it() -> None:
+def test_prefers_the_candidate_in_the_same_part() -> None:
     page = Page()
     password = page("textbox Password")
     page.show(page("form Sign in", page("textbox User name"), password, page("button Sign in")))
@@ -249,7 +250,7 @@ def test_its_name_in_another_part_does_not_hide_the_renamed_one_in_its_own() -> 
     assert found(page, target).ref is None
 
 
-def test_a_label_is_no_neighbour_of_its_own_field() -> None:
+def test_a_label_is_not_a_neighbour_of_its_own_field() -> None:
     page = Page()
     email = page("textbox E-mail address")
     page.show(
@@ -262,7 +263,7 @@ def test_a_label_is_no_neighbour_of_its_own_field() -> None:
     assert found(page, target).ref is None
 
 
-def test_an_article_says_its_name_and_not_its_price() -> None:
+def test_an_article_is_identified_by_its_name_and_not_its_price() -> None:
     page = Page()
     add, price = page("button Add to cart"), page("paragraph 32.50")
     article = page("article Tea bowl", price, add)
@@ -282,7 +283,7 @@ def in_frames(page: Page, *frames: tuple[str, str, tuple[El, ...]]) -> None:
     page.show(*[page(f"iframe {name}", *children, url=url) for name, url, children in frames])
 
 
-def test_the_frame_is_a_part_of_what_an_element_is() -> None:
+def test_the_frame_is_a_part_of_the_identity_of_an_element() -> None:
     page = Page()
     pay = page("button Pay")
     in_frames(page, ("Card", "https://pay.test/", (pay,)), ("Ad", "https://ads.test/", (page("link Win"),)))
@@ -300,7 +301,7 @@ def test_the_frame_is_a_part_of_what_an_element_is() -> None:
     assert found(page, target).level == "missing"
 
 
-def test_an_element_of_the_page_is_not_looked_for_in_its_frames() -> None:
+def test_an_element_of_the_page_is_not_searched_for_in_its_frames() -> None:
     page = Page()
     pay = page("button Pay")
     target = described(page.show(pay), pay)
@@ -326,7 +327,7 @@ def test_an_unchanged_page_has_every_element() -> None:
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-def test_after_one_change_it_is_the_right_one_or_none(kind: str) -> None:
+def test_after_one_change_the_match_is_right_or_missing(kind: str) -> None:
     levels: list[str] = []
     for seed in range(120):
         page = ChangingPage(random.Random(f"{kind} {seed}")).fill()
@@ -337,7 +338,7 @@ def test_after_one_change_it_is_the_right_one_or_none(kind: str) -> None:
         assert levels.count("exact") + levels.count("healed") > 60, levels
 
 
-def test_after_several_changes_it_is_the_right_one_or_none() -> None:
+def test_after_several_changes_the_match_is_right_or_missing() -> None:
     for seed in range(400):
         roll = random.Random(seed)
         kinds = tuple(roll.choice(CHANGES) for _ in range(roll.randint(2, 5)))
@@ -345,12 +346,16 @@ def test_after_several_changes_it_is_the_right_one_or_none() -> None:
 
 
 def after(page: ChangingPage, kinds: tuple[str, ...], seed: int) -> TargetMatch:
-    """Look for an element that was described before the changes; the match is right, or there is none."""
+    """Search for an element that was described before the changes.
+
+    The match is right, or there is no match.
+    """
     el = page.random.choice(page.controls())
     target, number = described(page, el), el.number
     there = True
     for kind in kinds:
-        # A copy beside what was taken away or renamed is a page that was drawn anew: the copy is the element.
+        # A copy next to a removed or renamed element means that the page was redrawn: the copy is the
+        # element.
         if there and not (kind == "duplicate" and len(kinds) > 1):
             there = change(page, el, kind)
     match = found(page, target)

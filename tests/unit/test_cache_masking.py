@@ -1,4 +1,4 @@
-"""What models get of a sentence: names of variables in place of their values."""
+"""Sentences as models see them: with names of variables instead of their values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_planner_gets_names_in_place_of_values(
     assert known.items() >= given.items()
 
 
-def test_a_secret_of_another_scenario_has_its_value_for_the_plan() -> None:
+def test_a_secret_of_another_scenario_keeps_its_value_for_the_plan() -> None:
     assert mask_goal("search for shoes, password hunter2", "search", {})[1] == {"password": "hunter2"}
 
 

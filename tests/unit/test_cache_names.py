@@ -1,4 +1,4 @@
-"""A name of today beside the name that an element had: the same, other words for it, or another thing."""
+"""The current name of an element compared with its old name: equal, a synonym, or another thing."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_names_for_one_of_many(name: str, expected: bool) -> None:
 
 
 def match_of(before: str, now: str, *, role: str = "button", same_place: bool = True) -> TargetMatch:
-    """Describe the middle one of three in a form; then it has another name."""
+    """Describe the middle one of three elements in a form, then rename it."""
     page = Page()
     middle = page(f"{role} {before}")
     page.show(page("form Account", page("textbox First"), middle, page("link Last")))
@@ -108,7 +108,7 @@ def match_of(before: str, now: str, *, role: str = "button", same_place: bool = 
 
 
 @pytest.mark.parametrize(("before", "now"), [*SYNONYMS.items(), ("Log in", "登录"), ("Cart (3)", "Cart (4)")])
-def test_a_name_that_says_the_same_is_healed(before: str, now: str) -> None:
+def test_a_synonym_is_healed(before: str, now: str) -> None:
     match = match_of(before, now)
     assert match.level == "healed"
     assert repr(now) in match.reason
@@ -125,7 +125,7 @@ def test_a_name_that_says_the_same_is_healed(before: str, now: str) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("role", ["button", "link", "textbox", "menuitem"])
-def test_another_meaning_in_the_same_place_is_never_taken(before: str, now: str, role: str) -> None:
+def test_another_meaning_in_the_same_place_is_never_accepted(before: str, now: str, role: str) -> None:
     match = match_of(before, now, role=role)
     assert (match.ref, match.found) == (None, None)
     assert match.level in ("missing", "ambiguous")
@@ -140,7 +140,7 @@ def test_a_longer_name_is_another_thing() -> None:
     assert (match.level, match.ref) == ("ambiguous", None)
 
 
-def test_a_name_that_says_more_may_be_another_thing() -> None:
+def test_a_more_specific_name_may_be_another_thing() -> None:
     page = Page()
     weekly = page("checkbox Weekly summary")
     page.show(page("form Settings", page("checkbox Mail"), weekly, page("checkbox Text messages")))
@@ -151,7 +151,7 @@ def test_a_name_that_says_more_may_be_another_thing() -> None:
     assert (match.level, match.ref) == ("ambiguous", None)
 
 
-def test_two_that_are_about_as_good_are_ambiguous() -> None:
+def test_two_similarly_good_matches_are_ambiguous() -> None:
     page = Page()
     button = page("button Log in")
     page.show(page("form", page("textbox Password"), button))
@@ -177,7 +177,7 @@ def test_a_redesign_with_other_words_around() -> None:
     ]
 
 
-def test_a_name_of_a_variable_is_that_name_only() -> None:
+def test_a_name_from_a_variable_must_match_exactly() -> None:
     page = Page()
     link = page("link Log in")
     page.show(page("main Shop", page("link One"), link, page("link Two")))

@@ -1,4 +1,4 @@
-"""What a step led to, from the page before it and after it."""
+"""The effects of a step, from the page before it and the page after it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOX: Short = ("listbox", "Ideas", ("option", "adagio", ("StaticText", "adagio"))
 
 
 def said(condition: PostCondition | None) -> dict[str, object]:
-    """Return what a condition has; of an element its role and name."""
+    """Return the fields of a condition. An element is reduced to its role and name."""
     found: dict[str, object] = {}
     for name, value in attrs.asdict(condition, recurse=False).items() if condition is not None else ():
         if value is not None:
@@ -55,8 +55,8 @@ def link(name: str) -> Short:
         ((("heading", "Your hunter2"),), {}),
         ((("heading", "Your HUNTER2"),), {}),
         ((("heading", "3 items"), ("button", "Pay 10:20")), {}),
-        ((("button", "Buy", ("StaticText", "Buy")),), {}),  # as there was one already
-        ((("button", "Remove"), ("button", "Remove")), {}),  # which of them?
+        ((("button", "Buy", ("StaticText", "Buy")),), {}),  # because one existed already
+        ((("button", "Remove"), ("button", "Remove")), {}),  # ambiguous
         ((link("Log out"),), {"shown": ("link", "Log out")}),
         ((link("Shoes"), link("Boots"), link("Hats")), {}),
         ((words("Saved"),), {"text": "Saved"}),
@@ -71,7 +71,7 @@ def link(name: str) -> Short:
         ((("textbox", "Name", {"value": "Ulm"}),), {"shown": ("textbox", "Name")}),
     ],
 )  # fmt: skip
-def test_what_came(nodes: tuple[Short, ...], expected: dict[str, object]) -> None:
+def test_appearing_elements(nodes: tuple[Short, ...], expected: dict[str, object]) -> None:
     found = find_condition(view(), view(*nodes), Templating(VALUES), entered=["Ulm"])
     assert said(found) == expected
 
@@ -85,7 +85,7 @@ def test_what_came(nodes: tuple[Short, ...], expected: dict[str, object]) -> Non
         ((("heading", "Your hunter2"),), {}),
     ],
 )
-def test_what_went(nodes: tuple[Short, ...], expected: dict[str, object]) -> None:
+def test_disappearing_elements(nodes: tuple[Short, ...], expected: dict[str, object]) -> None:
     assert said(find_condition(view(*nodes), view(), Templating(VALUES))) == expected
 
 
@@ -121,11 +121,11 @@ def test_after_something_was_entered_proposals_do_not_count(
         (view(DIALOG, url="about:blank", document="E"), {"load_state": "load", "shown": ("dialog", "Terms")}),
     ],
 )  # fmt: skip
-def test_where_it_went(after: PageView, expected: dict[str, object]) -> None:
+def test_the_new_address(after: PageView, expected: dict[str, object]) -> None:
     assert said(find_condition(view(), after, Templating(VALUES), entered=["Ulm"])) == expected
 
 
-def test_a_page_that_was_not_read_has_no_condition_but_where_it_went() -> None:
+def test_an_unread_page_has_only_an_address_condition() -> None:
     unread = attrs.evolve(view(DIALOG), snapshot=None)
     assert find_condition(view(), unread, Templating({})) is None
     assert find_condition(unread, view(), Templating({})) is None

@@ -1,4 +1,4 @@
-"""A store that many processes write to, that are killed, or that has no room: what was confirmed is there."""
+"""A store with many writing processes, killed processes, or a full disk: confirmed writes remain."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(case: str, path: Path) -> Any:
     return json.loads(done.stdout)
 
 
-def test_eight_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_eight_concurrent_processes_lose_nothing(tmp_path: Path) -> None:
     seen = run("many", tmp_path / "cache.sqlite3")
     assert seen["codes"] == [0] * 8
     own = {f"{number}-{each}" for number in range(8) for each in range(cache_writers.ROUNDS)}
@@ -33,15 +33,15 @@ def test_eight_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> No
     assert seen["runs"] == 8 * cache_writers.ROUNDS
 
 
-def test_what_was_confirmed_before_a_kill_is_there(tmp_path: Path) -> None:
+def test_writes_confirmed_before_a_kill_remain(tmp_path: Path) -> None:
     seen = run("killed", tmp_path / "cache.sqlite3")
     assert len(seen["confirmed"]) >= cache_writers.KILLS * cache_writers.CONFIRMED
     assert set(seen["confirmed"]) <= set(seen["names"])
-    # What was on its way is whole or not there: at most one for each kill.
+    # An unconfirmed write is whole or absent: at most one for each kill.
     assert len(set(seen["names"]) - set(seen["confirmed"])) <= cache_writers.KILLS
 
 
-def test_a_disk_without_room_is_said_and_the_store_goes_on(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_store_keeps_working(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite3"
     seen = run("full", path)
     assert 0 < len(seen["confirmed"]) < 500

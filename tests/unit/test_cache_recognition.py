@@ -1,4 +1,4 @@
-"""Scenarios and values in sentences, English and Chinese: what is meant, and nothing that only looks like it."""
+"""Scenarios and values in sentences, English and Chinese: real matches, and no mere lookalikes."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_password_does_not_take_in_the_rest_of_the_sentence() -> None:
         "",
     ],
 )
-def test_sentences_that_say_no_value(sentence: str) -> None:
+def test_sentences_without_values(sentence: str) -> None:
     assert dict(extract_variables(sentence, "login").values) == {}
 
 
@@ -102,12 +102,12 @@ def test_sentences_that_say_no_value(sentence: str) -> None:
         ("phone 12", "phone"),
     ],
 )
-def test_a_value_that_cannot_be_right_is_refused_by_name(sentence: str, name: str) -> None:
+def test_an_impossible_value_is_refused_by_name(sentence: str, name: str) -> None:
     found = extract_variables(sentence, "checkout")
     assert (dict(found.values), found.refused) == ({}, (name,))
 
 
-def test_what_is_sensitive_is_not_shown() -> None:
+def test_sensitive_values_are_not_shown() -> None:
     found = extract_variables("log in as ada with password hunter2", "login")
     assert found.sensitive == {"password"}
     assert "hunter2" not in repr(found)
@@ -124,7 +124,7 @@ def test_no_sentence_is_too_odd(sentence: str, scenario: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["登录", "log in ", "login as ", "(user: bob, ", "「"])
-def test_a_sentence_of_many_phrases_is_looked_at_in_part(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sentence_of_many_phrases_is_read_in_part(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     real = instructions.is_instruction
 
@@ -177,7 +177,7 @@ def test_scenarios_of_sentences(sentence: str, scenario: str) -> None:
         "open /login.html", "", "提交", "编辑", "account",
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_scenario_is_none(sentence: str) -> None:
+def test_lookalikes_of_a_scenario_do_not_match(sentence: str) -> None:
     assert match_rules(sentence) is None
 
 
@@ -186,7 +186,7 @@ def test_the_words_of_the_old_rules_that_matched_anywhere_match_nothing() -> Non
         assert match_rules(sentence, "https://a.example/listening") is None
 
 
-def test_two_scenarios_in_one_sentence_are_less_sure() -> None:
+def test_two_scenarios_in_one_sentence_lower_the_confidence() -> None:
     found = match_rules("log in and search for shoes")
     assert found == ScenarioMatch(
         scenario="login", confidence=65, method="words", matched="log in", others=("search",)
@@ -207,7 +207,7 @@ def test_a_path_is_a_hint(url: str | None, scenario: str | None) -> None:
     assert found is None or (found.method, found.confidence) == ("url", 50)
 
 
-def test_a_path_that_agrees_makes_it_surer() -> None:
+def test_a_matching_path_raises_the_confidence() -> None:
     found = match_rules("log in", "https://a.example/login")
     assert found is not None
     assert (found.confidence, found.method) == (95, "words and url")
@@ -220,10 +220,11 @@ def test_rules_are_data() -> None:
     assert match_rules("please book a table") is None
 
 
-# --- the whole -----------------------------------------------------------------------------------------------
+# --- everything together
+# -----------------------------------------------------------------------------------------
 
 
-async def test_rules_that_are_sure_ask_no_classifier() -> None:
+async def test_certain_rules_ask_no_classifier() -> None:
     async def classify(sentence: str, url: str | None, scenarios: tuple[str, ...]) -> ScenarioMatch | None:
         raise AssertionError("asked")
 
@@ -273,7 +274,7 @@ async def test_a_classifier_can_be_cancelled() -> None:
     assert scope.cancelled_caught
 
 
-async def test_history_is_asked_by_what_is_alike() -> None:
+async def test_history_is_searched_by_similarity() -> None:
     history = RecognitionHistory(limit=3)
     recognizer = ScenarioRecognizer(history=history)
     assert await recognizer.recognize("get me inside the shop") is None
@@ -285,7 +286,7 @@ async def test_history_is_asked_by_what_is_alike() -> None:
     assert getattr(await recognizer.recognize("我要进商店里面去"), "method", None) == "history"
 
 
-def test_history_is_bounded_and_holds_no_values() -> None:
+def test_history_is_bounded_and_contains_no_values() -> None:
     history = RecognitionHistory(limit=2)
     for number in range(5):
         history.add(f"sentence {number} password hunter2", "login")
@@ -297,7 +298,7 @@ def test_history_is_bounded_and_holds_no_values() -> None:
         RecognitionHistory(limit=0)
 
 
-async def test_less_sure_rules_come_last_and_a_url_alone_needs_less_to_be_asked_for() -> None:
+async def test_less_certain_rules_come_last_and_a_url_alone_needs_less_to_be_asked_for() -> None:
     recognizer = ScenarioRecognizer()
     assert getattr(await recognizer.recognize("fill in the form"), "confidence", None) == 80
     assert await recognizer.recognize("click", "https://a.example/login") is None
@@ -310,7 +311,7 @@ async def test_less_sure_rules_come_last_and_a_url_alone_needs_less_to_be_asked_
 # --- values at run time --------------------------------------------------------------------------------------
 
 
-async def test_values_come_from_the_first_place_that_has_them() -> None:
+async def test_values_come_from_the_first_source_that_has_them() -> None:
     asked: list[str] = []
 
     async def ask(name: str) -> str | None:
@@ -328,7 +329,7 @@ async def test_values_come_from_the_first_place_that_has_them() -> None:
     assert found.sensitive == {"token"}
 
 
-async def test_all_that_is_undefined_is_said_at_once_and_nothing_is_skipped() -> None:
+async def test_all_undefined_variables_are_reported_together_and_nothing_is_skipped() -> None:
     async def ask(name: str) -> str | None:
         await trio.lowlevel.checkpoint()
         return None
@@ -360,7 +361,7 @@ async def test_a_wrong_value_is_refused_without_being_repeated(wrong: object) ->
     assert len(str(caught.value)) < 200
 
 
-async def test_asking_that_fails_gives_no_value_and_names_the_exception() -> None:
+async def test_a_failed_prompt_gives_no_value_and_names_the_exception() -> None:
     async def ask(name: str) -> str | None:
         await trio.lowlevel.checkpoint()
         raise {"a": KeyError("hunter2"), "b": ValueError("hunter2")}[name]

@@ -1,4 +1,4 @@
-"""Reports of executions: as JSON, as a table; what they show, and what a value that is hidden looks like."""
+"""Reports of executions as JSON and as a table: their contents, and the form of hidden values."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_secret_is_hidden_in_every_form(shown: str) -> None:
     assert values.hide(f"ada: {shown}.") == "ada: ***."
 
 
-def test_whether_there_is_a_secret() -> None:
+def test_whether_a_secret_is_involved() -> None:
     assert Values({"a": "x"}, frozenset({"a"})).has_secrets
     assert not Values({"a": ""}, frozenset({"a"})).has_secrets
     assert not Values({"a": "x"}).has_secrets

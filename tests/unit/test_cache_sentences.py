@@ -1,4 +1,4 @@
-"""The table of sentences, English and Chinese: which scenario each asks for, and the values that it says."""
+"""The table of sentences, English and Chinese: the scenario of each, and its values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_sentences_ask_for_their_scenario_with_their_values(heading: str) -> Non
     assert wrong == []
 
 
-async def test_sentences_that_ask_for_nothing_do_not_act() -> None:
+async def test_sentences_without_a_request_do_not_act() -> None:
     recognizer = ScenarioRecognizer()
     for heading, rows in SECTIONS.items():
         for sentence, _ in rows:

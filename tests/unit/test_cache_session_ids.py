@@ -1,4 +1,4 @@
-"""Session ids and tokens in URLs: what is generalised before a key is made, and what is no id."""
+"""Session ids and tokens in URLs: generalised before a key is built, and distinguished from other strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The store: what is confirmed stays, owners see their own, and what is cancelled is done whole or not at all."""
+"""The store: confirmed writes remain, owners see only their entries, and a cancelled operation is complete or
+has no effect.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ from cdpengine.errors import (
 pytestmark = pytest.mark.usefixtures("no_key")
 
 
-async def test_an_entry_is_there_after_the_store_was_closed(path: Path) -> None:
+async def test_an_entry_survives_closing_the_store(path: Path) -> None:
     async with opened(path) as store:
         kept = await store.put(entry(description="go"))
         assert await store.get(key()) == kept == entry(description="go")
@@ -59,7 +61,7 @@ async def test_counters_add_up_by_owner(path: Path) -> None:
         assert await store.counters() == {"misses": 3, "tokens": 2.5}
 
 
-async def test_an_excused_run_is_no_failure_of_its_entry(path: Path) -> None:
+async def test_an_excused_run_is_not_a_failure_of_its_entry(path: Path) -> None:
     async with opened(path) as store:
         await store.put(entry())
         for succeeded, excuse in (
@@ -80,7 +82,7 @@ async def test_an_excused_run_is_no_failure_of_its_entry(path: Path) -> None:
         assert await store.counters() == {"runs": 6}
 
 
-async def test_the_figures_of_an_entry_move_once_to_what_takes_it_over(path: Path) -> None:
+async def test_the_figures_of_an_entry_move_once_to_its_replacement(path: Path) -> None:
     async with opened(path) as store:
         for number in (0, 1):
             await store.put(entry(number))
@@ -96,7 +98,7 @@ async def test_the_figures_of_an_entry_move_once_to_what_takes_it_over(path: Pat
         assert (whole.successes, whole.failures) == (2, 2)
 
 
-async def test_what_is_expired_by_hand_is_not_found_and_comes_back_as_a_new_version(path: Path) -> None:
+async def test_a_manually_expired_entry_is_not_found_and_returns_as_a_new_version(path: Path) -> None:
     async with opened(path) as store:
         assert not await store.expire(key())
         await store.put(entry())
@@ -110,7 +112,7 @@ async def test_what_is_expired_by_hand_is_not_found_and_comes_back_as_a_new_vers
         assert await store.get(key()) == again
 
 
-async def test_failures_in_a_row_end_with_a_success(path: Path) -> None:
+async def test_a_success_ends_consecutive_failures(path: Path) -> None:
     async with opened(path) as store:
         await store.put(entry())
         for succeeded, expected in [(False, 1), (False, 2), (True, 0), (False, 1)]:
@@ -122,7 +124,7 @@ async def test_failures_in_a_row_end_with_a_success(path: Path) -> None:
         assert (found.statistics.failures, found.statistics.failed_in_row) == (3, 1)
 
 
-async def test_three_versions_are_kept_and_statistics_go_on(path: Path) -> None:
+async def test_three_versions_are_kept_and_statistics_continue(path: Path) -> None:
     async with opened(path) as store:
         await store.put(entry())
         assert await store.note_run(key(), succeeded=True, milliseconds=20.0) is not None
@@ -139,7 +141,7 @@ async def test_three_versions_are_kept_and_statistics_go_on(path: Path) -> None:
         assert await store.versions(key()) == ()
 
 
-async def test_an_older_version_comes_back_as_the_newest(path: Path) -> None:
+async def test_an_older_version_is_restored_as_the_newest(path: Path) -> None:
     clock = Clock()
     async with opened(path, now=clock) as store:
         for name in ("F1", "F2"):
@@ -153,8 +155,8 @@ async def test_an_older_version_comes_back_as_the_newest(path: Path) -> None:
         assert await store.restore(key(), 9) is None
 
 
-async def test_what_was_put_meanwhile_stays_the_newest(path: Path) -> None:
-    """An entry that a replay of version 1 made comes after version 2 was recorded: both are kept."""
+async def test_a_concurrent_newer_version_stays_the_newest(path: Path) -> None:
+    """A replay of version 1 writes its entry after version 2 was recorded. Both are kept."""
     async with opened(path, key=KEY) as store:
         first = await store.put(entry(steps=[Step(request=Press(key="F1"))]))
         await store.put(entry(steps=[Step(request=Press(key="F2"))]))
@@ -273,7 +275,7 @@ async def test_entries_are_found_by_scenario_and_url_the_most_exact_first(path: 
         assert await store.find("login", "https://b.test/5") == ()
 
 
-async def test_what_has_expired_is_not_given_and_goes_after_some_time(path: Path) -> None:
+async def test_an_expired_entry_is_not_returned_and_is_deleted_later(path: Path) -> None:
     clock = Clock()
     async with opened(path, now=clock) as store:
         await store.put(entry(level="L1"))
@@ -292,7 +294,7 @@ SIZE = len(json.dumps(entry_to_json(entry()), separators=(",", ":")))
 
 
 @pytest.mark.parametrize("limits", [StoreLimits(entries=3), StoreLimits(bytes=3 * SIZE + 20)])
-async def test_what_was_used_least_recently_goes_first(path: Path, limits: StoreLimits) -> None:
+async def test_the_least_recently_used_entry_is_deleted_first(path: Path, limits: StoreLimits) -> None:
     async with opened(path, limits=limits) as store:
         for number in range(3):
             await store.put(entry(number))
@@ -305,7 +307,7 @@ async def test_what_was_used_least_recently_goes_first(path: Path, limits: Store
             assert len(await store.entries()) == 3
 
 
-async def test_what_is_unused_for_long_goes(path: Path) -> None:
+async def test_entries_unused_for_long_are_deleted(path: Path) -> None:
     clock = Clock()
     async with opened(path, now=clock, limits=StoreLimits(unused=100.0)) as store:
         await store.put(entry())
@@ -314,7 +316,7 @@ async def test_what_is_unused_for_long_goes(path: Path) -> None:
         assert [each.key for each in await store.entries()] == [key(1)]
 
 
-async def test_owners_see_their_own(path: Path) -> None:
+async def test_owners_see_only_their_entries(path: Path) -> None:
     async with opened(path, owner="ada", key=KEY) as ada, opened(path, owner="bob", key=KEY) as bob:
         await ada.put(entry(description="ada's"))
         assert await bob.entries() == ()
@@ -325,7 +327,7 @@ async def test_owners_see_their_own(path: Path) -> None:
         assert await ada.clear("logout") == 0
 
 
-async def test_an_import_that_is_wrong_changes_nothing(path: Path) -> None:
+async def test_an_invalid_import_changes_nothing(path: Path) -> None:
     async with opened(path) as store:
         await store.put(entry(1))
         text = (await store.export()).text
@@ -337,7 +339,8 @@ async def test_an_import_that_is_wrong_changes_nothing(path: Path) -> None:
         assert await store.entries() == ()
 
 
-# --- many at once, and cancelled -------------------------------------------------------------------------------
+# --- concurrency and cancellation
+# --------------------------------------------------------------------------------
 
 
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -374,7 +377,7 @@ def test_every_coroutine_is_cancelled_below() -> None:
     }
 
 
-async def test_what_is_cancelled_before_it_began_did_nothing(path: Path) -> None:
+async def test_an_operation_cancelled_before_its_start_has_no_effect(path: Path) -> None:
     async with opened(path) as store:
         kept = await store.put(entry())
         for call in CALLS.values():
@@ -385,7 +388,7 @@ async def test_what_is_cancelled_before_it_began_did_nothing(path: Path) -> None
         assert await store.entries() == (kept,)
 
 
-async def test_what_is_cancelled_while_it_is_written_is_whole(
+async def test_an_operation_cancelled_during_its_write_is_complete(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(path) as store:
@@ -439,7 +442,8 @@ def test_errors_of_the_store_are_the_engines() -> None:
         assert len(str(made)) <= 400
 
 
-# --- what a look costs ------------------------------------------------------------------------------------------
+# --- cost of queries
+# ---------------------------------------------------------------------------------------------
 
 QUERIES: dict[str, Callable[[CacheStore], Any]] = {
     "what is known for a page": lambda store: store.find(None, "https://a.example/7", limit=5),
@@ -458,7 +462,9 @@ QUERIES: dict[str, Callable[[CacheStore], Any]] = {
 async def test_queries_take_as_many_steps_with_many_entries(
     path: Path, shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counted in steps of SQLite's machine and in opened bodies, which no busy machine changes."""
+    """Counted in steps of SQLite's virtual machine and in decrypted bodies, which do not depend on the
+    machine's load.
+    """
     opened_bodies = [0]
     whole = RowCodec.decode
 

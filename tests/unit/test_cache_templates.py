@@ -1,4 +1,4 @@
-"""Templates: found, filled whole or not at all, and never filled twice."""
+"""Templates: recognized, filled completely or not at all, and never filled twice."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_requests_are_filled_in(request_: ActRequest, filled: ActRequest) -> Non
     assert set(request_variables(request_)) <= values.keys()
 
 
-def test_an_action_with_an_undefined_variable_is_not_skipped_but_an_error_that_lists_all() -> None:
+def test_an_undefined_variable_in_any_action_raises_an_error_that_lists_all() -> None:
     request = Fill(
         fields=(
             FormField(ref="t1", value="${user}"),
@@ -88,7 +88,7 @@ def test_an_action_with_an_undefined_variable_is_not_skipped_but_an_error_that_l
     assert isinstance(caught.value, LookupError)
 
 
-def test_a_value_that_is_no_text_is_refused_without_being_repeated() -> None:
+def test_a_value_that_is_not_a_string_is_refused_without_being_repeated() -> None:
     with pytest.raises(
         InvalidArgumentError, match="value of a: got a int, expected a text|got an int"
     ) as caught:
@@ -96,7 +96,7 @@ def test_a_value_that_is_no_text_is_refused_without_being_repeated() -> None:
     assert "4711" not in str(caught.value)
 
 
-def test_many_undefined_variables_are_all_in_the_error_and_its_text_is_short() -> None:
+def test_many_undefined_variables_are_all_in_the_error_and_its_message_is_short() -> None:
     names = [f"variable_{number}" for number in range(200)]
     with pytest.raises(UndefinedVariablesError) as caught:
         fill("".join(f"${{{name}}}" for name in names), {})
@@ -129,7 +129,7 @@ def test_which_variables_a_repr_would_show() -> None:
         (Navigate(url="https://a.example/"), False),
     ],
 )
-def test_typed_text_is_told_from_variables(request_: ActRequest, expected: bool) -> None:
+def test_typed_text_is_distinguished_from_variables(request_: ActRequest, expected: bool) -> None:
     assert holds_typed_text(request_) is expected
 
 

@@ -1,4 +1,4 @@
-"""Texts of a recording become templates; which fields are secret, and what their variables are called."""
+"""Recorded strings become templates; secret fields; and the names of their variables."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ VALUES = {
         ("xhunter2x", "x${password}x"),
     ],
 )
-def test_values_become_variables_in_what_is_entered(text: str, template: str) -> None:
+def test_entered_values_become_variables(text: str, template: str) -> None:
     assert Templating(VALUES).entered(text) == template
 
 
@@ -58,7 +58,7 @@ def test_a_template_is_filled_in_to_the_same_text(text: str, one: str, other: st
     assert fill(Templating(values).entered(text), values) == text
 
 
-def test_of_two_variables_with_one_value_the_one_called_like_the_field_is_meant() -> None:
+def test_the_variable_named_like_the_field_wins_among_equal_values() -> None:
     values = {"user": "ada", "first_name": "ada"}
     assert Templating(values).entered("ada") == "ada"
     assert (
@@ -68,7 +68,7 @@ def test_of_two_variables_with_one_value_the_one_called_like_the_field_is_meant(
     assert Templating(values, ["user"]).entered("ada") == "${user}"
 
 
-def test_what_is_shown_has_no_secret_in_it() -> None:
+def test_shown_strings_contain_no_secret() -> None:
     templating = Templating(VALUES)
     assert templating.shown("Hello ada $") == "Hello ${user} $$"
     assert templating.shown("It is HUNTER2!") is None
@@ -76,7 +76,7 @@ def test_what_is_shown_has_no_secret_in_it() -> None:
     assert templating.address("https://x.example/ada") == "https://x.example/${user}"
 
 
-def test_a_secret_without_a_variable_is_known_again_and_kept_nowhere() -> None:
+def test_a_secret_without_a_variable_is_recognized_and_stored_nowhere() -> None:
     field = FieldFacts(tag="input", type="password", editable=True)
     templating = Templating({})
     assert templating.entered("correct horse", field) == "${password}"
@@ -113,7 +113,7 @@ def test_a_secret_that_is_being_entered_is_shown_nowhere() -> None:
         ("about:blank", None),
     ],
 )
-def test_the_pattern_of_a_url_holds_no_value(url: str, pattern: str | None) -> None:
+def test_the_pattern_of_a_url_contains_no_value(url: str, pattern: str | None) -> None:
     assert Templating(VALUES).pattern(url) == pattern
 
 
@@ -189,7 +189,7 @@ def test_chords_that_paste(key: str, pastes: bool) -> None:
 
 
 def full_of(kind: type, text: str) -> Any:
-    """Return one with this text in each of its fields that holds a text, also of what is in it."""
+    """Return an object with this string in each string field, recursively."""
     hints = get_type_hints(kind)
     values: dict[str, Any] = {}
     for name, hint in hints.items():

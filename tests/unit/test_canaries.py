@@ -1,4 +1,7 @@
-"""Canaries are found in every form and container, and nowhere else; and redaction leaves harmless documents alone."""
+"""Canaries are found in every form and container, and nowhere else.
+
+Redaction leaves harmless documents alone.
+"""
 
 from __future__ import annotations
 
@@ -145,14 +148,14 @@ def test_a_canary_in_pieces_is_found(pieces: str) -> None:
         assert FINDER.names(printed) == {canary.name}
 
 
-def test_a_leak_says_where_and_in_which_form() -> None:
+def test_a_leak_names_its_place_and_form() -> None:
     data = _line(1, "Page.navigate", url=f"http://x/?q={quote(FIRST.text, safe='')}") + _line(2, "A.b", x="y")
     (leak,) = FINDER.find(data)
     assert str(leak) == "first -> event Page.navigate.url -> URL-encoded"
     assert report({"log": [leak]}) == ("first\n    -> log\n        event Page.navigate.url (URL-encoded)")
 
 
-def test_nothing_is_found_where_nothing_is() -> None:
+def test_no_leak_is_found_in_clean_data() -> None:
     others = Canaries(2)
     for name in ("a", "b", "c"):
         others.make(name)
@@ -161,7 +164,7 @@ def test_nothing_is_found_where_nothing_is() -> None:
     assert FINDER.find(harmless + strangers + base64.b64encode(harmless)) == set()
 
 
-def test_canaries_have_what_encodings_change() -> None:
+def test_canaries_have_characters_that_encodings_change() -> None:
     assert all(letter in FIRST.text for letter in ' &"<%+é🦊')
     assert len(LONG.text) == 5_000
     assert len(SHORT.text) == WINDOW
@@ -170,7 +173,8 @@ def test_canaries_have_what_encodings_change() -> None:
     assert Canary("x", "short").windows == ()
 
 
-# --- what is no secret stays -----------------------------------------------------------------------------------
+# --- harmless content stays
+# --------------------------------------------------------------------------------------
 
 HARMLESS = {
     "source": "function f() { const secret = compute(); let token = next(secret); return token ? secret : null; }",
@@ -193,14 +197,14 @@ HARMLESS = {
 
 
 def _library() -> str:
-    """Return minified JavaScript of others, as it is installed with what checks the imports."""
+    """Return third-party minified JavaScript, installed with the import checker."""
     found = sorted(Path(sys.prefix).rglob("site-packages/**/*.js"), key=lambda path: path.stat().st_size)
     assert found, "no JavaScript is installed beside the tests"
     return found[-1].read_text("utf-8")
 
 
 def _messages(text: str) -> dict[str, tuple[dict[str, object], str]]:
-    """Return messages with a text, and which method a reply answers."""
+    """Return messages with a string, and the method that a reply answers."""
     return {
         "an expression": ({"id": 1, "method": "Runtime.evaluate", "params": {"expression": text}}, ""),
         "a script's source": ({"id": 1, "result": {"scriptSource": text}}, "Debugger.getScriptSource"),
@@ -215,7 +219,7 @@ def _messages(text: str) -> dict[str, tuple[dict[str, object], str]]:
 
 
 def _changes(text: str) -> list[str]:
-    """Return what redaction changes of a text, by the message that brings it."""
+    """Return the changes that redaction makes to a string, by the message that contains it."""
     changed = []
     for name, (message, method) in _messages(text).items():
         raw = msgspec.json.encode(message)
@@ -234,7 +238,7 @@ def _around(text: str) -> str:
 
 
 @pytest.mark.parametrize("document", HARMLESS)
-def test_what_is_no_secret_stays(document: str) -> None:
+def test_harmless_content_stays(document: str) -> None:
     assert _changes(HARMLESS[document]) == []
 
 
@@ -242,7 +246,7 @@ def test_the_javascript_of_others_stays() -> None:
     assert _changes(_library()) == []
 
 
-def test_our_own_scripts_stay() -> None:
+def test_the_scripts_of_the_engine_stay() -> None:
     changed = {}
     for path in sorted(Path(__file__).parents[2].glob("cdpengine/_*/**/*.js")):
         if found := _changes(path.read_text("utf-8")):

@@ -1,4 +1,4 @@
-"""The commands of the program: each is loaded when it is asked for, and its end loses nothing."""
+"""The commands of the program: each is loaded on demand, and its exit loses no output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_each_command_is_where_the_table_says(name: str) -> None:
     assert commands.commands[name].name == name
 
 
-def test_a_command_that_there_is_not_is_none() -> None:
+def test_an_unknown_command_is_none() -> None:
     assert commands.commands.get("nothing") is None
     assert len(commands.commands) == len(list(commands.commands))
 
@@ -45,14 +45,14 @@ main()
 
 @pytest.mark.parametrize("threaded", [False, True])
 @pytest.mark.parametrize(("arguments", "status"), [(["--version"], 0), (["nothing"], 2), ([], 2)])
-def test_what_is_left_to_do_at_the_end_is_done(threaded: bool, arguments: list[str], status: int) -> None:
+def test_exit_handlers_run(threaded: bool, arguments: list[str], status: int) -> None:
     program = ENDING.format(threaded=threaded)
     command = [sys.executable, "-c", program, "--", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     assert "at the end\n" in done.stdout
     assert ("by a thread\n" in done.stdout) is threaded
-    assert "cdpengine" in done.stdout + done.stderr  # what the command itself said, into a pipe
+    assert "cdpengine" in done.stdout + done.stderr  # the command's output into a pipe
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

@@ -1,4 +1,6 @@
-"""Files that commands write: one that exists is refused, by each command and each option, before a browser starts."""
+"""Files that commands write: an existing file is refused, by each command and option, before a browser
+starts.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ import pytest
 from cdpengine.cli import main
 from cdpengine.cli.commands import commands
 
-# Every way in which a command writes to a file that its user names. FILE is that file, RECORDING one to be read.
+# Every way in which a command writes to a file that its user names. FILE is that file, RECORDING is an input
+# file.
 URL = "http://127.0.0.1:9/"
 RECORDED: dict[tuple[str, ...], list[str]] = {
     ("bench",): [],
@@ -45,13 +48,13 @@ READING = {
     (
         "map",
         "--output",
-    ),  # a run goes on in its own files, and replaces none of others: tests/unit/test_map_files.py
+    ),  # a run continues in its own files and never replaces others: tests/unit/test_map_files.py
     ("map", "--failures"),
-    ("map", "--files"),  # a folder; files in it have names by their input
+    ("map", "--files"),  # a folder; its files are named after their input
     ("serve", "--files"),
     ("serve", "--profiles"),  # a folder of profiles, which browsers write
-    ("serve", "--token-file"),  # made where there is none, and never written to again
-    ("mcp", "--output-dir"),  # files in it have names of their own, and replace none
+    ("serve", "--token-file"),  # created if missing, and never written again
+    ("mcp", "--output-dir"),  # its files have generated names and replace none
     ("proxy", "--faults"),
     ("cache", "list", "--file"),
     ("cache", "show", "--file"),
@@ -111,9 +114,9 @@ def test_every_command_that_writes_has_force() -> None:
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CDPENGINE_RECORD", "CDPENGINE_RECORD_OVERWRITE", "CDPENGINE_RECORD_UNREDACTED"):
-        # Commands set these for their process: set before, they are taken back after the test.
+        # Commands set these for their process. Setting them here restores them after the test.
         monkeypatch.setenv(name, "")
-    # What gets as far as starting a browser fails by this.
+    # A command that reaches the start of a browser fails because of this.
     monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
     monkeypatch.chdir(tmp_path)
 
@@ -132,7 +135,7 @@ def arguments_of(way: tuple[str, ...], file: Path, recording: Path) -> list[str]
 
 @pytest.mark.parametrize("way", WRITING, ids=" ".join)
 @pytest.mark.usefixtures("environment")
-def test_a_file_that_exists_is_refused_by_name(
+def test_an_existing_file_is_refused_by_name(
     tmp_path: Path, way: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, recording = tmp_path / "a.png", tmp_path / "r.jsonl"
@@ -142,7 +145,7 @@ def test_a_file_that_exists_is_refused_by_name(
     assert status == 2
     assert f"{file} exists already; --force overwrites it" in said
     assert file.read_text() == "old"
-    # With --force, or with another name, it gets further: to the browser that there is none of, or to what it reads.
+    # With --force, or with another name, it gets further: to the missing browser, or to its missing input.
     for further in (["--force"], None):
         named = file if further else tmp_path / "new.png"
         status, said = run(capsys, *arguments_of(way, named, recording), *(further or []))
@@ -163,13 +166,13 @@ def test_a_missing_folder_is_refused_before_a_browser_starts(
 
 
 @pytest.mark.usefixtures("environment")
-def test_a_file_that_the_environment_names_is_refused_too(
+def test_an_existing_file_named_by_the_environment_is_refused_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text("old")
     monkeypatch.setenv("CDPENGINE_RECORD", str(file))
-    monkeypatch.setenv("CDPENGINE_BROWSER", "/bin/sh")  # is never started
+    monkeypatch.setenv("CDPENGINE_BROWSER", "/bin/sh")  # never started
     status, said = run(capsys, "snapshot", URL)
     assert status == 2
     assert f"CDPENGINE_RECORD: got {file}, which exists already" in said
@@ -177,7 +180,7 @@ def test_a_file_that_the_environment_names_is_refused_too(
 
 
 @pytest.mark.usefixtures("environment")
-def test_the_doctors_second_recording_is_looked_at_too(
+def test_the_second_recording_of_the_doctor_is_checked_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a-2.jsonl").write_text("old")
@@ -187,7 +190,7 @@ def test_the_doctors_second_recording_is_looked_at_too(
 
 @pytest.mark.parametrize("force", [[], ["--force"]])
 @pytest.mark.usefixtures("environment")
-def test_one_file_is_not_given_twice(
+def test_one_file_is_not_accepted_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], force: list[str]
 ) -> None:
     os.symlink(tmp_path, tmp_path / "link")
@@ -198,6 +201,6 @@ def test_one_file_is_not_given_twice(
 
 @pytest.mark.parametrize("command", ["har", "screenshot", "pdf", "trace-page"])
 @pytest.mark.usefixtures("environment")
-def test_where_to_write_has_to_be_said(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_output_file_must_be_named(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, said = run(capsys, command, URL)
     assert (status, "Missing option '--output'" in said) == (2, True)

@@ -1,4 +1,6 @@
-"""What clusters send: results that cannot be sent say so, and errors come as themselves or with their words."""
+"""Data that clusters send: unpicklable results are reported, and errors arrive unchanged or with their
+message.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from cdpengine.pool import Attempt, JobResult, RemoteBrowsers
 
 
 class TwoArgumentsError(Exception):
-    """One that can be pickled, and not be read again."""
+    """An error that can be pickled but not unpickled."""
 
     def __init__(self, one: str, two: str) -> None:
         super().__init__(f"{one} and {two}")
@@ -37,14 +39,14 @@ def test_a_result_comes_back_with_its_item() -> None:
 @pytest.mark.parametrize(
     "value", [sys.stdout, [sys.stdout], (each for each in "ab"), object.__new__(cdpengine.Page)]
 )
-def test_a_value_that_cannot_be_sent_is_an_error(value: object) -> None:
+def test_an_unpicklable_value_is_an_error(value: object) -> None:
     again = unpack_result(pack_result(result_of(value)), 3, None)
     assert isinstance(again.error, NotSendableError)
     assert again.attempts[0].error is again.error
     assert again.attempts[0].browser == "browser 1.1"
 
 
-def test_an_error_comes_as_itself_or_with_its_words() -> None:
+def test_an_error_arrives_unchanged_or_with_its_message() -> None:
     again = unpack_result(pack_result(result_of(error=LookupError("a"))), 3, None)
     assert type(again.error) is LookupError
     assert again.attempts[0].error is again.error
@@ -54,7 +56,7 @@ def test_an_error_comes_as_itself_or_with_its_words() -> None:
     assert again.attempts[0].error is again.error
 
 
-def test_bytes_that_cannot_be_read_are_an_error() -> None:
+def test_undecodable_bytes_are_an_error() -> None:
     again = unpack_result(b"cno_such_module\nname\n.", 3, "item")
     assert isinstance(again.error, NotSendableError)
     assert "no_such_module" in str(again.error)
@@ -92,7 +94,7 @@ def test_workers_of_the_same_options_are_equal() -> None:
         ({"timeout": -1}, "timeout"),
     ],
 )
-def test_what_cannot_work_is_refused(arguments: dict[str, Any], what: str) -> None:
+def test_impossible_settings_are_refused(arguments: dict[str, Any], what: str) -> None:
     with pytest.raises(InvalidArgumentError, match=f"^{what}: "):
         BrowserCluster(**arguments)
 

@@ -1,4 +1,4 @@
-"""columns: from the walk's string to nodes, by hand-written strings."""
+"""columns: from the walk's string to nodes, with hand-written strings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ TEXT, EDGE, CAPTION = -1, -2, -3
 
 
 def document(rows: list[tuple[int, int, str]], **more: Any) -> Document:
-    """Make a document of rows (depth, kind, text); the number of each row's element is its place, from 1."""
+    """Return a document of rows (depth, kind, text).
+
+    The number of each row's element is its index, from 1.
+    """
     answer: dict[str, Any] = {
         "roles": ROLES,
         "depths": [depth for depth, _, _ in rows],
@@ -61,7 +64,7 @@ def test_texts_are_joined_up_to_an_edge() -> None:
     assert shape(made) == [("text", "one two"), ("text", "three")]
 
 
-def test_what_repeats_the_name_is_left_out() -> None:
+def test_text_that_repeats_the_name_is_left_out() -> None:
     assert shape(document([(0, BUTTON, "Buy now"), (1, TEXT, " now ")])) == [("button", "Buy now")]
     assert shape(document([(0, BUTTON, "Buy"), (1, TEXT, "more")])) == [("button", "Buy", [("text", "more")])]
 
@@ -100,7 +103,7 @@ def test_extras() -> None:
     assert made.cut
 
 
-def test_what_can_take_the_focus_is_interactive() -> None:
+def test_focusable_elements_are_interactive() -> None:
     made = document([(0, LIST + 1, ""), (0, LIST, "")])
     assert [(node.role, node.kind) for node in made.roots] == [("list", "interactive")]
 
@@ -113,7 +116,7 @@ def test_half_a_character_is_replaced() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", '{"depths": 3}', "{"])
-def test_what_is_no_walk_is_refused(text: str) -> None:
+def test_invalid_walks_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="."):
         decode_walk(text)
 
@@ -135,7 +138,7 @@ def test_any_depths_make_a_tree(rows: list[tuple[int, int, str]]) -> None:
     assert sum(node.kind == "interactive" for node in walk(made.roots)) == buttons
 
 
-def test_the_walk_gets_what_the_tables_say() -> None:
+def test_the_walk_receives_the_tables() -> None:
     bits = role_bits()
     assert bits["strong"] & 1
     assert bits["generic"] & 2
@@ -146,13 +149,14 @@ def test_the_walk_gets_what_the_tables_say() -> None:
     assert role_and_kind("Odd role!") == ("generic", "structural")
 
 
-# --- parts that are used once more ---------------------------------------------------------------------------
+# --- reused parts
+# ------------------------------------------------------------------------------------------------
 
 REUSED, OPENED, CLOSED = -4, -5, -6
 
 
 def walked(rows: list[tuple[int, int, int, str]], parts: Parts, **more: Any) -> list[Any]:
-    """Make nodes of rows (depth, kind, number, text)."""
+    """Return nodes of rows (depth, kind, number, text)."""
     columns = [list(column) for column in zip(*rows, strict=True)]
     answer = dict(zip(("depths", "kinds", "uids", "texts"), columns, strict=True)) | {"roles": ROLES} | more
     return shape(nodes_of(decode_walk(json.dumps(answer)), list(range(100, 200)), parts=parts))
@@ -161,19 +165,19 @@ def walked(rows: list[tuple[int, int, int, str]], parts: Parts, **more: Any) -> 
 LISTED = [(0, LIST, 1, ""), (1, OPENED, 7, ""), (1, ITEM, 2, ""), (2, BUTTON, 3, "Buy"), (1, CLOSED, 7, "")]
 
 
-def test_a_part_is_used_once_more() -> None:
+def test_a_part_is_reused() -> None:
     first = Parts()
     whole = walked([*LISTED, (1, TEXT, 0, "after")], first)
     assert whole == [("list", "", [("listitem", "", [("button", "Buy")]), ("text", "after")])]
     again = Parts(first.found)
     assert walked([LISTED[0], (1, REUSED, 7, ""), (1, TEXT, 0, "after")], again) == whole
     assert again.reused == 1
-    assert again.found == first.found  # and so can be once more
+    assert again.found == first.found  # and can be reused again
     (part,) = again.found.values()
     assert part.top == first.found[7].top
 
 
-def test_what_is_not_in_the_page_any_more_is_not_kept() -> None:
+def test_parts_that_left_the_page_are_dropped() -> None:
     first = Parts()
     walked(LISTED, first)
     second = Parts(first.found)
@@ -195,7 +199,7 @@ def test_an_unknown_part_is_refused() -> None:
 
 
 def test_a_part_under_another_name_is_refused() -> None:
-    """Text that only repeats the name above is left out."""
+    """Text that only repeats the name above it is left out."""
     rows = [(1, OPENED, 7, ""), (1, TEXT, 0, "Name"), (1, CLOSED, 7, "")]
     first = Parts()
     assert walked([(0, BUTTON, 1, "Name"), *rows], first) == [("button", "Name")]
@@ -222,7 +226,7 @@ def test_a_part_with_a_caption_of_another_name_is_refused() -> None:
             walked(reused, Parts(first.found), labels=labels)
 
 
-def test_a_part_that_did_not_end_is_not_kept() -> None:
+def test_an_unfinished_part_is_not_kept() -> None:
     parts = Parts()
     walked(LISTED[:-1], parts)
     assert not parts.found

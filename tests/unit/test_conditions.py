@@ -1,4 +1,4 @@
-"""Conditions on URLs, and what cannot be waited for."""
+"""Conditions on URLs, and conditions that cannot be waited for."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_url_matches_itself_and_its_ends(url: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["", 5, None, b"x", ["*"]])
-def test_no_patterns(pattern: object) -> None:
+def test_invalid_patterns(pattern: object) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError):
         url_test(pattern)  # type: ignore[arg-type]
 
@@ -66,18 +66,18 @@ def test_words_and_states() -> None:
 @pytest.mark.parametrize(
     "given", [{}, {"css": ""}, {"css": 5}, {"text": " "}, {"role": ""}, {"name": 5}, {"role": b"button"}]
 )
-def test_what_cannot_be_looked_for(given: dict[str, object]) -> None:
+def test_invalid_search_conditions(given: dict[str, object]) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError):
         Criteria(**given)  # type: ignore[arg-type]
 
 
-def test_words_of_what_is_looked_for() -> None:
+def test_descriptions_of_search_conditions() -> None:
     wanted = Criteria(css="a", role="button", name=re.compile("^S"), text="x")
     assert str(wanted) == "button \"^S\" css 'a' with the text 'x'"
     assert str(Criteria(name="S")) == 'a node "S"'
 
 
-def test_an_expected_value_is_there_only_at_the_end() -> None:
+def test_an_expected_value_exists_only_at_the_end() -> None:
     expected: cdpengine.Expected[int] = cdpengine.Expected("a page")
     with pytest.raises(cdpengine.InvalidArgumentError, match="after the block"):
         _ = expected.value

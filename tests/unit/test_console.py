@@ -1,4 +1,4 @@
-"""The console's language, its completion, and what its history keeps."""
+"""The console's language, its completion, and the contents of its history."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def bound(line: str) -> tuple[str, dict[str, object]]:
         ("Tree.grow kind=oak", {"kind": "oak"}),
         ("  Tree.grow   kind=oak height=3.5 ", {"kind": "oak", "height": 3.5}),
         ("Tree.grow kind=oak evergreen=true", {"kind": "oak", "evergreen": True}),
-        ("Tree.grow kind=oak name=5", {"kind": "oak", "name": "5"}),  # a text, says the protocol
-        ("Tree.grow kind=oak owner=17", {"kind": "oak", "owner": "17"}),  # of a type that is a text
+        ("Tree.grow kind=oak name=5", {"kind": "oak", "name": "5"}),  # the protocol declares a string
+        ("Tree.grow kind=oak owner=17", {"kind": "oak", "owner": "17"}),  # of a type that is a string
         ('Tree.grow kind="oak" name="a b\\n"', {"kind": "oak", "name": "a b\n"}),
         ("Tree.grow kind='oak' name='it is \"x\"'", {"kind": "oak", "name": 'it is "x"'}),
         ("Tree.grow kind=oak name=", {"kind": "oak", "name": ""}),
@@ -49,7 +49,7 @@ def bound(line: str) -> tuple[str, dict[str, object]]:
         ("Tree.plant at=[1, 2]", {"at": [1, 2]}),
         ('Tree.grow {"kind": "oak", "height": 1}', {"kind": "oak", "height": 1}),
         ("Tree.fell", {}),
-        ("Tree.unknown x=1 y=z", {"x": 1, "y": "z"}),  # the browser will say what it thinks of it
+        ("Tree.unknown x=1 y=z", {"x": 1, "y": "z"}),  # the browser will report the error
     ],
 )
 def test_commands(line: str, params: dict[str, object] | None) -> None:
@@ -93,7 +93,7 @@ def test_other_lines(line: str, expected: object) -> None:
         ("!", "!targets"),
     ],
 )
-def test_empty_lines_and_comments_are_no_lines(line: str, expected: str) -> None:
+def test_empty_lines_and_comments_are_skipped(line: str, expected: str) -> None:
     with pytest.raises(InvalidArgumentError, match=expected):
         parse_line(line)
 
@@ -114,7 +114,7 @@ def test_words(text: str, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", [f"'{CANARY}", f'"{CANARY}', f"'{CANARY}'x"])
-def test_words_that_are_not_closed_are_refused_and_not_repeated(text: str) -> None:
+def test_unclosed_words_are_refused_and_not_repeated(text: str) -> None:
     with pytest.raises(InvalidArgumentError, match="!select") as caught:
         split_words(text, "!select")
     assert CANARY not in str(caught.value)
@@ -138,7 +138,7 @@ def test_words_that_are_not_closed_are_refused_and_not_repeated(text: str) -> No
         ("Runtime.callFunctionOn functionDeclaration=f", "script"),
     ],
 )
-def test_what_a_line_has_its_page_do(line: str, work: str) -> None:
+def test_actions_that_a_line_starts_in_its_page(line: str, work: str) -> None:
     parsed = parse_line(line)
     assert parsed is not None
     assert work_of(parsed) == work
@@ -175,7 +175,7 @@ def test_no_text_breaks_the_parser_the_completion_or_the_history(text: str) -> N
     [
         f"Input.insertText text={CANARY}",
         f'Input.insertText {{"text": "{CANARY}"}}',
-        f"Input.insertText text='{CANARY}",  # wrong, and kept out all the same
+        f"Input.insertText text='{CANARY}",  # invalid, but still excluded
         f"Input.insertText {CANARY}",
         f"Network.setCookie name=sid value={CANARY} url=http://x",
         f'Network.setExtraHTTPHeaders headers={{"Authorization": "Bearer {CANARY}"}}',
@@ -188,7 +188,7 @@ def test_no_text_breaks_the_parser_the_completion_or_the_history(text: str) -> N
         f"!fill e3 {CANARY}",
         f"!fill e3 a {CANARY} b",
         f"!fill  e3\t{CANARY}",
-        f"!fil e3 {CANARY}",  # wrong, and kept out all the same
+        f"!fil e3 {CANARY}",  # invalid, but still excluded
         f"!FILL e3 {CANARY}",
         f'!evaluate login("x", {{password: "{CANARY}"}})',
         f"DOMStorage.setDOMStorageItem key=k value={CANARY}",
@@ -214,7 +214,7 @@ def test_the_history_keeps_the_rest_as_it_is(line: str) -> None:
     assert safe_line(line) == line
 
 
-def test_the_history_keeps_what_was_filled_in_by_its_place_alone() -> None:
+def test_the_history_keeps_only_the_target_of_a_filled_field() -> None:
     assert safe_line(f"!fill e3 {CANARY}") == "!fill e3 [redacted]"
     assert safe_line("!fill e3") == "!fill e3 [redacted]"
     assert safe_line("!fill") == "!fill [redacted]"
@@ -228,7 +228,7 @@ def test_the_history_keeps_no_single_key() -> None:
 
 
 def texts(line: str) -> list[str]:
-    """Return each whole line that the completion makes of it."""
+    """Return the whole line for each completion."""
     words = {"targets": ["0", "3"], "refs": ["e1", "e12"]}
     return [
         line[: len(line) - found.replaces] + found.text for found in complete(line, protocol(), words=words)
@@ -292,7 +292,8 @@ def test_without_a_protocol_actions_are_still_completed() -> None:
     assert complete("Tree.", None) == []
 
 
-# --- what is said of a line that was stopped ------------------------------------------------------------------
+# --- messages about a stopped line
+# -----------------------------------------------------------------------------
 
 MORE = "!recover reload ends its process and loads it again, !recover close closes it"
 
@@ -327,6 +328,6 @@ MORE = "!recover reload ends its process and loads it again, !recover close clos
         ),
     ],
 )
-def test_what_is_said_of_a_stopped_line(stopped: Stopped, text: str) -> None:
+def test_messages_about_a_stopped_line(stopped: Stopped, text: str) -> None:
     assert str(stopped) == text
     assert stopped.acted == (text not in ("stopped", "stopped; the page answers"))

@@ -1,4 +1,4 @@
-"""Who is too slow: named once, with the place that opened the stream; and what was lost is counted."""
+"""Slow consumers: named once, with the place that opened the stream, and an exact count of lost events."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def deliver(stream: EventStream, count: int) -> None:
         stream._deliver(Event("X.e", None, CANARY))
 
 
-def test_a_stream_that_loses_is_named_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_stream_that_loses_events_is_named_at_intervals(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
     consumers = Consumers(clock)
     stream = opened(consumers, 5)
@@ -80,7 +80,7 @@ def test_a_stream_that_stays_nearly_full_is_named(caplog: pytest.LogCaptureFixtu
     assert "19 of 20 waiting, 0 lost" in caplog.text
 
 
-def test_a_burst_that_is_read_away_is_no_trouble(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_burst_that_is_consumed_causes_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
     stream = opened(Consumers(clock), 20)
     for _ in range(10):

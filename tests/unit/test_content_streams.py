@@ -1,4 +1,4 @@
-"""Contents in pieces: in whatever order and company the pieces come, no two of them hold a secret together."""
+"""Contents in pieces: in any order and with any other traffic, no two pieces together contain a secret."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def lines_of(*traffic: Traffic, at_once: bool = False, **options: Any) -> list[b
 
 
 def contents(lines: Sequence[bytes]) -> list[bytes]:
-    """Return what the lines hold as contents, decoded."""
+    """Return the decoded contents in the lines."""
     found = []
     for line in lines:
         message = json.loads(line)["msg"]
@@ -85,7 +85,7 @@ def contents(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def left(lines: Sequence[bytes], length: int = 6) -> list[str]:
-    """Return the parts of the secret that are still there, in a line or in the contents one after the other."""
+    """Return the remaining parts of the secret, in a line or across consecutive contents."""
     held = contents(lines)
     everything = b"\n".join((*lines, *held, b"".join(held)))
     parts = (SECRET[at : at + length] for at in range(len(SECRET) - length + 1))
@@ -101,7 +101,8 @@ def cuts_of(first: range = range(1, len(BODY) - 2)) -> Iterator[tuple[bytes, byt
 AROUND = range(AT - 3, AT + len(SECRET) + 2, 3)
 """The cuts at and around the secret."""
 
-# --- the order of the events -------------------------------------------------------------------------------------
+# --- the order of the events
+# -------------------------------------------------------------------------------------
 
 STEPS = ("asked", "answered", "one", "two", "response", "finished")
 ORDERS = [
@@ -109,7 +110,7 @@ ORDERS = [
     for order in itertools.permutations(STEPS)
     if order.index("asked") < order.index("answered") and order.index("one") < order.index("two")
 ]
-"""All orders in which a client could see what belongs to one body; Chrome keeps to a few of them."""
+"""All orders in which a client could see the events of one body. Chrome uses only a few of them."""
 
 
 def in_order(order: Sequence[str], pieces: tuple[bytes, bytes, bytes]) -> list[Message]:
@@ -133,7 +134,7 @@ def test_no_order_of_events_lets_a_secret_through(after: str) -> None:
             assert left(lines_of(*traffic_of(in_order(order, pieces)))) == [], (order, pieces)
 
 
-def test_in_chromes_order_what_stands_before_stays_wherever_it_is_cut() -> None:
+def test_in_the_order_of_chrome_earlier_text_stays_for_every_cut() -> None:
     for pieces in cuts_of():
         lines = lines_of(
             *traffic_of(in_order(("response", "asked", "answered", "one", "two", "finished"), pieces))
@@ -143,13 +144,14 @@ def test_in_chromes_order_what_stands_before_stays_wherever_it_is_cut() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_a_body_may_come_byte_by_byte(size: int) -> None:
+def test_a_body_may_arrive_byte_by_byte(size: int) -> None:
     pieces = [BODY[at : at + size] for at in range(0, len(BODY), size)]
     assert left(lines_of(*traffic_of([ask(), begin(b""), *map(come, pieces)]))) == []
     assert left(lines_of(*traffic_of([ask(), begin(pieces[0]), *map(come, pieces[1:])]))) == []
 
 
-# --- in the company of others --------------------------------------------------------------------------------------
+# --- with other traffic
+# ----------------------------------------------------------------------------------------------
 
 OTHER = b'{"other":[1,2,3],"key":"'
 
@@ -176,16 +178,16 @@ COMPANY: dict[str, list[tuple[str, Message]]] = {
     "server-sent events": [("c", event("eventSourceMessageReceived", eventId="", data=OTHER.decode()))],
     "what is only counted": [("c", event("dataReceived", dataLength=9))],
 }  # fmt: skip
-"""What goes over the wire between the pieces of a body: the connection, and the message."""
+"""Traffic between the pieces of a body: the connection, and the message."""
 
 
 @pytest.mark.parametrize("company", COMPANY)
-def test_what_comes_between_the_pieces_of_a_body_changes_nothing(company: str) -> None:
+def test_traffic_between_the_pieces_of_a_body_changes_nothing(company: str) -> None:
     for pieces in cuts_of(AROUND):
         own = traffic_of([ask(), begin(pieces[0]), come(pieces[1]), come(pieces[2])])
         alone = contents(lines_of(*own))
         others = [each for name, message in COMPANY[company] for each in traffic_of([message], name)]
-        # Each message of the others once between each two of the body's own.
+        # Each foreign message occurs once between any two pieces of the body.
         for shift in range(len(own)):
             mixed = [*own[:shift]]
             for place, each in enumerate(others):
@@ -198,7 +200,7 @@ def test_what_comes_between_the_pieces_of_a_body_changes_nothing(company: str) -
             assert contents(mine) == alone
 
 
-def test_two_sessions_may_have_the_same_body_one_piece_each_in_turn() -> None:
+def test_two_sessions_may_alternate_pieces_of_the_same_body() -> None:
     for pieces in cuts_of(AROUND):
         both = [
             message
@@ -212,7 +214,7 @@ def test_two_sessions_may_have_the_same_body_one_piece_each_in_turn() -> None:
         assert left(lines_of(*traffic_of(both))) == []
 
 
-def test_as_many_streams_at_once_as_are_followed_and_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_maximum_of_concurrent_streams_and_more(monkeypatch: pytest.MonkeyPatch) -> None:
     for most in (2, 100):
         monkeypatch.setattr(content_streams, "MOST_STREAMS", most)
         monkeypatch.setattr(secret_bodies, "MOST_STREAMS", most)
@@ -228,7 +230,8 @@ def test_as_many_streams_at_once_as_are_followed_and_more(monkeypatch: pytest.Mo
         assert (b"".join(contents(lines)).count(b'"z":"more"}')) == (5 if most == 100 else 2)
 
 
-# --- what is not known ----------------------------------------------------------------------------------------------
+# --- unknown parts
+# ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -243,13 +246,13 @@ def test_as_many_streams_at_once_as_are_followed_and_more(monkeypatch: pytest.Mo
         [ask(1, request="2"), begin(BODY[: AT + 4])],
     ],
 )  # fmt: skip
-def test_a_piece_of_which_nobody_saw_the_beginning_is_withheld(before: list[Message]) -> None:
+def test_a_piece_whose_beginning_was_not_seen_is_withheld(before: list[Message]) -> None:
     lines = lines_of(*traffic_of([*before, come(BODY[AT + 4 :]), come(b'{"plain":1}')]))
     assert contents(lines)[-2:] == [b"[redacted]", b"[redacted]"]
 
 
 @pytest.mark.parametrize("kind", ["a body", "a stream"])
-def test_what_was_lost_takes_what_follows_with_it(kind: str) -> None:
+def test_pieces_after_a_lost_one_are_withheld(kind: str) -> None:
     maker = LineMaker(began=0.0, limit=0, redactor=Redactor())
     before, behind, again = {
         "a body": ([ask(), begin(BODY[:4])], [come(BODY[AT + 4 :])], [ask(2), begin(BODY, 2)]),
@@ -317,7 +320,7 @@ CUT = AT + 4
         ([*NEW_HANDLE, _read(1, b"")[0], _read(2, b"")[0], _read(1, BODY[:CUT])[1], _read(2, BODY[CUT:])[1]], [True, True]),
     ],
 )  # fmt: skip
-def test_a_read_whose_place_is_not_known_is_withheld(messages: list[Message], kept: list[bool]) -> None:
+def test_a_read_at_an_unknown_place_is_withheld(messages: list[Message], kept: list[bool]) -> None:
     lines = lines_of(*traffic_of(messages))
     assert left(lines) == []
     assert [each != b"[redacted]" for each in contents(lines)] == kept
@@ -343,7 +346,7 @@ def test_a_stream_of_compressed_data_is_unpacked(size: int) -> None:
             assert SECRET[:6].encode() not in shown
 
 
-def test_what_only_begins_as_compressed_data_is_looked_through() -> None:
+def test_data_that_only_begins_like_compressed_data_is_searched() -> None:
     for one, two, three in cuts_of(AROUND):
         lines = lines_of(*traffic_of([ask(), begin(b"\x1f"), come(one), come(two), come(three)]))
         assert left(lines) == []
@@ -354,7 +357,7 @@ def test_what_only_begins_as_compressed_data_is_looked_through() -> None:
 
 @pytest.mark.parametrize("options", [{"limit": 0}, {"limit": 90}, {"limit": 120, "foreign": True}])
 @pytest.mark.parametrize("at_once", [False, True])
-def test_however_lines_are_made_no_secret_is_in_them(options: dict[str, Any], at_once: bool) -> None:
+def test_no_way_of_making_lines_leaves_a_secret_in_them(options: dict[str, Any], at_once: bool) -> None:
     noise = [("c", event("responseReceived", type="Fetch", response={"url": "https://a.example/"}))]
     others = [
         each
@@ -382,7 +385,7 @@ MESSAGES: dict[str, Callable[[bytes], Message]] = {
 
 
 @pytest.mark.parametrize("kind", MESSAGES)
-def test_messages_that_a_program_cut_hold_no_secret_together(kind: str) -> None:
+def test_messages_cut_by_a_program_contain_no_secret_together(kind: str) -> None:
     for pieces in cuts_of(AROUND):
         assert left(lines_of(*traffic_of([MESSAGES[kind](each) for each in pieces]))) == []
     (line,) = lines_of(*traffic_of([MESSAGES[kind](b'{"plain":"text"}')]))

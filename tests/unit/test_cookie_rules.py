@@ -1,4 +1,4 @@
-"""Cookies, origins, proxies and permissions as data: what is taken, and what is refused before anything is sent."""
+"""Cookies, origins, proxies and permissions as data: accepted values, and refusals before anything is sent."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("named", "wrong"), WRONG)
-def test_what_can_be_no_cookie_is_refused_by_name(named: str, wrong: dict[str, Any]) -> None:
+def test_invalid_cookies_are_refused_by_name(named: str, wrong: dict[str, Any]) -> None:
     given = {"name": "a", "value": "secret-value", **wrong}
     with pytest.raises(cdpengine.InvalidArgumentError) as caught:
         check_cookie(given)
@@ -78,17 +78,17 @@ def test_what_can_be_no_cookie_is_refused_by_name(named: str, wrong: dict[str, A
 @pytest.mark.parametrize(
     "wrong", [None, 5, "a=b", {"name": "a", "value": "b"}, Cookie("a", "b", "a.com"), [5]]
 )
-def test_what_is_no_list_of_cookies(wrong: object) -> None:
+def test_invalid_cookie_lists(wrong: object) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError):
         checked_cookies(wrong)
 
 
-def test_the_one_that_is_wrong_is_named() -> None:
+def test_the_invalid_cookie_of_a_list_is_named() -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match=r"cookies\[1\]\.path"):
         checked_cookies([Cookie("a", "b", "a.com"), Cookie("a", "b", "a.com", path="x")])
 
 
-def test_a_url_says_the_domain() -> None:
+def test_a_url_supplies_the_domain() -> None:
     assert check_cookie({"name": "a", "value": "b", "url": HTTPS}) == Cookie(
         "a", "b", domain="example.com", secure=True
     )
@@ -147,7 +147,7 @@ def test_to_chrome_and_back() -> None:
         (Cookie("a", "b", "localhost", secure=True), "http://localhost:5/", True),
     ],
 )
-def test_where_a_cookie_goes(cookie: Cookie, url: str, goes: bool) -> None:
+def test_where_a_cookie_is_sent(cookie: Cookie, url: str, goes: bool) -> None:
     assert goes_to(cookie, url) is goes
 
 
@@ -202,7 +202,7 @@ def test_origins(given: str, origin: str | None) -> None:
         Proxy("http://a:1", username="hush", password=5),  # type: ignore[arg-type]
     ],
 )
-def test_what_can_be_no_proxy(wrong: object) -> None:
+def test_invalid_proxies(wrong: object) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="proxy") as caught:
         check_proxy(wrong)
     assert "hush" not in str(caught.value)
@@ -229,11 +229,11 @@ def test_proxies() -> None:
         ({"camera": "granted"}, 5),
     ],
 )
-def test_what_can_be_no_permission(states: object, origin: object) -> None:
+def test_invalid_permissions(states: object, origin: object) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError):
         check_permissions(states, origin, None)
 
 
-def test_a_permission_that_nobody_knows_names_the_nearest() -> None:
+def test_an_unknown_permission_names_the_nearest() -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="got 'cammera', expected .* such as camera"):
         check_permissions({"cammera": "granted"}, None, None)

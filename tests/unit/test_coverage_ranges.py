@@ -1,4 +1,4 @@
-"""The arithmetic of coverage: nested counts, unions, rests, and offsets in UTF-16 as characters and bytes."""
+"""The arithmetic of coverage: nested counts, unions, complements, and UTF-16 offsets as characters and bytes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from cdpengine._measure.coverage_report import (
         ([(0, 10, 1), (2, 4, 0), (6, 8, 0)], ((0, 2), (4, 6), (8, 10))),
         ([(0, 10, 1), (2, 8, 0), (4, 6, 3)], ((0, 2), (4, 6), (8, 10))),
         ([(0, 10, 0), (2, 8, 1), (2, 4, 0)], ((4, 8),)),
-        ([(0, 10, 1), (0, 10, 0)], ()),  # the later of two that are the same is the inner one
+        ([(0, 10, 1), (0, 10, 0)], ()),  # of two equal ranges the later one is the inner one
         ([(0, 4, 1), (4, 8, 0), (8, 9, 2)], ((0, 4), (8, 9))),
         ([(5, 9, 1)], ((5, 9),)),
     ],
 )
-def test_the_innermost_range_says(nested: list[tuple[int, int, int]], used: object) -> None:
+def test_the_innermost_range_wins(nested: list[tuple[int, int, int]], used: object) -> None:
     assert counted_ranges(nested) == used
 
 
@@ -65,11 +65,12 @@ def test_offsets_in_utf16_are_characters_and_bytes(text: str, data: st.DataObjec
 
 def test_ranges_beyond_a_text_are_cut() -> None:
     assert in_characters("abc", ((1, 9),)) == ((1, 3),)
-    assert in_characters("a\U0001f600b", ((1, 2), (3, 99))) == ((2, 3),)  # half of a pair is nothing
+    # half of a surrogate pair is skipped
+    assert in_characters("a\U0001f600b", ((1, 2), (3, 99))) == ((2, 3),)
     assert in_characters("", ((0, 5),)) == ()
 
 
-def test_a_text_loaded_twice_is_one_entry_and_one_without_text_is_taken_for_it() -> None:
+def test_a_script_loaded_twice_is_one_entry_even_if_one_has_no_source() -> None:
     seen = [
         SeenText("u/b.js", 0, 0, 6, "é = 12", ((0, 1),)),
         SeenText("u/a.js", 0, 0, 3, "abc", ()),

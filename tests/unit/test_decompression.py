@@ -1,4 +1,4 @@
-"""Compressed and plain recordings that are cut off anywhere: all that was flushed before the cut is read, and no more."""
+"""Compressed and plain recordings cut at any point: exactly the data flushed before the cut is read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def recorded(count: int) -> Recorded:
 
 
 class Flushed:
-    """A recording written by the recorder's own writer: `at` are sizes of the file, and how many lines it held then."""
+    """A recording from the recorder's writer.
+
+    `at` are file sizes, with the number of lines that each size contains.
+    """
 
     def __init__(self, path: Path, *, compressed: bool) -> None:
         self.lines = recorded(COUNT).bytes().splitlines(keepends=True)
@@ -51,7 +54,7 @@ class Flushed:
         given = itertools.batched(self.lines, 7) if hasattr(itertools, "batched") else _batched(self.lines, 7)
         for pieces in given:
             writer.give(pieces)
-            # What its thread does when it wakes; done here, so that what is flushed when is known.
+            # The work of the writer thread on waking, done here so that the flushes are known.
             writer._write_given()
             self.at.append((path.stat().st_size, self.at[-1][1] + len(pieces)))
         writer.start()
@@ -60,14 +63,16 @@ class Flushed:
         self.data = path.read_bytes()
 
     def places(self) -> list[int]:
-        """Where to cut it: everywhere, or, in a long file, around every flush and line's end and at many other places."""
+        """Return the cuts: every position, or in a long file the positions around flushes and line ends, and
+        a sample of others.
+        """
         size = len(self.data)
         ends = [match.end() for match in re.finditer(b"\n", self.data)] if size > 5_000 else range(size)
         around = {end + by for end in ends for by in (-2, -1, 0, 1)} | {end for end, _ in self.at}
         return sorted(place for place in {*around, *range(0, size, 41)} if 0 <= place < size)
 
     def known_at(self, cut: int) -> int:
-        """How many lines, the header included, were flushed before a cut."""
+        """Return the number of lines, including the header, that were flushed before a cut."""
         return max(lines for size, lines in self.at if size <= cut)
 
 
@@ -81,7 +86,7 @@ def flushed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 class FileOver(Exception):
-    """The end of what there is of a file that is followed."""
+    """The end of a followed file."""
 
 
 def read(path: Path) -> tuple[list[Line], list[int]]:
@@ -113,23 +118,23 @@ def test_cut_at_every_position_it_is_read_up_to_the_last_flush(flushed: Flushed,
         try:
             lines, damage = read(path)
         except cdpengine.RecordingDamagedError:
-            # What has no whole header cannot be told to be a recording.
+            # Without a complete header a file cannot be recognized as a recording.
             assert cut < (flushed.at[1][0] if flushed.compressed else len(flushed.lines[0]) - 1)
             continue
         numbers = [line.n for line in lines]
         assert numbers == whole[: len(numbers)]
         assert len(numbers) >= known - 1
         if lines and lines[-1].k == "end":
-            assert damage in ([], [len(lines) + 2])  # only the end of the frame may be lacking
+            assert damage in ([], [len(lines) + 2])  # only the end of the frame may be missing
         else:
             assert damage in ([len(lines) + 1], [len(lines) + 2])
         if cut % 20 == 0:
-            # A line without its end may still be going on.
+            # A line without its end may still be growing.
             assert len(follow(path)) in (len(lines), len(lines) - 1)
 
 
 @given(data=st.data())
-def test_damage_anywhere_costs_nothing_that_came_before_its_block(data: st.DataObject) -> None:
+def test_damage_loses_nothing_before_its_block(data: st.DataObject) -> None:
     lines = recorded(60).bytes().splitlines(keepends=True)
     compressor = zstandard.ZstdCompressor(level=1, write_checksum=data.draw(st.booleans())).compressobj()
     raw, flushes = b"", []
@@ -154,7 +159,7 @@ def test_damage_anywhere_costs_nothing_that_came_before_its_block(data: st.DataO
 
 
 @given(cuts=st.lists(st.integers(0, 100_000), max_size=8), frames=st.integers(1, 3), checksum=st.booleans())
-def test_however_it_is_fed_the_text_is_the_same(cuts: list[int], frames: int, checksum: bool) -> None:
+def test_the_text_is_the_same_for_any_sizes_of_input(cuts: list[int], frames: int, checksum: bool) -> None:
     text = random.Random(3).randbytes(9_000) + b"the same again " * 20_000 + bytes(300_000)
     skipped = b"\x53\x2a\x4d\x18\x05\x00\x00\x00other"
     data = skipped.join(
@@ -180,7 +185,7 @@ def test_a_line_without_its_end_is_still_a_line(tmp_path: Path) -> None:
     assert damage == [6]
 
 
-def test_a_header_that_breaks_off_is_named(tmp_path: Path) -> None:
+def test_an_incomplete_header_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a"
     for size in (1, 5, 40):
         path.write_bytes(recorded(1).bytes()[:size])

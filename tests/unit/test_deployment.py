@@ -1,4 +1,4 @@
-"""The files of deploy/ fit the program and each other: their commands, paths, ports, users and times."""
+"""The files of deploy/ fit the program and each other: commands, paths, ports, users and times."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ UNIT_PATH = DEPLOY / "cdpengine.service"
 
 
 class Unit(configparser.RawConfigParser):
-    """A unit of systemd: names are as they are written, and one may come again."""
+    """A systemd unit. Names keep their case and may repeat."""
 
     def optionxform(self, optionstr: str) -> str:
         return optionstr
@@ -62,7 +62,7 @@ def last(name: str) -> str:
 
 
 def packages() -> set[str]:
-    """Return Debian's packages that the image has."""
+    """Return the Debian packages of the image."""
     installed = re.findall(
         r"apt-get install --yes --no-install-recommends (.*?) &&", " ".join(r for _, r in instructions())
     )
@@ -71,7 +71,7 @@ def packages() -> set[str]:
 
 
 def parse(command: list[str]) -> dict[str, Any]:
-    """Return the options of a command of cdpengine as the program itself reads them."""
+    """Parse a command of cdpengine with the program's parser."""
     assert command[0].endswith("cdpengine")
     found = commands.get_command(click.Context(commands), command[1])
     assert found is not None, command
@@ -81,7 +81,7 @@ def parse(command: list[str]) -> dict[str, Any]:
 
 
 def all_commands() -> Iterator[tuple[str, list[str]]]:
-    """Yield each command that is run, with where it stands."""
+    """Yield each configured command, with its location."""
     yield "Dockerfile", json.loads(last("CMD"))
     for name, service in SERVICES.items():
         yield f"compose {name}", service["command"]
@@ -105,20 +105,20 @@ def test_every_command_is_of_cdpengine_or_dask() -> None:
 
 
 @pytest.mark.parametrize("place", SERVE)
-def test_the_program_takes_its_commands(place: str) -> None:
+def test_the_program_accepts_its_commands(place: str) -> None:
     options = parse(SERVE[place])
     assert options["port"] == PORT
-    # In a container others ask; on a machine nobody else.
+    # In a container other hosts connect; on a machine only local programs do.
     assert options["host"] == ("127.0.0.1" if place == "systemd" else "0.0.0.0")
 
 
-def test_a_command_that_the_program_does_not_take_is_seen() -> None:
+def test_an_invalid_command_is_detected() -> None:
     with pytest.raises(click.NoSuchOption):
         parse(["cdpengine", "serve", "--no-such-option"])
 
 
 @pytest.mark.parametrize("place", DASK)
-def test_dask_takes_its_commands(place: str) -> None:
+def test_dask_accepts_its_commands(place: str) -> None:
     from importlib import import_module
 
     command = DASK[place]
@@ -132,7 +132,7 @@ def test_workers_find_their_scheduler_and_get_their_pages_with_their_pool(place:
     if " scheduler " in text:
         assert re.search(r"--port[= ]8786\b", text)
         return
-    assert "--resources" not in text  # jobs would come before the pool is there
+    assert "--resources" not in text  # jobs would arrive before the pool exists
     assert "--nworkers=1" in text
     address = re.search(r"tcp://([\w-]+):8786", text)
     assert address is not None
@@ -144,14 +144,14 @@ def test_workers_find_their_scheduler_and_get_their_pages_with_their_pool(place:
 
 
 def copied() -> list[str]:
-    """Return what is copied from the project."""
+    """Return the files that are copied from the project."""
     found = [
         rest.split() for name, rest in instructions() if name == "COPY" and not rest.startswith("--from")
     ]
     return [source for each in found for source in each[:-1]]
 
 
-def test_what_the_image_copies_is_there_and_is_sent_to_the_builder() -> None:
+def test_copied_files_exist_and_are_sent_to_the_builder() -> None:
     ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     kept = {line[1:] for line in ignored if line.startswith("!")}
     assert "*" in ignored
@@ -160,7 +160,7 @@ def test_what_the_image_copies_is_there_and_is_sent_to_the_builder() -> None:
         assert (ROOT / source).exists(), source
 
 
-def test_what_the_package_is_built_of_is_copied() -> None:
+def test_all_inputs_of_the_package_build_are_copied() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = {
@@ -201,7 +201,7 @@ def test_the_packages_are_debians() -> None:
     assert {name for name in packages() if candidates.get(name, "(none)") == "(none)"} == set()
 
 
-def test_the_image_runs_as_nobody_special_below_tini() -> None:
+def test_the_image_runs_as_an_unprivileged_user_below_tini() -> None:
     user, group = last("USER").split(":")
     assert f"useradd --uid {user} " in DOCKERFILE
     assert int(user) > 1000
@@ -230,10 +230,10 @@ def test_containers_are_confined_and_can_end_in_order(name: str) -> None:
     assert (DEPLOY / build["context"] / build["dockerfile"]).samefile(DEPLOY / "Dockerfile")
     assert set(build.get("args", ())) <= set(re.findall(r"^ARG (\w+)", DOCKERFILE, re.MULTILINE))
     for port in service.get("ports", ()):
-        assert port.startswith("127.0.0.1:"), "Dask and the service run what they are asked for"
+        assert port.startswith("127.0.0.1:"), "Dask and the service run arbitrary requests"
 
 
-def test_the_service_keeps_its_token_in_a_folder_of_its_own_and_tells_its_health() -> None:
+def test_the_service_keeps_its_token_in_its_own_folder_and_reports_its_health() -> None:
     service = SERVICES["service"]
     volume, folder = service["volumes"][0].split(":")
     assert volume in COMPOSE["volumes"]
@@ -310,7 +310,7 @@ def test_the_service_answers_its_probes(kind: str) -> None:
 # --- the seccomp profile ------------------------------------------------------------------------------------
 
 
-def test_the_profile_allows_what_the_sandbox_is_made_of_and_not_what_docker_forbids() -> None:
+def test_the_profile_allows_the_calls_of_the_sandbox_and_not_those_docker_forbids() -> None:
     allowed = {name for rule in SECCOMP["syscalls"] for name in rule["names"]}
     assert SECCOMP["defaultAction"] == "SCMP_ACT_ERRNO"
     assert {rule["action"] for rule in SECCOMP["syscalls"]} == {"SCMP_ACT_ALLOW"}
@@ -356,7 +356,7 @@ def test_the_profile_is_made_of_systemds_sets() -> None:
 # --- systemd ------------------------------------------------------------------------------------------------
 
 
-def test_the_unit_is_one_for_systemd(tmp_path: Path) -> None:
+def test_the_unit_is_valid_for_systemd(tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
     program = SERVE["systemd"][0]
@@ -366,7 +366,7 @@ def test_the_unit_is_one_for_systemd(tmp_path: Path) -> None:
         ["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    # It says so where something is wrong.
+    # systemd-analyze reports faults there.
     copy.write_text(
         copy.read_text("utf-8").replace("ProtectSystem=strict", "ProtectSystem=strictly"), "utf-8"
     )
@@ -376,7 +376,7 @@ def test_the_unit_is_one_for_systemd(tmp_path: Path) -> None:
     assert "protect system" in done.stderr
 
 
-def test_the_unit_leaves_chrome_its_sandbox_and_the_service_its_end() -> None:
+def test_the_unit_leaves_chrome_its_sandbox_and_the_service_its_shutdown() -> None:
     unit = UNIT["Service"]
     assert set(unit["RestrictNamespaces"].split()) == {"user", "pid", "net"}
     assert "MemoryDenyWriteExecute" not in unit
@@ -389,10 +389,11 @@ def test_the_unit_leaves_chrome_its_sandbox_and_the_service_its_end() -> None:
     assert str(parse(SERVE["systemd"])["token_file"]).startswith("${STATE_DIRECTORY}/")
 
 
-# --- the page about it --------------------------------------------------------------------------------------
+# --- the documentation page
+# -------------------------------------------------------------------------------------
 
 
-def test_the_page_names_every_file_and_each_command_of_it_is_one() -> None:
+def test_the_page_names_every_file_and_its_commands_exist() -> None:
     text = (ROOT / "docs/deployment.md").read_text("utf-8")
     for path in DEPLOY.iterdir():
         assert f"`{path.name}`" in text or f"`deploy/{path.name}`" in text, path.name

@@ -1,4 +1,4 @@
-"""A feed gives each answered dialog once, in order, and counts those that it did not keep."""
+"""A feed yields each answered dialog once, in order, and counts the dialogs that it dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies and what handlers return: which answer comes of them."""
+"""Dialog policies and results of handlers, and the answers that they produce."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ def test_names_give_their_answers(kind: str) -> None:
         (DialogAnswer(False, "unused"), DialogAnswer(False)),
     ],
 )
-def test_what_handlers_return(result: object, answer: DialogAnswer | None) -> None:
+def test_results_of_handlers(result: object, answer: DialogAnswer | None) -> None:
     assert answer_from(result, dialog("prompt")) == answer
 
 
 @pytest.mark.parametrize("result", [0, 1, b"text", object(), ["yes"]])
-def test_what_is_no_answer_is_refused(result: object) -> None:
+def test_invalid_answers_are_refused(result: object) -> None:
     with pytest.raises(TypeError, match="DialogAnswer, bool, str or None"):
         answer_from(result, dialog("prompt"))
 
 
 @pytest.mark.parametrize("policy", ["ignore", "", None, 3, True])
-def test_what_is_no_policy_is_named(policy: object) -> None:
+def test_invalid_policies_are_named(policy: object) -> None:
     with pytest.raises(InvalidArgumentError, match="policy"):
         DialogPolicy.checked(policy)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("policy", ["dismiss", "raise", "default", print])
-def test_a_text_without_a_use_is_named(policy: object) -> None:
+def test_an_unused_prompt_text_is_named(policy: object) -> None:
     with pytest.raises(InvalidArgumentError, match="prompt_text") as caught:
         DialogPolicy.checked(policy, "my secret")  # type: ignore[arg-type]
     assert "secret" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""What is said of a divergence holds no secret of either side, in whatever form it stands there."""
+"""Descriptions of a divergence contain no secret of either side, in any form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cdpengine.debug.replaying.matching import differences
 from cdpengine.debug.replaying.playback import Playback
 
 SECRET = 'c4nary p"ss/wörd&1'
-"""A space, a quote, a slash, a letter beyond ASCII and an ampersand: each is written in other ways somewhere."""
+"""A space, a quote, a slash, a non-ASCII letter and an ampersand: some encoding changes each of them."""
 
 FORMS = {
     "plain": SECRET,
@@ -50,7 +50,7 @@ PLACES: dict[str, tuple[str, Any]] = {
 
 
 def put(value: Any, text: str) -> Any:
-    """Return a value with a text in its places."""
+    """Return a value with a string in its places."""
     if isinstance(value, str):
         return value.format(text)
     if isinstance(value, list):
@@ -92,7 +92,7 @@ def recorded(method: str, params: Any) -> list[Line]:
 @pytest.mark.parametrize("find_typed", ["text", "keys"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("place", PLACES)
-def test_what_was_typed_is_nowhere_in_a_divergence(
+def test_typed_text_is_nowhere_in_a_divergence(
     place: str, form: str, find_typed: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     method, template = PLACES[place]
@@ -119,7 +119,7 @@ def test_what_was_typed_is_nowhere_in_a_divergence(
     errors.append(playback.divergence)
     before, error = errors
     assert before is None
-    if error is None:  # the place fits whatever stands there
+    if error is None:  # the place accepts any value
         assert place in ("a body", "a cookie", "a stored item")
         return
     assert_hidden(str(error))
@@ -138,7 +138,7 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("place", UNKNOWN)
 @pytest.mark.parametrize("side", ["recorded", "asked"])
-def test_what_nobody_typed_is_not_shown_where_secrets_stand(place: str, side: str) -> None:
+def test_untyped_secrets_are_not_shown_in_secret_places(place: str, side: str) -> None:
     method, template = UNKNOWN[place]
     values = [put(template, "c4nary-unknown"), put(template, "else")]
     old, new = values if side == "recorded" else reversed(values)
@@ -147,7 +147,7 @@ def test_what_nobody_typed_is_not_shown_where_secrets_stand(place: str, side: st
     assert "c4nary" not in "".join(lines)
 
 
-def test_the_recorded_side_of_an_unredacted_recording_is_kept_out_too() -> None:
+def test_the_recorded_side_of_an_unredacted_recording_is_hidden_too() -> None:
     lines = recorded("Page.navigate", {"url": f"http://a.example/{quote(SECRET)}"})
     lines[0].msg = raw({"id": 1, "method": "Input.insertText", "params": {"text": SECRET}})
     playback = Playback("tape", lines, header=Header(redacted=False), strict=True)
@@ -159,7 +159,7 @@ def test_the_recorded_side_of_an_unredacted_recording_is_kept_out_too() -> None:
     assert_hidden(str(playback.divergence))
 
 
-def test_a_secret_that_the_window_would_cut_is_hidden_whole() -> None:
+def test_a_secret_across_the_edge_of_the_window_is_hidden_completely() -> None:
     describer = DifferenceDescriber()
     describer.add("c4nary-typed")
     for length in range(60, 100):
@@ -184,7 +184,7 @@ def test_basic_credentials_are_not_shown() -> None:
         ("a() /* it's b */", "a() /* it's c */", ["- expression: \"a() /* it's b */\"", "+ expression: \"a() /* it's c */\""]),
     ],
 )  # fmt: skip
-def test_of_a_script_all_is_shown_but_texts_that_differ(old: str, new: str, expected: list[str]) -> None:
+def test_of_a_script_only_differing_strings_are_hidden(old: str, new: str, expected: list[str]) -> None:
     sides = {"expression": old}, {"expression": new}
     assert (
         DifferenceDescriber().describe("Runtime.evaluate", *sides, differences("Runtime.evaluate", *sides))

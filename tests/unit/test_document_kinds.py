@@ -20,5 +20,5 @@ from cdpengine._snapshot.sources.document_kinds import describe_kind
         ("application/wasm", None, "a file"),
     ],
 )
-def test_what_a_document_is(content_type: str, size: tuple[float, float] | None, kind: str) -> None:
+def test_document_kinds(content_type: str, size: tuple[float, float] | None, kind: str) -> None:
     assert describe_kind(content_type, size) == kind

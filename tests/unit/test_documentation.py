@@ -1,4 +1,4 @@
-"""The documentation is whole: every error has its cure, every link leads somewhere, every block is of a known kind."""
+"""The documentation is complete: every error has its cure, every link a target, every block a known kind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def public_errors() -> set[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """Return the names of a page's headings, as links name them."""
+    """Return the anchors of a page's headings, as used in links."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
@@ -61,13 +61,11 @@ def test_every_link_leads_to_a_page_and_its_heading(page: object) -> None:
         assert not anchor or anchor in anchors(linked.read_text("utf-8")), f"{page}: {target}"
 
 
-def test_every_block_says_what_it_is_and_every_example_is_python_that_can_be_run() -> None:
+def test_every_block_has_a_language_and_every_example_is_runnable_python() -> None:
     found = [block for page in pages() for block in blocks(page)]
     assert {block.language for block in found} == RUN_BY_TESTS | ONLY_SHOWN
     fences = sum(page.read_text("utf-8").count("```") for page in pages())
-    assert fences == 2 * len(found), (
-        "a fence that no block was read from: does it stand in a list, or is it open?"
-    )
+    assert fences == 2 * len(found), "a fence without a parsed block: is it inside a list, or unclosed?"
     for block in found:
         if block.language == "python":
             block.compiled()
@@ -76,7 +74,7 @@ def test_every_block_says_what_it_is_and_every_example_is_python_that_can_be_run
 def test_every_public_name_is_in_the_reference() -> None:
     text = "".join(path.read_text("utf-8") for path in sorted((ROOT / "docs/reference").glob("*.md")))
     named = re.findall(r"^::: cdpengine\.(\w+)$", text, re.MULTILINE)
-    # Types without members, and data: they are told where they are used.
+    # Types without members, and data. They are documented where they are used.
     plain = {
         "ABORT_REASONS",
         "AbortReason",
@@ -110,7 +108,7 @@ def test_every_command_is_on_the_page_of_the_command_line() -> None:
 
 
 def names(group: click.Group) -> Iterator[str]:
-    """Yield the names of all commands, those of groups in groups included."""
+    """Yield the names of all commands, including commands of groups."""
     for name, command in group.commands.items():
         if isinstance(command, click.Group) and name == "trace":
             yield from names(command)

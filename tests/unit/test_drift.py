@@ -1,4 +1,4 @@
-"""What the engine and PyCDP know, held against a browser's protocol."""
+"""The engine's and PyCDP's knowledge of the protocol, compared with a browser's protocol."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from cdpengine.debug.explorer.vocabulary import (
 DOMAINS = "_protocol.domains"
 
 
-# --- what the engine says ------------------------------------------------------------------------------------
+# --- the engine's statements
+# -----------------------------------------------------------------------------------
 
 
 def test_methods_are_read_out_of_the_source() -> None:
@@ -57,12 +58,12 @@ async def f(session, url, more):
     assert [use.method for use in uses[5:]] == ["Page.loaded"]
 
 
-def test_the_engine_is_seen_to_use_what_it_uses() -> None:
+def test_the_used_commands_are_found() -> None:
     uses = {use.method for use in engine_uses()}
     assert {"Target.createTarget", "Page.navigate", "Runtime.evaluate", "Page.frameNavigated"} <= uses
-    assert {"Network.enable", "Accessibility.disable"} <= uses  # by subscriptions: named nowhere
+    assert {"Network.enable", "Accessibility.disable"} <= uses  # sent by subscriptions, named nowhere
     sent = {use.method for use in engine_uses() if use.sent}
-    # From folders of every layer, by a table, by a list of what is posted.
+    # From folders of every layer, by a table, by a list of posted commands.
     assert {
         "Emulation.setTimezoneOverride",
         "Tracing.start",
@@ -99,7 +100,7 @@ def test_every_method_is_named_whole() -> None:
 
 
 def every_structure() -> Iterator[tuple[str, bool]]:
-    """Name each structure, and tell whether others of its module begin with it."""
+    """Yield each structure, and whether it is a base of others in its module."""
     root = Path(cdpengine.__file__).parent
     for folder in sorted(root.glob("_*/")):
         for path in sorted(folder.rglob("*.py")):
@@ -108,7 +109,7 @@ def every_structure() -> Iterator[tuple[str, bool]]:
             bases: set[str] = set()
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 named = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
-                # Those of the protocol's folder may begin with one of another file of it.
+                # Structures of the protocol's folder may be the base of one in another file of it.
                 inherits = {"msgspec.Struct", *found} & set(named) or (module.startswith(DOMAINS) and named)
                 if isinstance(node, ast.ClassDef) and inherits:
                     found.append(node.name)
@@ -117,7 +118,7 @@ def every_structure() -> Iterator[tuple[str, bool]]:
 
 
 def reached(kind: Any, seen: set[str]) -> set[str]:
-    """Add the structure, and those that its fields are made of."""
+    """Add the structure and the types of its fields."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         name = owner_of(kind)
         if name not in seen:
@@ -129,16 +130,16 @@ def reached(kind: Any, seen: set[str]) -> set[str]:
     return seen
 
 
-def test_every_structure_says_what_it_decodes() -> None:
+def test_every_structure_names_its_protocol_type() -> None:
     known = set(OWN_FORMATS)
     for description in list_structures():
         reached(description.structure, known)
-    # What instruments are given is no structure of the protocol.
+    # Arguments of instruments are not protocol structures.
     every = {
         name: begins for name, begins in every_structure() if not name.startswith("_protocol.instruments:")
     }
     assert known <= every.keys()
-    # What others of its module only begin with is none by itself.
+    # A mere base of others in its module is not a structure.
     assert {name for name, begins in every.items() if not begins} <= known
 
 
@@ -189,7 +190,7 @@ def findings(found: list[Finding]) -> set[str]:
         (Use("Tree.fell", "x", True), {" Tree.fell"}),
     ],
 )
-def test_what_is_sent(use: Use, expected: set[str]) -> None:
+def test_sent_commands(use: Use, expected: set[str]) -> None:
     assert findings(check_engine(protocol(), [use], [])) == expected
 
 
@@ -203,11 +204,11 @@ def test_what_is_sent(use: Use, expected: set[str]) -> None:
         ("Tree.fallen", "event", Fallen, {"!Tree.fallen.why", "!Tree.fallen.node.id"}),
     ],
 )
-def test_what_is_decoded(method: str, part: Part, kind: type[msgspec.Struct], expected: set[str]) -> None:
+def test_decoded_types(method: str, part: Part, kind: type[msgspec.Struct], expected: set[str]) -> None:
     assert findings(check_engine(protocol(), [], [Description(method, part, kind)])) == expected
 
 
-def test_a_needed_field_that_became_optional_breaks() -> None:
+def test_a_required_field_that_became_optional_is_breaking() -> None:
     changed = document()
     changed["domains"][0]["commands"][0]["returns"][1]["optional"] = True
     assert findings(check_engine(protocol(changed), [], [Description("Tree.grow", "reply", Kind)])) == {
@@ -248,7 +249,7 @@ class Fallen:
 """
 
 
-def test_pycdp_is_read_out_of_its_source() -> None:
+def test_pycdp_is_parsed_from_its_source() -> None:
     read = read_modules({"tree": TREE, "util": "x = 1"})
     assert read.commands["Tree.grow"].sent == {"kind", "depth"}
     assert read.commands["Tree.grow"].needed == {"root"}

@@ -1,4 +1,4 @@
-"""Emulation as data: options checked, devices, user agents with their hints, and the commands that come of them."""
+"""Emulation as data: checked options, devices, user agents with hints, and the resulting commands."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("named", "wrong"), WRONG)
-def test_what_cannot_be_emulated(named: str, wrong: dict[str, Any]) -> None:
+def test_invalid_emulation_options(named: str, wrong: dict[str, Any]) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError) as caught:
         check_options(wrong, VERSION)
     assert caught.value.what == named or caught.value.what.startswith(named)
 
 
-def test_a_device_that_is_near_is_named() -> None:
+def test_the_nearest_device_is_named() -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="'iPhone 16 Pro'"):
         find_device("iphone 16pro")
     assert find_device("IPHONE  16 pro").name == "iPhone 16 Pro"
@@ -100,14 +100,14 @@ def test_a_viewport_in_words() -> None:
             parse_viewport(wrong)
 
 
-def test_none_is_as_without_emulation() -> None:
+def test_none_means_no_emulation() -> None:
     assert settings(timezone=None) == {"timezone": None}
     assert settings(device=None) == dict.fromkeys(OF_A_DEVICE) | {"viewport": "default"}
     plain = settings(device=None, timezone=None, color_scheme=None)
     assert commands({**plain, "viewport": None}, "page") == {}
 
 
-def test_what_is_given_beside_a_device_goes_before_it() -> None:
+def test_explicit_options_override_a_device() -> None:
     made = settings(viewport=(300, 400), device="Pixel 9", touch=False)
     assert made["viewport"] == (300, 400)
     assert made["touch"] is False

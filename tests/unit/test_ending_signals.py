@@ -1,6 +1,7 @@
-"""SIGTERM and SIGHUP in a program that has browsers: it is unwound, and then ends by the signal.
+"""SIGTERM and SIGHUP in a program with browsers: it unwinds, then ends by the signal.
 
-Each case is a program of its own, which sends itself the signals. A block of `UnwoundBySignals` stands for a browser.
+Each case is a separate program, which sends itself the signals. A block of `UnwoundBySignals` represents a
+browser.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows lacks these signals")
 
 BEGIN = """
 import os, signal, sys, threading, time, trio, trio.testing
@@ -34,7 +35,7 @@ class Leaving:
 
 
 def outcome(program: str) -> tuple[int, list[str]]:
-    """Run a program; return its exit status and what it printed."""
+    """Run a program. Return its exit status and its output."""
     done = subprocess.run(
         [sys.executable, "-c", BEGIN + textwrap.dedent(program)],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
@@ -73,7 +74,7 @@ def test_all_is_unwound_whatever_the_program_catches(number: str) -> None:
     assert sorted(printed) == ["caught"] * 3 + ["left body", "left browser", "left other task", "left outer"]
 
 
-def test_several_browsers_at_once_and_one_after_the_other() -> None:
+def test_several_browsers_concurrently_and_in_sequence() -> None:
     status, printed = outcome("""
         def shown():
             return ["default" if getsignal(number) is SIG_DFL else "taken" for number in (SIGTERM, SIGHUP)]
@@ -110,7 +111,7 @@ def test_several_browsers_at_once_and_one_after_the_other() -> None:
     assert printed == [*each, *each, "left inner", "left nested"]
 
 
-def test_a_handler_of_the_programs_own_is_left_alone() -> None:
+def test_a_handler_of_the_program_is_left_alone() -> None:
     status, printed = outcome("""
         def own(number, _):
             print("own", number)
@@ -130,7 +131,7 @@ def test_a_handler_of_the_programs_own_is_left_alone() -> None:
     assert (status, printed) == (0, ["own 15", "True True"])
 
 
-def test_one_that_it_takes_on_the_way_counts_and_one_that_it_puts_back_late_does_no_harm() -> None:
+def test_a_handler_installed_meanwhile_counts_and_a_late_restore_does_no_harm() -> None:
     status, printed = outcome("""
         async def main():
             with Browser():
@@ -152,7 +153,7 @@ def test_one_that_it_takes_on_the_way_counts_and_one_that_it_puts_back_late_does
 
 
 @pytest.mark.parametrize(("signals", "ended"), [(2, True), (3, False)])
-def test_a_second_signal_does_not_disturb_the_ending_a_third_one_ends_it(
+def test_a_second_signal_does_not_disturb_the_unwinding_and_a_third_one_exits(
     signals: int, *, ended: bool
 ) -> None:
     status, printed = outcome(f"""
@@ -178,7 +179,9 @@ def test_a_second_signal_does_not_disturb_the_ending_a_third_one_ends_it(
 
 
 def test_signals_in_quick_succession_are_one() -> None:
-    """As when a terminal closes: from its shell, from the system, and passed on by a program around this one."""
+    """For example when a terminal closes: one from its shell, one from the system, one passed on by a parent
+    program.
+    """
     status, printed = outcome("""
         async def main():
             with Leaving("browser"), Browser():
@@ -191,7 +194,7 @@ def test_signals_in_quick_succession_are_one() -> None:
     assert (status, printed) == (-signal.SIGHUP, ["left browser"])
 
 
-def test_in_another_thread_nothing_is_taken() -> None:
+def test_another_thread_installs_no_handler() -> None:
     status, printed = outcome("""
         async def main():
             with Leaving("never"), Browser():
@@ -206,7 +209,7 @@ def test_in_another_thread_nothing_is_taken() -> None:
     assert (status, printed) == (-signal.SIGTERM, ["True"])
 
 
-def test_a_child_that_was_forked_ends_as_if_there_were_no_handler() -> None:
+def test_a_forked_child_ends_as_if_there_were_no_handler() -> None:
     status, printed = outcome("""
         async def main():
             with Browser():
@@ -224,7 +227,7 @@ def test_a_child_that_was_forked_ends_as_if_there_were_no_handler() -> None:
     assert (status, printed) == (0, ["-15", "not disturbed"])
 
 
-def test_a_program_that_does_not_unwind_ends_all_the_same() -> None:
+def test_a_program_that_does_not_unwind_still_ends() -> None:
     status, printed = outcome("""
         ending_signals._UNWINDING_SECONDS = 0.2
 
@@ -238,7 +241,7 @@ def test_a_program_that_does_not_unwind_ends_all_the_same() -> None:
     assert (status, printed) == (-signal.SIGTERM, [])
 
 
-def test_what_goes_wrong_while_it_unwinds_does_not_keep_it() -> None:
+def test_an_error_during_unwinding_does_not_prevent_the_end() -> None:
     status, printed = outcome("""
         async def main():
             try:

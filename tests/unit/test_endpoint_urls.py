@@ -1,4 +1,4 @@
-"""Endpoints as text: what is refused, what is hidden, and how Chrome's answer becomes a URL."""
+"""Endpoints as strings: refusals, redaction, and the URL made from Chrome's answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from cdpengine.errors import InvalidArgumentError
         ("/devtools/browser/1", "ws://127.0.0.1:9222"),
     ],
 )
-async def test_what_is_no_endpoint_is_refused(endpoint: str, told: str) -> None:
+async def test_invalid_endpoints_are_refused(endpoint: str, told: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         await resolve_endpoint(endpoint)
     assert told in str(caught.value)
@@ -57,7 +57,7 @@ def test_other_types_are_refused() -> None:
         "ws://localhost/devtools/browser/1",
     ],
 )
-async def test_websocket_urls_are_taken_as_they_are(endpoint: str) -> None:
+async def test_websocket_urls_are_used_unchanged(endpoint: str) -> None:
     resolved = await resolve_endpoint(endpoint, {"X": "1"})
     assert resolved.ws_url == endpoint
     assert resolved.headers == {"X": "1"}

@@ -1,4 +1,4 @@
-"""What the answers to stopped requests enter: the program's own values, taken out of forms and JSON."""
+"""Values that answers to intercepted requests enter: the program's values, extracted from forms and JSON."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_values_of_posted_bodies(body: bytes, values: list[str]) -> None:
     assert posted(body) == values
 
 
-def test_what_the_page_posted_itself_is_not_entered() -> None:
+def test_values_that_the_page_posted_are_not_entered() -> None:
     assert posted(b'{"a": "of the page", "b": "of the program"}', b'{"a": "of the page"}') == [
         "of the program"
     ]

@@ -1,4 +1,4 @@
-"""Fingerprints of entered texts: what is written of them, what it tells, and what a replay makes of it."""
+"""Fingerprints of entered strings: their form, the information they reveal, and their use in a replay."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def test_a_fingerprint_is_salted_and_leaves_most_of_a_text_open() -> None:
     assert by.of("c4nary-pass") != by.of("c4nary-pasS")
     assert by.of("c4nary-pass") != Fingerprints(b"another salt....").of("c4nary-pass")
     for text in ("12", "123", "1234", "123456", "c4nary-pass", "x" * 40, "x" * 500):
-        # Two bits of each character at most: a digit has more than three, a letter more than four.
+        # At most two bits for each character: a digit has more than three, a letter more than four.
         assert len(by.of(text)) * 4 <= min(64, 2 * len(text))
     assert all(by.of("x" * length) == "" for length in range(SHORTEST))
 
 
-def test_only_so_many_texts_get_one() -> None:
+def test_the_number_of_fingerprints_is_limited() -> None:
     by = Fingerprints(SALT, most=1)
     assert by.of("first text")
     assert by.of("second text") == ""
     assert by.of("first text")
 
 
-def test_the_fingerprints_of_a_call_stand_in_the_order_of_its_redacted_texts() -> None:
+def test_the_fingerprints_of_a_call_follow_the_order_of_its_redacted_texts() -> None:
     by = Fingerprints(SALT)
     before = {"a": {"password": "c4nary-pass"}, "b": ["plain", {"token": "c4nary-token"}], "c": "pin=123"}
     after = {
@@ -67,7 +67,8 @@ def test_the_fingerprints_of_a_call_stand_in_the_order_of_its_redacted_texts() -
     ]
     prints = fingerprints(before, after, by)
     assert prints[:2] == [by.of("c4nary-pass"), by.of("c4nary-token")]
-    # Of what stands in the recording nothing is told again: these are two bits for each of three characters.
+    # Parts that are visible in the recording get no further bits: these are two bits for each of three
+    # characters.
     assert len(prints[2]) == 1
     assert by.matches("pin=123", prints[2])
     assert prints[3] == ""
@@ -80,7 +81,7 @@ def test_generated_names_within_a_withheld_text_make_no_difference() -> None:
     assert len({by.of_value(tag) for tag in tags}) == 1
     assert by.of_value("5f96c40e97dea20b") != by.of_value(
         "3c892dcd20a54b81"
-    )  # a key by itself is what is entered
+    )  # a single key is the entered text
 
 
 @pytest.mark.parametrize(
@@ -97,12 +98,12 @@ def test_generated_names_within_a_withheld_text_make_no_difference() -> None:
         ("Input.insertText", None, ""),
     ],
 )
-def test_what_a_call_types(method: str, params: Any, typed: str) -> None:
+def test_the_text_that_a_call_types(method: str, params: Any, typed: str) -> None:
     assert find_typed(method, params) == typed
 
 
 class Taped:
-    """What a recorder writes of the calls of a program; each is answered at once."""
+    """The lines that a recorder writes for a program's calls. Each call is answered immediately."""
 
     def __init__(self, *, redacted: bool = True, prints: bool = True) -> None:
         self.salt = SALT if redacted and prints else b""
@@ -143,7 +144,7 @@ class Taped:
 
 
 class Again(Taped):
-    """The same program, asking a playback; `error` is what made it diverge."""
+    """The same program, played against a recording. `error` is the cause of the divergence."""
 
     def __init__(self, playback: Playback) -> None:
         super().__init__()
@@ -198,7 +199,7 @@ def test_another_entered_text_diverges_in_the_strict_mode_and_is_not_shown(
     assert b"c4nary" not in b"".join(differing.seen)
 
 
-def test_without_the_strict_mode_what_was_redacted_fits_everything(tmp_path: Path) -> None:
+def test_without_the_strict_mode_redacted_values_match_everything(tmp_path: Path) -> None:
     taped = Taped()
     program(taped, "c4nary-pass")
     again = Again(taped.play(tmp_path, strict=False))
@@ -206,7 +207,7 @@ def test_without_the_strict_mode_what_was_redacted_fits_everything(tmp_path: Pat
     assert again.error == ""
 
 
-def test_a_recording_without_fingerprints_is_replayed_and_says_so(tmp_path: Path) -> None:
+def test_a_recording_without_fingerprints_is_replayed_with_a_notice(tmp_path: Path) -> None:
     taped = Taped(prints=False)
     program(taped, "c4nary-pass")
     again = Again(taped.play(tmp_path))
@@ -215,7 +216,7 @@ def test_a_recording_without_fingerprints_is_replayed_and_says_so(tmp_path: Path
     assert again.playback.passed_over == ["the comparison of entered text: the recording has no fingerprints"]
 
 
-def test_a_recording_with_everything_in_it_is_compared_by_its_texts(tmp_path: Path) -> None:
+def test_an_unredacted_recording_is_compared_by_its_texts(tmp_path: Path) -> None:
     taped = Taped(redacted=False)
     program(taped, "c4nary-pass")
     same, differing = (Again(taped.play(tmp_path)) for _ in range(2))
@@ -226,17 +227,17 @@ def test_a_recording_with_everything_in_it_is_compared_by_its_texts(tmp_path: Pa
     assert "c4nary" not in differing.error
 
 
-def test_what_is_typed_key_by_key_has_one_fingerprint_for_many_keys(tmp_path: Path) -> None:
+def test_text_typed_key_by_key_has_one_fingerprint_for_many_keys(tmp_path: Path) -> None:
     taped = Taped().type("Ada").press("Tab").type("c4nary-pass").press("Enter").type("x" * 20).type("end")
     taped.play(tmp_path)
     with open_recording(tmp_path / "tape.jsonl") as recording:
         typed = [line for line in recording if line.k == "entered"]
-    # One for each would give them away: these are of "Ada<Tab>", the password, and 16 and 7 further characters.
+    # One for each key would reveal it: these cover "Ada<Tab>", the password, and 16 and 7 further characters.
     assert [len(line.typed) for line in typed] == [1, 5, 8, 3]
     assert all(line.h == () for line in typed)
 
 
-def test_keys_without_characters_tell_no_more_of_those_with_some() -> None:
+def test_keys_without_characters_reveal_no_more_about_those_with_some() -> None:
     taped = Taped().type("1").press("Enter").press("Enter").type("2")
     assert taped.entered is not None
     (entered,) = taped.entered.end()
@@ -246,7 +247,7 @@ def test_keys_without_characters_tell_no_more_of_those_with_some() -> None:
 def test_typing_in_two_sessions_is_kept_apart(tmp_path: Path) -> None:
     taped = Taped().type("c4na", "S").type("other", "T").type("ry-pass", "S").type("-text", "T")
     same = Again(taped.play(tmp_path))
-    # Another order of the two is the same; the same letters in another session are not.
+    # Another order of the two matches; the same letters in another session do not.
     same.type("other", "T").type("c4na", "S").type("-text", "T").type("ry-pass", "S")
     assert same.error == ""
     differing = Again(taped.play(tmp_path))
@@ -254,15 +255,15 @@ def test_typing_in_two_sessions_is_kept_apart(tmp_path: Path) -> None:
     assert "the text typed up to line" in differing.error
 
 
-def test_what_does_not_fit_into_memory_is_not_compared() -> None:
+def test_text_beyond_the_memory_limit_is_not_compared() -> None:
     entered = EnteredTexts(SALT)
     for number in range(1_500):
         raw = message("Input.insertText", text="c4nary-pass")
         entered.note(number, "c", "S", "Input.insertText", raw, raw)
-    assert entered.end() == []  # some of what was typed is missing, so nothing can be said of it
+    assert entered.end() == []  # a part of the typed text is missing, so it cannot be judged
 
 
-def test_keys_that_get_no_fingerprint_do_not_disturb_those_after_them() -> None:
+def test_keys_without_a_fingerprint_do_not_disturb_later_ones() -> None:
     entered = EnteredTexts(SALT)
     entered._by = Fingerprints(SALT, most=0)
     raw = message("Input.insertText", text="c4nary-pass-word-long")
@@ -273,7 +274,7 @@ def test_keys_that_get_no_fingerprint_do_not_disturb_those_after_them() -> None:
     assert typing.matches_recording("S", line.typed, Fingerprints(SALT))
 
 
-def test_calls_in_which_nothing_was_redacted_are_not_looked_at() -> None:
+def test_calls_without_redaction_are_not_compared() -> None:
     taped = Taped().call("Page.navigate", url="http://a.example/").call("Runtime.evaluate", expression="1")
     assert taped.entered is not None
     assert taped.entered.end() == []

@@ -1,4 +1,4 @@
-"""The table of all ways in which a program enters texts: no public method is missing in it."""
+"""The table of all ways in which a program enters text: no public method is missing in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from cdpengine._network.messages import secret_values
 
 
 def test_every_public_method_is_in_the_table() -> None:
-    """A new method that takes a text gets a way there, and is seen to add it; any other gets its reason."""
+    """A new method that takes text needs a way there, whose text must arrive.
+
+    Any other method needs a reason.
+    """
     assert public_methods() == set(WAYS)
 
 
@@ -72,5 +75,5 @@ def test_passwords_in_switches() -> None:
         ("Control++", "Control++"),
     ],
 )
-def test_names_of_actions_do_not_hold_what_is_typed(key: str, shown: str) -> None:
+def test_names_of_actions_do_not_contain_typed_text(key: str, shown: str) -> None:
     assert _name_key(key) == shown

@@ -1,4 +1,4 @@
-"""The public errors: the tree as documented, pickling, and messages that are of use and hold no secrets."""
+"""The public errors: the documented tree, pickling, and useful messages without secrets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_error_can_be_pickled_and_copied(kind: type[EngineError]) -> None:
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_every_error_prints_one_useful_text(kind: type[EngineError]) -> None:
+def test_every_error_prints_one_useful_message(kind: type[EngineError]) -> None:
     text = str(make(kind))
     assert any(value in text for value in ("word", "1.5", "7"))
     assert "secret-payload" not in text
@@ -49,12 +49,13 @@ def test_every_error_prints_one_useful_text(kind: type[EngineError]) -> None:
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_every_error_has_a_docstring_of_its_own(kind: type[EngineError]) -> None:
+def test_every_error_has_its_own_docstring(kind: type[EngineError]) -> None:
     assert kind.__doc__
     assert "__doc__" in vars(kind)
 
 
-# --- what is foreign, and what is secret ---------------------------------------------------------------------
+# --- foreign and secret strings
+# --------------------------------------------------------------------------------
 
 HOSTILE = "a\nError: forged\r\x1b]0;x\x07\x9b31m\x85\u2028\u202e\u2066\ufeff\u200b\U000e0041\udc9b\x00b"
 SECRETS = {
@@ -68,7 +69,7 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_no_foreign_text_commands_a_terminal_or_begins_a_line(kind: type[EngineError]) -> None:
+def test_no_foreign_text_controls_a_terminal_or_begins_a_line(kind: type[EngineError]) -> None:
     benign, hostile = make(kind), make(kind, HOSTILE)
     for text, plain in ((str(hostile), str(benign)), (repr(hostile), repr(benign))):
         assert len(text.splitlines()) == len(plain.splitlines())
@@ -77,27 +78,27 @@ def test_no_foreign_text_commands_a_terminal_or_begins_a_line(kind: type[EngineE
             "\n"
         }
         text.encode("utf-8")
-    if attrs.has(kind):  # what a program reads is whole
+    if attrs.has(kind):  # fields keep the whole string
         for field in attrs.fields(kind):
             if field.type == "str":
                 assert getattr(hostile, field.name) == HOSTILE
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_no_message_holds_a_secret(kind: type[EngineError]) -> None:
+def test_no_message_contains_a_secret(kind: type[EngineError]) -> None:
     for form, secret in SECRETS.items():
         error = make(kind, secret)
         assert "hunter2" not in str(error), form
         assert "hunter2" not in repr(error), form
-        if form != "in a text that is cut":  # fields are as long as they are
+        if form != "in a text that is cut":  # fields keep their full length
             assert "hunter2" not in json.dumps(describe_error(error)), form
-        if attrs.has(kind):  # what a program reads is whole
+        if attrs.has(kind):  # fields keep the whole string
             assert {getattr(error, field.name) for field in attrs.fields(kind) if field.type == "str"} <= {
                 secret
             }
 
 
-def test_what_was_typed_is_in_no_message_and_in_no_json() -> None:
+def test_typed_text_is_in_no_message_and_in_no_json() -> None:
     for error in (
         errors.ValueRefusedError("fill", "e1", "it was changed", took="hunter2"),
         errors.OptionNotFoundError("select from", "e1", "it is not there", wanted=("hunter2",)),
@@ -135,7 +136,7 @@ def test_what_was_typed_is_in_no_message_and_in_no_json() -> None:
         lambda: check_text("hunter2 \ud800"),
     ],
 )
-def test_an_error_does_not_repeat_what_was_passed(call: Callable[[], object]) -> None:
+def test_an_error_does_not_repeat_its_argument(call: Callable[[], object]) -> None:
     with pytest.raises(errors.InvalidArgumentError) as caught:
         call()
     assert "hunter2" not in str(caught.value)
@@ -179,7 +180,8 @@ def documented_tree() -> Iterator[tuple[str, str]]:
 
 def test_the_tree_is_as_the_docstring_draws_it() -> None:
     drawn = dict(documented_tree())
-    # In "NodeError > StaleRefError, NodeNotFoundError, NotInteractableError > CoveredError", each name stands under the level before.
+    # In "NodeError > StaleRefError, NodeNotFoundError, NotInteractableError > CoveredError", each name is
+    # below the previous level.
     actual = {
         kind.__name__: next(base.__name__ for base in kind.__mro__[1:] if issubclass(base, EngineError))
         for kind in CLASSES
@@ -188,7 +190,7 @@ def test_the_tree_is_as_the_docstring_draws_it() -> None:
     assert drawn == actual
 
 
-def test_steps_that_alternate_are_folded_and_the_last_ones_are_shown() -> None:
+def test_alternating_steps_are_folded_and_the_last_ones_are_shown() -> None:
     steps = ["looking at it", *["covered by #x", "covered by #y"] * 50]
     assert str(errors.DeadlineExceededError("click e1", 1.0, steps)).splitlines()[1:] == [
         "  - looking at it",
@@ -224,7 +226,7 @@ def test_errors_of_many_fields_show_the_first() -> None:
         ("x" * 500, "x" * 180 + "..."),
     ],
 )
-def test_what_was_given_reads_as_a_sentence(given: str, said: str) -> None:
+def test_an_argument_reads_as_a_sentence(given: str, said: str) -> None:
     assert str(errors.InvalidArgumentError("path", given, "a file")) == f"path: got {said}, expected a file"
 
 
@@ -234,7 +236,7 @@ def test_invalid_argument_is_a_value_error() -> None:
     assert str(error) == "timeout: got -1, expected 0 or more"
 
 
-def test_undecodable_reply_gives_its_raw_json_back() -> None:
+def test_undecodable_reply_returns_its_raw_json() -> None:
     error = errors.UndecodableReplyError(method="A.b", reason="shape", raw=b'{"x":1}')
     assert error.result() == {"x": 1}
     assert "7 bytes" in str(error)

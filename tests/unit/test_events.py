@@ -32,7 +32,7 @@ def test_patterns(pattern: str, matching: list[str], other: list[str]) -> None:
     "pattern",
     ["", "Page", "Page.", ".x", "*.*", "Pa*", "Page.load*", "Page.a\n", " Page.a", "A.b.c", 5, None],
 )
-def test_what_is_no_pattern_is_refused(pattern: object) -> None:
+def test_invalid_patterns_are_refused(pattern: object) -> None:
     with pytest.raises(InvalidArgumentError, match="event pattern"):
         compile_pattern(pattern)  # type: ignore[arg-type]
 
@@ -81,13 +81,13 @@ def test_typed_gives_pycdps_class() -> None:
         ("Page.frameRequestedNavigation", b'{"frameId":"F","reason":"brandNew","url":"u","disposition":"x"}'),
     ],
 )
-def test_what_pycdp_cannot_decode_carries_its_raw_json(method: str, raw: bytes) -> None:
+def test_parameters_that_pycdp_cannot_decode_carry_the_raw_json(method: str, raw: bytes) -> None:
     with pytest.raises(UndecodableReplyError) as caught:
         Event(method, None, raw).typed()
     assert caught.value.raw == raw
 
 
-def test_repr_holds_no_payload() -> None:
+def test_repr_contains_no_payload() -> None:
     text = repr(Event("A.b", "S", b'{"password":"hunter2"}'))
     assert "A.b" in text
     assert "hunter2" not in text

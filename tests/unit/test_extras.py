@@ -1,6 +1,6 @@
-"""Optional packages: the engine is imported without them, and each that is missing is named in one line.
+"""Optional packages: the engine imports without them, and each missing package is named in one line.
 
-They are refused by a finder of modules in a program of its own, so that no other environment has to be made.
+A module finder in a separate program blocks the packages, so no other environment is needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 SHARED = {"crawl": {"httpx"}}
-"""Packages of an extra that stand in the table under another one."""
+"""Packages of an extra that the table lists under another extra."""
 
 MODULES = {extra: {module for module, (_, _, of) in _OPTIONAL.items() if of == extra} for extra in EXTRAS}
 
@@ -79,7 +79,7 @@ def package_names(requirements: list[str]) -> set[str]:
     return {name.replace("_", "-") for name in names}
 
 
-def test_the_table_of_packages_is_that_of_the_project() -> None:
+def test_the_table_of_packages_matches_the_project() -> None:
     for extra in EXTRAS.keys() - {"all"}:
         assert package_names(EXTRAS[extra]) == {
             package for package, _, of in _OPTIONAL.values() if of == extra
@@ -104,7 +104,7 @@ def test_the_engine_is_imported_without_any_of_them() -> None:
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("module", sorted(MODULES["cli"] - {"pygments", "prompt_toolkit"}))
 @pytest.mark.parametrize("arguments", [("trace", "stats"), ("--version",)])
-def test_the_command_line_names_what_it_lacks(
+def test_the_command_line_names_missing_packages(
     module: str, arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
     recording = tmp_path / "some.jsonl"
@@ -118,7 +118,7 @@ def test_the_command_line_names_what_it_lacks(
     assert_one_line(done.stderr.removeprefix("Error: "), _OPTIONAL[module][0], "cli")
 
 
-def test_the_proxy_names_what_it_lacks() -> None:
+def test_the_proxy_names_missing_packages() -> None:
     program = f"""
 import trio
 from cdpengine.debug import proxy
@@ -135,14 +135,14 @@ async def main():
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("json", [False, True])
 @pytest.mark.parametrize("kind", ["jsonl.zst", "jsonl"])
-def test_commands_of_recordings_name_what_they_lack(tmp_path: Path, kind: str, json: bool) -> None:
+def test_commands_of_recordings_name_missing_packages(tmp_path: Path, kind: str, json: bool) -> None:
     recording = tmp_path / f"some.{kind}"
     recording.write_bytes(
         b"\x28\xb5\x2f\xfd\x00" if kind.endswith("zst") else b'{"cdpengine":"recording"}\n{"k":"end"}\n'
     )
     program = "import cdpengine.cli\ncdpengine.cli.main()"
     done = run(MODULES["debug"], program, "trace", "stats", str(recording), *(["--json"] if json else []))
-    if kind == "jsonl":  # what is not compressed is read without any of them
+    if kind == "jsonl":  # uncompressed files need none of them
         assert (done.returncode, done.stderr) == (0, "")
         return
     assert done.returncode == 1
@@ -150,7 +150,7 @@ def test_commands_of_recordings_name_what_they_lack(tmp_path: Path, kind: str, j
     assert done.stdout.startswith("{") if json else done.stdout == ""
 
 
-def test_manners_name_what_they_lack() -> None:
+def test_manners_name_missing_packages() -> None:
     program = f"""
 import trio
 from cdpengine.pool.manners import Manners
@@ -163,7 +163,7 @@ async def main():
     assert_one_line(run({"httpx"}, program).stdout, "httpx", "crawl")
 
 
-def test_what_watches_names_what_it_lacks() -> None:
+def test_watching_names_missing_packages() -> None:
     names = ("Redactor", "Recorder", "cassette", "log_traffic", "record")
     program = "\n".join(["import cdpengine.debug", *(caught(f"cdpengine.debug.{name}") for name in names)])
     lines = run(MODULES["debug"], program).stdout.splitlines(keepends=True)
@@ -187,7 +187,7 @@ async def main():
     assert not path.exists()
 
 
-def test_archives_of_requests_name_what_they_lack() -> None:
+def test_archives_of_requests_name_missing_packages() -> None:
     program = f"""
 from types import SimpleNamespace
 from cdpengine import Page
@@ -205,10 +205,10 @@ args, more = (b'', []), {'width': 1.0, 'image_format': 'png', 'quality': None}""
     "from cdpengine._pictures.editing import join_pictures as f; args, more = ([[b'']], 'png', None), {}",
     "from cdpengine._pictures.editing import to_rgba as f; args, more = (b'',), {}",
 )
-"""Each makes `f`, what is to be called, with its arguments."""
+"""Each statement defines `f`, the function to call, with its arguments."""
 
 
-def test_pictures_name_what_they_lack() -> None:
+def test_pictures_name_missing_packages() -> None:
     program = "\n".join(f"{text}\n{caught('f(*args, **more)')}" for text in PICTURES)
     lines = run({"PIL"}, program).stdout.splitlines(keepends=True)
     assert len(lines) == len(PICTURES)
@@ -217,7 +217,7 @@ def test_pictures_name_what_they_lack() -> None:
 
 
 def caught(statement: str) -> str:
-    """Return a program that prints the PackageMissingError of a statement, "got" where it raises none."""
+    """Return a program that prints the PackageMissingError of a statement, or "got" if none is raised."""
     return f"""
 from cdpengine.errors import EngineError, PackageMissingError
 try:
@@ -236,7 +236,7 @@ def assert_one_line(said: str, package: str, extra: str) -> None:
     assert said.endswith(f" is not installed: pip install 'cdpengine[{extra}]'\n")
 
 
-def test_the_doctor_tells_what_is_optional_from_what_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_distinguishes_optional_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     def version(name: str) -> str:
         if name in ("pillow", "cattrs"):
             raise metadata.PackageNotFoundError(name)

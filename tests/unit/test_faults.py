@@ -1,4 +1,4 @@
-"""Faults as text and as data, and which messages they are made on."""
+"""Faults as strings and as data, and the messages that they apply to."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_fault_is_read_and_written(text: str, fault: Fault) -> None:
         "error:A.b@reply:1", "error:A.b:1:x:no", "duplicate:A.b:1:2",
     ],
 )  # fmt: skip
-def test_what_is_no_fault_says_why(text: str) -> None:
+def test_an_invalid_fault_gives_the_reason(text: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         parse_fault(text)
     assert repr(text) in str(caught.value)
@@ -56,11 +56,11 @@ def test_a_file_has_comments_and_empty_lines() -> None:
     assert [str(fault) for fault in parse_faults(lines)] == ["drop:A.b:1", "cut:C.d:2"]
 
 
-def test_a_fault_counts_the_messages_that_fit() -> None:
+def test_a_fault_counts_the_matching_messages() -> None:
     faults = Faults(["drop:Page.*:2"])
     assert faults._decide("call", "Page.navigate") is None
     assert faults._decide("call", "Network.enable") is None
-    assert faults._decide("reply", "Page.navigate") is None  # has no name of its own on the wire
+    assert faults._decide("reply", "Page.navigate") is None  # it has no name on the wire
     due = faults._decide("event", "Page.loadEventFired")
     assert due is not None
     assert due.action == "drop"
@@ -68,7 +68,7 @@ def test_a_fault_counts_the_messages_that_fit() -> None:
     assert faults.made(1) == 1
 
 
-def test_the_first_fault_that_is_due_is_made_and_all_count() -> None:
+def test_the_first_due_fault_applies_and_all_count() -> None:
     faults = Faults(["drop:A.b:2", "cut:A.b:1+"])
     made = [faults._decide("call", "A.b") for _ in range(3)]
     assert [fault.action for fault in made if fault] == ["cut", "drop", "cut"]

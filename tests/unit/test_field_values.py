@@ -45,7 +45,7 @@ def test_texts(value: TextValue, kind: str, text: str) -> None:
     "value",
     [None, b"x", True, float("inf"), "\udc00", dt.datetime(2026, 1, 1, tzinfo=dt.UTC), [], object()],
 )
-def test_what_has_no_text(value: object) -> None:
+def test_values_without_a_text(value: object) -> None:
     with pytest.raises(InvalidArgumentError, match="value|text"):
         texts_of(value)  # type: ignore[arg-type]
 

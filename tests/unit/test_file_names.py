@@ -1,4 +1,4 @@
-"""Names from servers become names of files: one component, on every system, and nothing is overwritten."""
+"""File names from servers become local names: one component, on every system, and nothing is overwritten."""
 
 from __future__ import annotations
 
@@ -53,13 +53,15 @@ def test_long_names_keep_their_ending() -> None:
 
 
 def is_reserved_on_windows(name: str) -> bool:
-    """Return what this Python says of a name on Windows: a device, or a component that ends with a dot or a space."""
+    """Return whether this Python considers a name reserved on Windows: a device, or a component ending with a
+    dot or space.
+    """
     if sys.version_info >= (3, 13):
         return ntpath.isreserved(name)
     return PureWindowsPath(name).is_reserved()
 
 
-def test_names_of_devices_are_told_apart() -> None:
+def test_names_of_devices_are_distinguished() -> None:
     assert [
         name for name in ("con", "console", "nul.txt", "lpt1", "lpt") if is_reserved_on_windows(name)
     ] == [
@@ -83,7 +85,7 @@ def test_any_text_becomes_one_harmless_component(suggested: str) -> None:
 
 
 @given(st.sampled_from(["..", ".", "/", "\\", "CON", "\u202e", "\x00", "a", " ", "%2e", "~"]), st.text())
-def test_no_way_out_of_the_directory(part: str, rest: str) -> None:
+def test_no_name_escapes_from_the_directory(part: str, rest: str) -> None:
     for suggested in (part + rest, rest + part, part * 3 + rest):
         path = Path("/given/directory") / safe_file_name(suggested)
         assert Path(os.path.normpath(path)).parent == Path("/given/directory")
@@ -96,7 +98,7 @@ def test_numbers() -> None:
 
 
 @pytest.mark.parametrize("hard_links", [True, False])
-def test_what_is_there_stays(tmp_path: Path, hard_links: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_files_stay(tmp_path: Path, hard_links: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not hard_links:
 
         def no_link(_source: object, _target: object) -> None:
@@ -117,7 +119,7 @@ def test_what_is_there_stays(tmp_path: Path, hard_links: bool, monkeypatch: pyte
     assert not source.exists()
 
 
-def test_a_source_that_is_gone_leaves_nothing(tmp_path: Path) -> None:
+def test_a_missing_source_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         place_file(tmp_path / "gone", tmp_path, "x.txt")
     assert list(tmp_path.iterdir()) == []

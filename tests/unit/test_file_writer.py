@@ -1,4 +1,4 @@
-"""Writing to a file: everything arrives, in order, and what does not is told."""
+"""Writing to a file: everything arrives, in order, and losses are reported."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_all_of_it_arrives_in_order(tmp_path: Path, size: int, compressed: bool)
     assert data == b"".join(pieces)
 
 
-def test_what_somebody_else_has_is_asked_for_to_the_end(tmp_path: Path) -> None:
+def test_a_borrowed_file_is_still_asked_to_the_end(tmp_path: Path) -> None:
     lying = [b"last"]
 
     def gather() -> None:
@@ -69,7 +69,7 @@ def test_a_failure_to_write_is_reported() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes hold otherwise there")
-def test_a_disk_that_takes_nothing_is_left_alone() -> None:
+def test_a_disk_that_accepts_nothing_is_left_alone() -> None:
     reading, writing = os.pipe()
     try:
         writer = FileWriter(writing, "slow", compressed=False, gather=nothing)
@@ -79,7 +79,7 @@ def test_a_disk_that_takes_nothing_is_left_alone() -> None:
         assert writer.failure == TOO_SLOW
         assert writer.waiting > 0
     finally:
-        os.close(reading)  # and so the thread ends
+        os.close(reading)  # which ends the thread
 
 
 def test_an_error_of_gather_is_reported(tmp_path: Path) -> None:
@@ -92,12 +92,12 @@ def test_an_error_of_gather_is_reported(tmp_path: Path) -> None:
     assert writer.failure == "ValueError"
 
 
-def test_what_trickles_can_be_read_while_the_writer_goes_on(tmp_path: Path) -> None:
+def test_slow_data_can_be_read_while_the_writer_runs(tmp_path: Path) -> None:
     path = tmp_path / "a"
     writer = FileWriter(opened(path), path.name, compressed=True, gather=nothing)
     writer.give([b"first\n"])
     writer.start()
-    assert decoded(path) == b"first\n"  # it was there when the thread was started
+    assert decoded(path) == b"first\n"  # present when the thread started
     expected = b"first\n"
     for number in range(5):
         writer.give([b"line %d\n" % number])
@@ -109,15 +109,15 @@ def test_what_trickles_can_be_read_while_the_writer_goes_on(tmp_path: Path) -> N
     writer.finish()
 
 
-def test_what_floods_is_flushed_although_more_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock of the test's own: each piece of the flood takes 0.25 s."""
+def test_a_flood_is_flushed_although_more_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the test's clock: each piece of the flood takes 0.25 s."""
     now = 0.0
     lags: list[int] = []
 
     def clock() -> float:
         nonlocal now
         now += 0.25
-        # How much of what was taken before this can be read already; the rest is at most as old as the last flush.
+        # The part of earlier data that is already readable. The rest is at most as old as the last flush.
         taken = COUNT - len(writer._given)
         lags.append(taken - decoded(path).count(b"\n"))
         return now

@@ -91,7 +91,7 @@ def found(machine: Machine) -> list[tuple[str, str, str]]:
         ("win32", r"C:\Users\ada\AppData\Local\Chromium\Application\chrome.exe", "chromium", "stable"),
     ],
 )
-def test_finds_what_is_installed(platform: str, path: str, product: str, channel: str) -> None:
+def test_finds_installed_browsers(platform: str, path: str, product: str, channel: str) -> None:
     assert found(machine(platform, path)) == [(product, channel, path)]
     name = product if channel == "stable" else f"{product}-{channel}"
     chosen = choose(machine(platform, path), name)
@@ -106,7 +106,7 @@ def test_order_of_preference_is_the_tables() -> None:
     assert choose(here, None).product == "chromium"
 
 
-def test_a_product_without_channel_takes_its_stable_one_first_and_another_else() -> None:
+def test_a_product_without_channel_prefers_its_stable_one() -> None:
     beta = "/usr/bin/google-chrome-beta"
     assert choose(machine("linux", beta), "chrome").channel == "beta"
     assert choose(machine("linux", beta, "/usr/bin/google-chrome"), "chrome").channel == "stable"
@@ -118,12 +118,12 @@ def test_the_first_folder_of_the_path_wins() -> None:
     assert found(here) == [("chromium", "stable", "/usr/local/bin/chromium")]
 
 
-def test_a_file_that_is_not_executable_is_passed_over() -> None:
+def test_a_file_that_is_not_executable_is_skipped() -> None:
     here = machine("linux", "/usr/bin/chromium", files=("/usr/local/bin/chromium",))
     assert found(here) == [("chromium", "stable", "/usr/bin/chromium")]
 
 
-def test_the_windows_registry_is_asked_first() -> None:
+def test_the_windows_registry_is_read_first() -> None:
     path = r"D:\Chrome\chrome.exe"
     here = machine(
         "win32",
@@ -142,7 +142,7 @@ def test_an_empty_environment_breaks_nothing(platform: str) -> None:
 
 
 @pytest.mark.parametrize("platform", ENVIRONMENTS)
-def test_every_row_is_looked_for_in_absolute_paths(platform: str) -> None:
+def test_every_row_is_searched_in_absolute_paths(platform: str) -> None:
     for row in ROWS:
         paths = list(candidates(machine(platform), row))
         assert paths
@@ -157,7 +157,7 @@ def test_every_row_is_looked_for_in_absolute_paths(platform: str) -> None:
         ("win32", ["winget install", r"C:\Program Files\Google\Chrome\Application\chrome.exe"]),
     ],
 )
-def test_nothing_found_says_where_was_looked_and_what_to_do(platform: str, words: list[str]) -> None:
+def test_a_failed_search_lists_its_places_and_gives_advice(platform: str, words: list[str]) -> None:
     with pytest.raises(BrowserNotFoundError) as caught:
         choose(machine(platform), None)
     text = str(caught.value)
@@ -169,7 +169,7 @@ def test_nothing_found_says_where_was_looked_and_what_to_do(platform: str, words
     assert len(caught.value.looked_for) == len(set(caught.value.looked_for))
 
 
-def test_nothing_found_for_one_product_lists_only_its_places() -> None:
+def test_a_failed_search_for_one_product_lists_only_its_places() -> None:
     with pytest.raises(BrowserNotFoundError) as caught:
         choose(machine("linux", "/usr/bin/chromium"), "edge")
     assert caught.value.wanted == "edge"
@@ -186,10 +186,10 @@ def test_the_environment_variable_wins_over_the_search(value: str) -> None:
         environment={"CDPENGINE_BROWSER": value},
     )
     assert str(choose(here, None).path) in ("/opt/mine/chrome", "/usr/bin/brave")
-    assert choose(here, "chromium").product == "chromium", "what the caller names wins over the variable"
+    assert choose(here, "chromium").product == "chromium", "the caller's choice wins over the variable"
 
 
-def test_an_empty_variable_is_none() -> None:
+def test_an_empty_variable_counts_as_unset() -> None:
     assert choose(machine("linux", "/usr/bin/brave", environment={"CDPENGINE_BROWSER": ""}), None)
 
 
@@ -204,7 +204,7 @@ def test_a_home_folder_is_filled_in() -> None:
     assert str(choose(machine("linux", "/home/ada/b/chrome"), "~/b/chrome").path) == "/home/ada/b/chrome"
 
 
-def test_paths_that_will_not_do() -> None:
+def test_unusable_paths() -> None:
     here = machine("darwin", folders=("/Applications/Chromium.app",), files=("/etc/passwd",))
     with pytest.raises(InvalidArgumentError, match=r"folder.*Contents/MacOS"):
         choose(here, "/Applications/Chromium.app")
@@ -225,7 +225,7 @@ def test_paths_that_will_not_do() -> None:
         ("/x/CHROMIUM", "chromium"),
     ],
 )
-def test_a_path_of_ones_own_is_named_by_its_file(path: str, product: str) -> None:
+def test_an_explicit_path_is_named_by_its_file(path: str, product: str) -> None:
     assert choose(machine("linux", path), path).product == product
 
 
@@ -247,7 +247,7 @@ async def test_version_is_read_past_a_wrappers_warnings(tmp_path: Path) -> None:
     assert installation.version == "120.0.6099.109", "it is looked up once"
 
 
-def test_version_of_what_tells_none(tmp_path: Path) -> None:
+def test_version_of_a_program_that_reports_none(tmp_path: Path) -> None:
     assert _version_of(program(tmp_path, "echo nothing here; exit 1"), "linux") == ""
     assert _version_of(tmp_path / "missing", "linux") == ""
 

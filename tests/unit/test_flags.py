@@ -35,7 +35,7 @@ def line(
     )
 
 
-def test_what_is_always_there() -> None:
+def test_permanent_flags() -> None:
     assert set(ALWAYS) < set(line())
     assert "--user-data-dir=/p" in line()
     assert line()[-1] == "about:blank"
@@ -67,7 +67,9 @@ def test_port_and_pipe(
 
 @pytest.mark.parametrize("transport", ["websocket", "pipe"])
 @pytest.mark.parametrize("port", [0, 9222])
-def test_a_port_for_others_is_beside_either(transport: Literal["websocket", "pipe"], port: int) -> None:
+def test_a_debugging_port_is_added_to_either_transport(
+    transport: Literal["websocket", "pipe"], port: int
+) -> None:
     arguments = line(transport=transport, debugging_port=port)
     assert f"--remote-debugging-port={port}" in arguments
     assert "--remote-debugging-pipe" in arguments
@@ -90,7 +92,7 @@ def test_the_surroundings_decide(
     assert ("--disable-dev-shm-usage" in arguments) == memory_off
 
 
-def test_user_arguments_come_after_ours() -> None:
+def test_user_arguments_come_last() -> None:
     arguments = line("--headless=old", "--password-store=kwallet")
     assert arguments.index("--headless=old") > arguments.index("--headless=new")
     assert arguments.index("--password-store=kwallet") > arguments.index("--password-store=basic")
@@ -139,7 +141,7 @@ def test_computed_accessibility_is_joined_with_the_users_blink_features(
     assert all(argument in arguments for argument in given if argument.startswith("--disable-blink"))
 
 
-def test_a_page_of_the_users_takes_the_place_of_the_blank_one() -> None:
+def test_a_page_of_the_user_replaces_the_blank_one() -> None:
     assert "about:blank" not in line("https://example.com/")
 
 
@@ -157,7 +159,7 @@ def test_arguments_that_contradict_an_option(argument: str, told: str) -> None:
         line(argument)
 
 
-def test_one_string_is_no_list_of_arguments() -> None:
+def test_one_string_is_not_a_list_of_arguments() -> None:
     with pytest.raises(InvalidArgumentError, match="sequence"):
         command_line(
             "--lang=de",

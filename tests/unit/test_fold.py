@@ -1,4 +1,4 @@
-"""Folding: which AX nodes are shown, which go into their parents, and which say nothing new."""
+"""Folding: the AX nodes that are shown, merged into their parents, or redundant."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ TEXT = "StaticText"
         ),
     ],
 )
-def test_what_is_shown(nodes: list[Short], expected: str) -> None:
+def test_shown_nodes(nodes: list[Short], expected: str) -> None:
     import re
 
     shown = re.sub(r" \[ref=e\d+\]", "", text_of(*nodes))
@@ -207,7 +207,7 @@ def test_no_tree_makes_folding_raise(reply: Any) -> None:
 
 @given(REPLIES)
 def test_no_interactive_node_is_lost(reply: Any) -> None:
-    """Each button within reach of a root is shown, unless it is inside of what is one control."""
+    """Each button reachable from a root is shown, unless it is inside another control."""
     for node in reply["nodes"]:
         if node["role"]["value"] in ("Date", "StaticText", "InlineTextBox", "ListMarker", "LineBreak"):
             node["childIds"] = []

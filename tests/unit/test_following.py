@@ -1,4 +1,4 @@
-"""A recording that is read while it is written: every line, once, when it is whole, compressed or not."""
+"""Reading a recording while it is written: every line once, when it is complete, compressed or not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def recorded(count: int = 12) -> Recorded:
 
 
 def compressed(raw: bytes, frames: int = 1) -> bytes:
-    """Compress as the recorder does: flushed after each line, so that it can be read up to there."""
+    """Compress as the recorder does, with a flush after each line that makes it readable."""
     out = b""
     lines = raw.splitlines(keepends=True)
     size = -(-len(lines) // frames)
@@ -38,7 +38,7 @@ def compressed(raw: bytes, frames: int = 1) -> bytes:
 
 
 class Writer:
-    """Writes a file piece by piece: the next one whenever the reader waits."""
+    """Writes a file piece by piece: the next piece whenever the reader waits."""
 
     def __init__(self, path: Path, pieces: list[bytes]) -> None:
         self.path = path
@@ -67,7 +67,7 @@ def follow(path: Path, pieces: list[bytes]) -> tuple[list[Line], list[str]]:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(0, 4000), max_size=12), kind=st.sampled_from(["plain", "zst", "two frames"]))
-def test_lines_come_however_the_file_grows(tmp_path: Path, cuts: list[int], kind: str) -> None:
+def test_lines_arrive_however_the_file_grows(tmp_path: Path, cuts: list[int], kind: str) -> None:
     made = recorded()
     raw = made.bytes()
     data = raw if kind == "plain" else compressed(raw, frames=1 if kind == "zst" else 2)
@@ -78,7 +78,7 @@ def test_lines_come_however_the_file_grows(tmp_path: Path, cuts: list[int], kind
     assert damage == []
 
 
-def test_a_line_is_not_given_before_it_is_whole(tmp_path: Path) -> None:
+def test_a_line_is_not_returned_before_it_is_complete(tmp_path: Path) -> None:
     raw = recorded().bytes()
     writer = Writer(tmp_path / "a", [raw[:-10]])
     seen: list[str] = []
@@ -103,7 +103,7 @@ def test_damage_on_the_way_is_reported(tmp_path: Path, kind: str) -> None:
         assert "compressed data" in damage[0]
 
 
-def test_a_file_that_gets_shorter_ends_it(tmp_path: Path) -> None:
+def test_a_file_that_shrinks_ends_it(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(recorded().bytes()[:-20])
 

@@ -1,4 +1,4 @@
-"""The forecast of what an accessibility tree would take: close to what was measured, and never far below it."""
+"""The forecast of an accessibility tree's cost: close to the measurements, and never far below them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MEASURED = [
 
 
 @pytest.mark.parametrize(("elements", "links", "fragments", "seconds"), MEASURED)
-def test_the_forecast_is_within_a_factor_of_what_was_measured(
+def test_the_forecast_is_within_a_factor_of_the_measurement(
     elements: int, links: int, fragments: int, seconds: float
 ) -> None:
     expected = forecast_ax(Probe(elements=elements, links=links, fragments=fragments))
@@ -62,7 +62,7 @@ COUNTS = st.integers(0, 10**6)
 
 
 @given(COUNTS, COUNTS, COUNTS, COUNTS)
-def test_more_of_anything_never_takes_less(elements: int, links: int, fragments: int, more: int) -> None:
+def test_more_of_anything_never_costs_less(elements: int, links: int, fragments: int, more: int) -> None:
     links = min(links, elements)
     fragments = min(fragments, links)
     least = forecast_ax(Probe(elements=elements, links=links, fragments=fragments))

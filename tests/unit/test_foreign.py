@@ -1,4 +1,4 @@
-"""Foreign text made safe: what is escaped, what stays, and that nothing comes out that a terminal could obey."""
+"""Foreign strings made safe: escaped characters, kept characters, and an output that no terminal could obey."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ KEYCAP = "1\ufe0f\u20e3"
 HEART_ON_FIRE = "❤\ufe0f\u200d🔥"
 
 
-def test_what_could_move_a_terminal_is_written_out() -> None:
+def test_terminal_controls_are_escaped() -> None:
     assert escape_line(TERMINAL) == r"\x1b]0;t\x07\x9b31m\r\n\x08\x7f\u2028\u202e\u200b" + "ß" + r"\udc9b"
 
 
-def test_a_text_of_several_lines_keeps_its_line_feeds_and_tabs() -> None:
+def test_multiline_text_keeps_its_line_feeds_and_tabs() -> None:
     assert escape_lines("a\n\tb\r\n\x1b") == "a\n\tb\\r\n\\x1b"
     assert escape_line("a\n\tb") == r"a\n\tb"
 
@@ -47,7 +47,7 @@ def test_a_text_of_several_lines_keeps_its_line_feeds_and_tabs() -> None:
         "\U000e0041", "\U000e007f", "\U000e0100", "\U000e01ef",
     ],
 )  # fmt: skip
-def test_nothing_hidden_passes(hidden: str) -> None:
+def test_no_hidden_character_passes(hidden: str) -> None:
     for escape in (escape_line, escape_lines):
         assert hidden not in escape(f"a{hidden}b")
         assert escape(f"a{hidden}b").isascii()
@@ -74,7 +74,7 @@ def test_nothing_hidden_passes(hidden: str) -> None:
         "\\x1b",
     ],
 )
-def test_what_people_write_stays(text: str) -> None:
+def test_ordinary_text_is_unchanged(text: str) -> None:
     assert escape_line(text) == escape_lines(text) == escape_json(text) == text
 
 
@@ -92,19 +92,19 @@ def test_what_people_write_stays(text: str) -> None:
         "1\ufe0f",
     ],
 )
-def test_joiners_and_selectors_that_join_and_choose_nothing_are_seen(text: str) -> None:
+def test_joiners_and_selectors_without_effect_are_shown(text: str) -> None:
     assert "\\u" in escape_line(text)
 
 
 @given(TEXTS)
-def test_what_comes_out_is_one_line_that_any_terminal_shows(text: str) -> None:
+def test_the_output_is_one_line_that_any_terminal_shows(text: str) -> None:
     shown = escape_line(text)
     assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Zl", "Zp"}
     assert len(shown.splitlines()) <= 1
     shown.encode("utf-8")
     assert escape_line(shown) == shown
-    # What is of category Cf and stays is seen: joiners in their places, the marks of Arabic and Syriac numbers and
-    # endings, those of Kaithi, and what groups hieroglyphs.
+    # Kept characters of category Cf are visible: joiners in their places, the marks of Arabic and Syriac
+    # numbers and endings, marks of Kaithi, and the grouping of hieroglyphs.
     seen = re.compile(
         "[\u200c\u200d\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001345f]"
     )
@@ -112,7 +112,7 @@ def test_what_comes_out_is_one_line_that_any_terminal_shows(text: str) -> None:
 
 
 @given(TEXTS)
-def test_lines_are_the_same_but_for_line_feeds_and_tabs(text: str) -> None:
+def test_lines_are_the_same_except_for_line_feeds_and_tabs(text: str) -> None:
     shown = escape_lines(text)
     assert escape_line(shown) == escape_line(text)
     assert shown.count("\n") == text.count("\n")

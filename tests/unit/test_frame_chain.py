@@ -1,4 +1,4 @@
-"""Points through frames of other processes, and the verdict over what an observer saw: pure functions."""
+"""Points through frames of other processes, and the verdict about an observer's events: pure functions."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ NODE: Any = Node(None, 1, "F", 'e1 button "Go"')  # type: ignore[arg-type]
 SMALL, LARGE = LayoutViewport(100, 50), LayoutViewport(800, 600)
 
 
-def test_a_point_goes_outwards_through_each_frame() -> None:
-    middle = Measured([Quad.from_rect(10, 20, 200, 100)], SMALL)  # twice as large as what it shows
+def test_a_point_is_converted_outwards_through_each_frame() -> None:
+    middle = Measured([Quad.from_rect(10, 20, 200, 100)], SMALL)  # twice as large as its content
     outer = Measured([Quad.from_rect(300, 300, 100, 50)], LARGE)
     tiers = points_outside([Point(50, 25)], [middle, outer], SMALL)
     assert tiers == [[Point(110, 70)], [Point(410, 370)]]
     assert points_outside([Point(1, 2)], [], SMALL) == []
 
 
-def test_what_is_visible_outside_is_known_inside() -> None:
-    # The frame hangs out of the viewport to the right: half of it can be seen.
+def test_the_visible_part_outside_is_known_inside() -> None:
+    # The frame extends beyond the right edge of the viewport: half of it is visible.
     frame = Measured([Quad.from_rect(700, 0, 200, 100)], LARGE)
     windows = windows_from_outside([frame], SMALL)
     assert windows is not None
@@ -57,7 +57,7 @@ def test_a_frame_without_area_hides_all() -> None:
         (Record(answered=True, seen=["mousedown", "click"], held="p"), False, "p"),
     ],
 )  # fmt: skip
-def test_verdict_of_what_was_received(record: Record, delivered: bool, receiver: str) -> None:
+def test_verdict_about_received_events(record: Record, delivered: bool, receiver: str) -> None:
     verdict = verify(NODE, "click", record, forced=False, dialog=False)
     assert verdict.delivered is delivered
     assert verdict.received_by == receiver
@@ -78,7 +78,7 @@ def test_verdict_of_what_was_received(record: Record, delivered: bool, receiver:
         (Record(seen=["mouseup"], answered=True), "it received mouseup, and nothing after that"),
     ],
 )  # fmt: skip
-def test_verdict_of_what_was_not(record: Record | None, words: str) -> None:
+def test_verdict_about_missing_events(record: Record | None, words: str) -> None:
     with pytest.raises(NotDeliveredError, match=words) as caught:
         verify(NODE, "click", record, forced=False, dialog=False)
     assert caught.value.held_back is bool(record and record.held and not record.seen)

@@ -1,4 +1,4 @@
-"""The frame tree, kept from events."""
+"""The frame tree, maintained from events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cdpengine._protocol.session import Session
 
 @attrs.define(eq=False)
 class _Reporter:
-    """What the tree knows of a session: which one it is."""
+    """The tree's knowledge of a session: its identity."""
 
     id: str
     frame_id: str = "main"
@@ -37,7 +37,7 @@ def ids(tree: FrameTree) -> list[str]:
     return [frame.id for frame in tree]
 
 
-def test_frames_come_navigate_and_go() -> None:
+def test_frames_are_added_navigated_and_removed() -> None:
     tree = FrameTree("main", S1)
     tree.apply(FrameAttached("a", "main"), S1)
     tree.apply(FrameAttached("b", "a"), S1)
@@ -62,7 +62,7 @@ def test_a_new_frame_has_the_loader_of_its_empty_document_until_it_navigates() -
     assert frame.loader_id == "l1"
 
 
-def test_removing_a_frame_removes_what_is_in_it() -> None:
+def test_removing_a_frame_removes_its_descendants() -> None:
     tree = FrameTree("main", S1)
     for frame, parent in [("a", "main"), ("b", "a"), ("c", "b"), ("d", "main")]:
         tree.apply(FrameAttached(frame, parent), S1)
@@ -146,7 +146,9 @@ def test_no_sequence_of_events_breaks_it(steps: list[tuple[FrameEvent, Session]]
 
 
 def _as_chrome_would(choices: list[tuple[str, int]]) -> list[FrameEvent]:
-    """Events of a page whose frames are added, navigated and removed, in an order that Chrome could send."""
+    """Yield events of a page whose frames are added, navigated and removed, in an order that Chrome could
+    send.
+    """
     parents: dict[str, str | None] = {"main": None}
     events: list[FrameEvent] = []
 
@@ -178,10 +180,10 @@ _CHOICES = st.lists(
 
 
 @given(_CHOICES, st.integers(0, 30))
-def test_a_late_tree_and_all_events_again_end_in_the_same_frames(
+def test_a_late_tree_and_repeated_events_end_in_the_same_frames(
     choices: list[tuple[str, int]], when: int
 ) -> None:
-    """What PageTarget relies on: the reply may be older than events that were applied before it."""
+    """PageTarget relies on this: the reply may be older than events that were applied before it."""
     events = _as_chrome_would(choices)
     right, at_reply, late = FrameTree("main", S1), FrameTree("main", S1), FrameTree("main", S1)
     for event in events:
@@ -204,7 +206,7 @@ def _as_reply(tree: FrameTree, frame_id: str) -> FrameTreeNode:
     return FrameTreeNode(info, [_as_reply(tree, child.id) for child in tree.children(frame_id)])
 
 
-def test_a_swap_leaves_what_the_new_process_has_reported_already() -> None:
+def test_a_swap_keeps_the_reports_of_the_new_process() -> None:
     tree = FrameTree("main", S1)
     tree.apply(FrameAttached("a", "main"), S1)
     tree.apply(FrameAttached("old", "a"), S1)
@@ -251,8 +253,10 @@ def _navigated(loader_id: str, kind: str = "Navigation", frame_id: str = "main")
     return FrameNavigated(FrameInfo(frame_id, loader_id, f"http://x/{loader_id}", parent_id), kind)
 
 
-def test_a_document_that_comes_back_has_its_frames() -> None:
-    """Chrome attaches the restored document's iframes of other processes, and reports the document after that."""
+def test_a_restored_document_has_its_frames() -> None:
+    """Chrome attaches the out-of-process iframes of the restored document, and reports the document
+    afterwards.
+    """
     tree = FrameTree("main", S1)
     tree.apply(_navigated("list"), S1)
     for event in (FrameAttached("a", "main"), _navigated("inner", frame_id="a"), FrameAttached("b", "a")):
@@ -278,7 +282,7 @@ def test_a_document_that_comes_back_has_its_frames() -> None:
     assert ids(tree) == ["main", "d"]
 
 
-def test_frames_of_a_document_that_was_left_before_are_not_known() -> None:
+def test_frames_of_an_earlier_document_are_unknown() -> None:
     tree = FrameTree("main", S1)
     tree.apply(_navigated("detail"), S1)
     tree.apply(_navigated("list", RESTORED), S1)

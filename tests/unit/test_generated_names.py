@@ -1,4 +1,6 @@
-"""Which names a program makes up anew in each run, how they are renamed, and what is no such name."""
+"""Names that programs generate in each run: recognition, renaming, and similar strings that are not
+generated.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ RECORDED, NOW = 1_795_358_698.7, 1_811_000_000.5
 CLOCK = Clock(RECORDED, NOW)
 ALNUM = string.ascii_letters + string.digits
 
-# Without REDACTED, which stands for any text: hypothesis tries the words of the code that it tests.
+# Without REDACTED, which matches any string: hypothesis tries the words of the tested code.
 words = st.text(string.ascii_letters + " .,:;=()[]{}<>'\"!+*-#/\\\n", max_size=30).filter(
     lambda text: REDACTED not in text
 )
 
 
 def made_up(kind: str, seed: int) -> str:
-    """Return a name as the libraries that clients use make it."""
+    """Return a name in the form that common client libraries generate."""
     chance = random.Random(seed)
     match kind:
         case "port":
@@ -58,10 +60,10 @@ KINDS = ["port", "uuid", "UUID", "hex", "node", "python", "file", "go", "pytest"
 @settings(max_examples=60)
 @given(kind=st.sampled_from(KINDS), before=words, after=words, seed=st.integers(0, 10**6))
 def test_a_generated_name_is_renamed_throughout(kind: str, before: str, after: str, seed: int) -> None:
-    before, after = f"{before} ", f" {after}"  # a name ends where something else begins
+    before, after = f"{before} ", f" {after}"  # a name needs a boundary
     recorded, asked = made_up(kind, seed), made_up(kind, seed + 1)
     assume(recorded != asked)
-    assume(kind not in ("node", "mac") or Renaming().trial().fits(recorded, asked))  # of these, see below
+    assume(kind not in ("node", "mac") or Renaming().trial().fits(recorded, asked))  # for these, see below
     renaming = Renaming(CLOCK)
     trial = renaming.trial()
     assert trial.fits(f"{before}{recorded}{after}", f"{before}{asked}{after}")
@@ -77,15 +79,17 @@ def test_a_generated_name_is_renamed_throughout(kind: str, before: str, after: s
 
 
 @pytest.mark.parametrize("kind", ["node", "python"])
-def test_folders_of_chance_are_known_nearly_always(kind: str) -> None:
-    """Six letters may make two words by chance: one pair in some thousands."""
+def test_random_folder_names_are_nearly_always_recognized(kind: str) -> None:
+    """Six random letters may form two words: one pair in several thousand."""
     pairs = ((made_up(kind, 2 * seed), made_up(kind, 2 * seed + 1)) for seed in range(3000))
     assert sum(not Renaming().trial().fits(*pair) for pair in pairs) <= 3
 
 
 @settings(max_examples=60)
 @given(kind=st.sampled_from(KINDS), text=words, other=words, seed=st.integers(0, 10**6))
-def test_what_surrounds_a_generated_name_must_be_equal(kind: str, text: str, other: str, seed: int) -> None:
+def test_the_surroundings_of_a_generated_name_must_be_equal(
+    kind: str, text: str, other: str, seed: int
+) -> None:
     if text == other:
         return
     recorded, asked = made_up(kind, seed), made_up(kind, seed + 1)
@@ -94,7 +98,7 @@ def test_what_surrounds_a_generated_name_must_be_equal(kind: str, text: str, oth
 
 @settings(max_examples=100)
 @given(recorded=words, asked=words)
-def test_texts_of_words_are_equal_or_they_are_not(recorded: str, asked: str) -> None:
+def test_texts_of_words_must_be_equal(recorded: str, asked: str) -> None:
     assert Renaming(CLOCK).trial().fits(recorded, asked) is (recorded == asked)
 
 
@@ -115,14 +119,14 @@ def test_texts_of_words_are_equal_or_they_are_not(recorded: str, asked: str) -> 
         ("deadbeef", "feedface"),
     ],
 )
-def test_a_name_that_somebody_chose_is_not_generated(recorded: str, asked: str) -> None:
+def test_a_chosen_name_is_not_generated(recorded: str, asked: str) -> None:
     assert not Renaming(CLOCK).trial().fits(recorded, asked)
 
 
 @pytest.mark.parametrize(
     ("method", "recorded", "asked", "expected"),
     [
-        # Another URL, another selector, another text.
+        # Another URL, another selector, another string.
         ("Page.navigate", "https://a.example/{hex}", "https://a.example/{hex}", False),
         ("Page.navigate", "https://a.example/{uuid}", "https://a.example/{uuid}", False),
         ("Page.navigate", "http://{port}/item/{uuid}", "http://{port}/item/{uuid}", True),
@@ -185,7 +189,7 @@ def test_names_paths_and_times(method: str, recorded: object, asked: object, exp
     assert (not list(differences(method, recorded, asked, Renaming(CLOCK).trial()))) is expected
 
 
-def test_a_name_that_the_browser_gave_is_not_renamed() -> None:
+def test_a_name_from_the_browser_is_not_renamed() -> None:
     given_name = made_up("uuid", 1)
     renaming = Renaming(CLOCK, lambda name: name == given_name)
     for recorded, asked in ((given_name, made_up("uuid", 2)), (made_up("uuid", 2), given_name)):
@@ -193,7 +197,7 @@ def test_a_name_that_the_browser_gave_is_not_renamed() -> None:
     assert renaming.trial().fits(made_up("uuid", 3), made_up("uuid", 4))
 
 
-def test_a_comparison_that_fails_teaches_nothing() -> None:
+def test_a_failed_comparison_teaches_nothing() -> None:
     renaming = Renaming(CLOCK)
     trial = renaming.trial()
     assert not trial.fits(f"{made_up('uuid', 1)} a", f"{made_up('uuid', 2)} b")
@@ -202,7 +206,7 @@ def test_a_comparison_that_fails_teaches_nothing() -> None:
     assert renaming.names == {}
 
 
-def test_names_around_what_was_redacted_are_compared_too() -> None:
+def test_names_around_redacted_parts_are_compared_too() -> None:
     recorded = f"{made_up('uuid', 1)} [redacted] {made_up('port', 1)}"
     renaming = Renaming(CLOCK)
     trial = renaming.trial()
@@ -230,8 +234,8 @@ def test_two_names_can_change_places() -> None:
     assert renaming.rename(f"{first} {second}".encode()) == f"{second} {first}".encode()
 
 
-def test_what_stands_in_the_place_of_names() -> None:
+def test_placeholders_of_names() -> None:
     assert drop_names(f"a {made_up('hex', 1)} b") == drop_names(f"a {made_up('hex', 2)} b")
     assert drop_names("t=1795358698724") == drop_names("t=1811000000500")
-    assert drop_names(made_up("hex", 1)) == made_up("hex", 1)  # all of it: it is what is entered
+    assert drop_names(made_up("hex", 1)) == made_up("hex", 1)  # the whole string is the entered text
     assert drop_names("4111111111111111 a") == "4111111111111111 a"

@@ -26,7 +26,7 @@ VIEWPORT = Quad.from_rect(0, 0, 800, 600)
 
 @st.composite
 def turned_boxes(draw: st.DrawFn) -> Quad:
-    """A rectangle anywhere, turned, stretched, and perhaps mirrored."""
+    """A random rectangle, rotated, stretched, and perhaps mirrored."""
     x, y, width, height = draw(coordinates), draw(coordinates), draw(sizes), draw(sizes)
     angle, mirrored = draw(st.floats(0, math.tau)), draw(st.booleans())
     cos, sin = math.cos(angle), math.sin(angle)
@@ -55,7 +55,7 @@ def test_clip_of_a_diamond() -> None:
     assert area(clip(diamond, VIEWPORT.polygon)) == pytest.approx(50)
 
 
-def test_outside_is_nothing() -> None:
+def test_clipping_outside_gives_nothing() -> None:
     assert clip(Quad.from_rect(900, 0, 10, 10).polygon, VIEWPORT.polygon) == ()
     assert visible_parts([Quad.from_rect(0, 600, 10, 10)], [VIEWPORT.polygon]) == ()
 
@@ -136,7 +136,7 @@ def test_candidates_are_visible_and_the_middle_comes_first(quads: list[Quad]) ->
         assert math.dist(points[0], middle) < math.sqrt(2)
 
 
-def test_parts_come_the_largest_first() -> None:
+def test_the_largest_parts_come_first() -> None:
     parts = visible_parts([Quad.from_rect(0, 0, 5, 5), Quad.from_rect(0, 20, 50, 5)], [VIEWPORT.polygon])
     assert [area(part) for part in parts] == [250, 25]
 
@@ -148,13 +148,13 @@ def test_frames_clip_too() -> None:
 
 
 @given(coordinates, coordinates, st.floats(2, 50))
-def test_whole_pixels_where_there_is_room(x: float, y: float, size: float) -> None:
+def test_whole_pixels_if_they_fit(x: float, y: float, size: float) -> None:
     box = Quad.from_rect(x, y, size, size).polygon
     point = on_pixel(centroid(box), box)
     assert contains(box, point, slack=1e-6)
     assert point == (math.floor(point.x), math.floor(point.y)) or size < 2.1
 
 
-def test_less_than_a_pixel_keeps_its_own_point() -> None:
+def test_less_than_a_pixel_keeps_its_exact_point() -> None:
     box = Quad.from_rect(0.25, 0.25, 0.5, 0.5).polygon
     assert on_pixel(Point(0.5, 0.5), box) == (0.5, 0.5)

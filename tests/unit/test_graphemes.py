@@ -40,13 +40,13 @@ def test_plain_text_is_split_everywhere() -> None:
 
 
 @given(st.text(st.sampled_from("ab \r\n\t.")))
-def test_text_of_ascii_is_split_as_any_other(text: str) -> None:
-    """As if a letter that is none of ASCII's stood in front of it: that takes the way of all scripts."""
+def test_ascii_text_is_split_like_any_other(text: str) -> None:
+    """Compares with the same text after a non-ASCII letter, which takes the path of all scripts."""
     assert list(clusters(f"\u00e9{text}")) == ["\u00e9", *clusters(text)]
 
 
 @given(st.text())
-def test_nothing_is_lost(text: str) -> None:
+def test_splitting_loses_nothing(text: str) -> None:
     assert "".join(clusters(text)) == text
     assert all(clusters(text))
 
@@ -56,7 +56,7 @@ def test_pieces_keep_the_text(text: str, joined: bool) -> None:
     assert "".join(piece for piece, _ in pieces(text, joined=joined)) == text.replace("\r\n", "\n")
 
 
-def test_pieces_join_what_is_inserted() -> None:
+def test_pieces_join_inserted_text() -> None:
     text = "ab\u4f60\u597de\u0301c"
     assert [piece for piece, _ in pieces(text)] == ["a", "b", "\u4f60\u597de\u0301", "c"]
     assert [piece for piece, _ in pieces(text, joined=False)] == [

@@ -1,4 +1,4 @@
-"""Recorded requests as an HTTP archive: by the format's schema, and by what is in it."""
+"""Recorded requests as an HTTP archive: checked by the format's schema, and by its contents."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ def test_an_exchange_with_everything(tmp_path: Path) -> None:
     ({"body": "<p>", "base64Encoded": False}, {"text": "<p>"}),
     ({"body": "PHA+", "base64Encoded": True}, {"text": "PHA+", "encoding": "base64"}),
 ])  # fmt: skip
-def test_a_body_that_was_asked_for(tmp_path: Path, result: dict[str, Any], content: dict[str, Any]) -> None:
+def test_a_requested_body(tmp_path: Path, result: dict[str, Any], content: dict[str, Any]) -> None:
     recorded = exchange()
     recorded.reply(recorded.call("Network.getResponseBody", S, requestId="1"), S, **result)
     (entry,) = archived(recorded, tmp_path)["entries"]
     assert {key: entry["response"]["content"][key] for key in content} == content
 
 
-def test_a_body_that_was_cut_says_so(tmp_path: Path) -> None:
+def test_a_cut_body_is_marked(tmp_path: Path) -> None:
     recorded = exchange()
     recorded.maker._limit = 500
     recorded.reply(recorded.call("Network.getResponseBody", S, requestId="1"), S, body="x" * 600)
@@ -127,7 +127,7 @@ def test_a_redirect_is_two_exchanges_with_their_own_headers(tmp_path: Path) -> N
     recorded.event(
         "Network.responseReceivedExtraInfo", S, requestId="1", statusCode=302, headers={"Location": "/b"}
     )
-    # Chrome may tell of the second one's headers before the second one.
+    # Chrome may report the second request's headers before the request.
     recorded.event("Network.requestWillBeSentExtraInfo", S, requestId="1", headers={"second": ""})
     sent(
         recorded,
@@ -157,7 +157,7 @@ def test_a_redirect_is_two_exchanges_with_their_own_headers(tmp_path: Path) -> N
     (("Network.requestServedFromCache", {}), "no answer was recorded; from the browser's cache"),
     (("Page.loadEventFired", {}), "no answer was recorded"),
 ])  # fmt: skip
-def test_a_request_without_an_answer_says_why(
+def test_a_request_without_an_answer_gives_the_reason(
     tmp_path: Path, end: tuple[str, dict[str, Any]], comment: str
 ) -> None:
     recorded = Recorded()
@@ -175,7 +175,7 @@ def test_a_request_without_an_answer_says_why(
     assert entry["request"]["postData"] == {"mimeType": "text/plain", "text": "a=b", "params": []}
 
 
-def test_a_body_that_may_be_a_stream_is_missing_until_the_headers_say_that_there_is_none(
+def test_a_possible_stream_is_missing_until_the_headers_rule_it_out(
     tmp_path: Path,
 ) -> None:
     def posted(method: str = "POST", headers: dict[str, str] | None = None, protocol: str = "") -> Any:
@@ -235,7 +235,7 @@ def test_cookies_of_a_recording_with_secrets_are_listed(
     ]  # fmt: skip
 
 
-def test_events_that_were_cut_are_reported(tmp_path: Path) -> None:
+def test_cut_events_are_reported(tmp_path: Path) -> None:
     recorded = exchange()
     recorded.maker._limit = 500
     sent(recorded, "2", "data:" + "x" * 1000)
@@ -264,7 +264,7 @@ def test_events_of_unknown_requests_are_passed_over(tmp_path: Path) -> None:
     assert len(archived(recorded, tmp_path)["entries"]) == 1
 
 
-def test_a_recording_without_requests_says_what_to_do(tmp_path: Path) -> None:
+def test_a_recording_without_requests_gives_advice(tmp_path: Path) -> None:
     with (
         open_recording(small().write(tmp_path / "a.jsonl")) as recording,
         pytest.raises(cdpengine.RecordingIncompleteError, match="Network.enable"),
@@ -280,14 +280,16 @@ def test_a_recording_without_requests_says_what_to_do(tmp_path: Path) -> None:
     lambda log: log["entries"][0]["response"]["content"].pop("mimeType"),
     lambda log: log.update(version="1.1"),
 ])  # fmt: skip
-def test_the_schema_refuses_what_is_wrong(tmp_path: Path, change: Any) -> None:
+def test_the_schema_refuses_invalid_archives(tmp_path: Path, change: Any) -> None:
     log = archived(exchange(), tmp_path)
     change(log)
     assert list(breaches({"log": log}, SCHEMA))
 
 
 def test_each_string_is_in_the_archive(tmp_path: Path) -> None:
-    """Random strings of all planes, with controls and unpaired surrogates, as a header and as a body, which is bytes."""
+    """Random strings of all planes, with controls and unpaired surrogates, as a header and as a body, which
+    is bytes.
+    """
     strings = make_strings(7, rounds(300, 20_000))
     headers = [text.replace("\n", " ") for text in strings]  # a line break begins another header
     recorded = Recorded()

@@ -1,4 +1,4 @@
-"""What `import cdpengine` brings in: the engine, and nothing that only some of its users need."""
+"""Modules that `import cdpengine` loads: the engine, and nothing that only some of its users need."""
 
 import subprocess
 import sys
@@ -24,7 +24,10 @@ def loaded_by(statement: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def loaded_by_face() -> set[str]:
-    """Everything that is loaded once every public name has been used; the names are loaded on first use."""
+    """Return everything that is loaded once every public name has been used.
+
+    Names are loaded on first use.
+    """
     return loaded_by("import cdpengine\nfor name in cdpengine.__all__: getattr(cdpengine, name)")
 
 
@@ -50,7 +53,7 @@ def test_the_command_line_does_not_import_before_a_command_runs(module: str) -> 
     assert module not in loaded
 
 
-def test_the_sans_io_core_comes_without_trio() -> None:
+def test_the_sans_io_core_imports_without_trio() -> None:
     loaded = loaded_by("import cdpengine._protocol.messages")
     assert "cdpengine._protocol.messages" in loaded
     assert not loaded & {"trio", "trio_websocket", "wsproto", "asyncio"}

@@ -1,4 +1,4 @@
-"""The instruments: instruments see the traffic, and cannot break it."""
+"""Instruments see the traffic, and cannot break it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def traffic(text: str) -> Traffic:
     return Traffic(time=1.0, direction="sent", connection="test", message=text)
 
 
-def test_nobody_watches_at_first_and_nobody_is_left() -> None:
+def test_no_instrument_is_active_at_first_or_remains() -> None:
     instruments = Instruments()
     assert not instruments.active
     with instruments.attached(lambda _: None):
@@ -36,7 +36,7 @@ def test_watchers_see_messages_in_order_while_they_watch() -> None:
     assert [seen.message for seen in inner] == ["2"]
 
 
-def test_a_watcher_given_twice_goes_on_after_the_inner_block() -> None:
+def test_an_instrument_added_twice_continues_after_the_inner_block() -> None:
     instruments = Instruments()
     seen: list[Traffic] = []
     instrument = seen.append
@@ -47,7 +47,7 @@ def test_a_watcher_given_twice_goes_on_after_the_inner_block() -> None:
     assert [one.message for one in seen] == ["1", "1", "2"]
 
 
-def test_a_watcher_that_raises_is_taken_out_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_instrument_that_raises_is_removed_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     instruments = Instruments()
     seen: list[Traffic] = []
     calls = 0
@@ -99,7 +99,7 @@ class EndsSeen:
         self.times.append(time)
 
 
-async def test_the_end_of_an_action_is_told_to_those_who_saw_a_command_of_it() -> None:
+async def test_the_end_of_an_action_is_reported_to_instruments_that_saw_its_commands() -> None:
     instruments, idle = Instruments(), Instruments()
     seen, unseen = EndsSeen(), EndsSeen()
     with (
@@ -133,7 +133,7 @@ async def test_the_end_of_an_action_is_told_to_those_who_saw_a_command_of_it() -
     assert unseen.ended == []
 
 
-async def test_a_watcher_that_raises_at_the_end_of_an_action_is_taken_out(
+async def test_an_instrument_that_raises_at_the_end_of_an_action_is_removed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     instruments = Instruments()
@@ -151,7 +151,7 @@ async def test_a_watcher_that_raises_at_the_end_of_an_action_is_taken_out(
 
 
 class BodyStore:
-    """An instrument that keeps secrets, and fails at the one it is told to fail at."""
+    """An instrument that keeps secrets, and fails at a chosen one."""
 
     def __init__(self, fails_at: str = "") -> None:
         self.secrets: list[str] = []
@@ -166,7 +166,7 @@ class BodyStore:
         self.secrets.append(text)
 
 
-def test_secrets_reach_those_who_watch_and_those_who_come_later() -> None:
+def test_secrets_reach_current_and_later_instruments() -> None:
     instruments = Instruments()
     early, late = BodyStore(), BodyStore()
     with instruments.attached(early), instruments.attached(lambda _: None):
@@ -180,7 +180,7 @@ def test_secrets_reach_those_who_watch_and_those_who_come_later() -> None:
     assert instruments.secrets == ("correct horse", "hunter2")
 
 
-def test_a_tap_keeps_only_so_many_secrets_and_none_that_is_huge() -> None:
+def test_a_tap_keeps_a_limited_number_of_secrets_and_no_huge_one() -> None:
     instruments = Instruments()
     instruments.add_secret("x" * 5_000)
     for number in range(300):
@@ -188,7 +188,7 @@ def test_a_tap_keeps_only_so_many_secrets_and_none_that_is_huge() -> None:
     assert instruments.secrets == tuple(f"secret {number}" for number in range(44, 300))
 
 
-def test_a_watcher_that_cannot_take_a_secret_is_taken_out(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_instrument_that_rejects_a_secret_is_removed(caplog: pytest.LogCaptureFixture) -> None:
     instruments = Instruments()
     instruments.add_secret("hunter2")
     with (

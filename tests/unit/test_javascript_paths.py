@@ -1,4 +1,4 @@
-"""Every script that the engine sends is there, and every script that is there is sent."""
+"""Every script that the engine sends exists, and every existing script is sent."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_a_script_is_read_by_its_path() -> None:
         assert script(name) == compact((ROOT / f"{name}.js").read_text("utf-8"))
 
 
-def test_comments_and_indentation_are_left_out() -> None:
+def test_comments_and_indentation_are_removed() -> None:
     source = "// First.\n// Second.\n(function () {\n  // Third.\n\n  const a = 'b'; // stays\n    return `//${a}`;\n})\n"
     assert compact(source) == "(function () {\nconst a = 'b'; // stays\nreturn `//${a}`;\n})\n"
 
 
-def test_no_text_goes_over_several_lines() -> None:
-    """Or leaving out indentation would change it."""
+def test_no_string_spans_several_lines() -> None:
+    """Otherwise removing indentation would change it."""
     for name in SCRIPTS:
         for line in (ROOT / f"{name}.js").read_text("utf-8").splitlines():
             if not line.lstrip().startswith("//"):
@@ -61,10 +61,12 @@ HIDEABLE = re.compile(
     r"getRootNode|matches|closest|contains|querySelector|querySelectorAll|getAttribute|hasAttribute|textContent|innerText|"
     r"checkVisibility|getBoundingClientRect|activeElement|documentElement|isContentEditable|classList)\b"
 )
-"""What the names of a page's fields and images hide, where it is not read through DOM (see _dom.js)."""
+"""Properties that the names of a page's fields and images can hide, unless they are read through DOM (see
+_dom.js).
+"""
 
 WITH_THEIR_OWN = ("_snapshot/", "cache/replaying/", "_evaluate/", "_dom", "debug/")
-"""Scripts that take such properties from the prototypes themselves, and those that run in the page's own world."""
+"""Scripts that take such properties from the prototypes, and scripts that run in the page's main world."""
 
 
 def test_forms_and_documents_are_read_through_their_prototypes() -> None:
@@ -73,14 +75,14 @@ def test_forms_and_documents_are_read_through_their_prototypes() -> None:
             assert HIDEABLE.findall(compact((ROOT / f"{name}.js").read_text("utf-8"))) == [], name
 
 
-def test_a_source_that_uses_dom_is_given_it_once() -> None:
+def test_a_script_that_uses_dom_receives_it_once() -> None:
     source = with_dom("(node) => DOM.parentNode(node)")
     assert with_dom(source) == source
     assert source.endswith(f"({script('_dom')})")
     assert with_dom("() => 'the DOM.'") == "() => 'the DOM.'"
 
 
-def test_what_is_asked_of_dom_is_there() -> None:
+def test_used_members_of_dom_exist() -> None:
     asked = {
         name
         for path in [*ROOT.rglob("*.js"), *ROOT.rglob("*.py")]

@@ -1,4 +1,4 @@
-"""JSON: unpaired surrogates survive every way in and out, and only one module encodes and decodes."""
+"""JSON: unpaired surrogates survive every conversion, and only one module encodes and decodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HALVES = (
 PLACES = ("{}", "a{}", "{}b", "a{}b", "\U0001f600{}\U0001f600", "{}\n")
 TEXTS = [place.format(half) for half in HALVES for place in PLACES]
 
-STRINGS = st.text(st.characters(exclude_categories=()))  # unpaired surrogates too
+STRINGS = st.text(st.characters(exclude_categories=()))  # including unpaired surrogates
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
     | STRINGS,
@@ -54,7 +54,7 @@ class Record:
 
 
 def joined(value: Any) -> Any:
-    """Return the value as JSON gives it back: two halves that follow each other are one character."""
+    """Return the value after a JSON round trip: two adjacent halves of a surrogate pair become one character."""
     return json.loads(json.dumps(value))
 
 
@@ -91,7 +91,7 @@ def test_structs_and_raw_parts(text: str) -> None:
 
 
 @given(VALUES)
-def test_any_value_comes_back(value: Any) -> None:
+def test_any_value_survives_a_round_trip(value: Any) -> None:
     assert _json.decode(_json.encode(value)) == joined(value)
     assert _json.decode_leniently(_json.encode_text(value)) == joined(value)
     assert json.loads(_json.encode(value, indent=1)) == joined(value)
@@ -118,7 +118,7 @@ def test_any_string_has_a_form_without_escapes(text: str) -> None:
     ],
     ids=lambda raw: ascii(raw[:20]),
 )
-def test_what_is_not_json_is_refused(raw: bytes | str) -> None:
+def test_invalid_json_is_refused(raw: bytes | str) -> None:
     with pytest.raises(msgspec.DecodeError):
         _json.decode(raw)
     with pytest.raises(ValueError, match="JSON|UTF-8"):

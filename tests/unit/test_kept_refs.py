@@ -1,4 +1,4 @@
-"""The highest number of a ref outlasts the service, whatever state its file is in."""
+"""The highest number of a ref survives the service, whatever the state of its file."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from cdpengine.shell.kept_refs import KeptRefs
 
 
-async def test_numbers_are_kept_in_blocks(tmp_path: Path) -> None:
+async def test_numbers_are_reserved_in_blocks(tmp_path: Path) -> None:
     path = tmp_path / "state" / "refs"
     kept = await KeptRefs.load(path)
     assert kept.last == 0
     await kept.keep(7)
     assert (await KeptRefs.load(path)).last == 100
     path.unlink()
-    await kept.keep(100)  # of the same block: nothing is written
+    await kept.keep(100)  # in the same block: nothing is written
     assert not path.exists()
     await kept.keep(101)
     assert (await KeptRefs.load(path)).last == 200
@@ -44,7 +44,7 @@ async def test_after_a_damaged_file_numbers_begin_behind_the_time(tmp_path: Path
 async def test_without_a_writable_folder_numbers_begin_behind_the_time(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "file").write_bytes(b"")  # a folder of this name cannot be made, by root neither
+    (tmp_path / "file").write_bytes(b"")  # a folder of this name cannot be created, not even by root
     path = tmp_path / "file" / "refs"
     before = int(time.time())
     kept = await KeptRefs.load(path)

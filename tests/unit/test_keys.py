@@ -34,7 +34,7 @@ def test_control_characters_are_named_keys(layout: str, character: str, name: st
 
 
 @pytest.mark.parametrize("character", ["\u00e9", "\u4f60", "\x00", "e\u0301"])
-def test_what_the_layout_lacks(character: str) -> None:
+def test_characters_missing_in_the_layout(character: str) -> None:
     assert US.keys_for(character) == ()
 
 
@@ -85,7 +85,7 @@ def test_a_layout_has_each_code_once_and_no_other_key_codes(layout: str) -> None
     assert len(set(in_place)) == len(in_place)
 
 
-def test_no_layout_of_that_name() -> None:
+def test_an_unknown_layout() -> None:
     with pytest.raises(InvalidArgumentError, match="us, uk, de, fr"):
         layout_named("dvorak")
 
@@ -227,7 +227,7 @@ def test_commands_type_nothing() -> None:
         ("\u4f60", "To enter text, use type"),
     ],
 )
-def test_unknown_names_say_what_comes_near(given: str, hint: str) -> None:
+def test_unknown_names_suggest_similar_ones(given: str, hint: str) -> None:
     with pytest.raises(InvalidArgumentError, match=hint):
         chord_named(given)
 

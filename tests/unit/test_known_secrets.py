@@ -1,4 +1,4 @@
-"""Known secrets are found in every form in which they may be written, and nothing else is."""
+"""Known secrets are found in every encoding, and nothing else is."""
 
 from __future__ import annotations
 
@@ -69,25 +69,25 @@ def test_a_secret_is_found_in_each_form(form: Callable[[str], str], secret: str)
     assert clean.startswith("before ")
     assert clean.endswith(" behind")
     assert REDACTED in clean
-    # Of base64, the letters at either end may have a part in what stands around it.
+    # The first and last base64 characters may encode parts of the surroundings.
     assert written[6:-6] not in clean if len(written) > 16 else written not in clean
 
 
-@example(before=b"", behind=b"", secret="000\x1e0\n")  # a separator that is no line's end
+@example(before=b"", behind=b"", secret="000\x1e0\n")  # a separator that does not end a line
 @given(
     before=st.binary(max_size=5),
     behind=st.binary(max_size=5),
     secret=st.text(st.characters(codec="utf-8"), min_size=6, max_size=30),
 )
-def test_base64_hides_no_secret_wherever_it_stands(before: bytes, behind: bytes, secret: str) -> None:
+def test_base64_hides_no_secret_at_any_offset(before: bytes, behind: bytes, secret: str) -> None:
     known = KnownSecrets()
     known.add_entered(secret)
-    if known.secrets:  # blanks alone are none
+    if known.secrets:  # blank strings count for nothing
         encoded = base64.b64encode(before + secret.encode() + behind).decode()
         assert REDACTED in known.replace(encoded)
 
 
-def test_short_texts_are_not_looked_for() -> None:
+def test_short_strings_are_not_searched() -> None:
     known = KnownSecrets()
     for short in ("a", "12345", "", "      ", REDACTED):
         known.add_entered(short)
@@ -96,13 +96,13 @@ def test_short_texts_are_not_looked_for() -> None:
     assert not known.is_in("a 12345")
 
 
-def test_a_given_secret_may_be_short_and_has_no_forms_that_are_everywhere() -> None:
+def test_an_explicit_secret_may_be_short_and_has_no_common_forms() -> None:
     known = KnownSecrets(["x:"])
     assert known.replace("x: y") == f"{REDACTED} y"
     assert not known.is_in("eDo 783a Og")
 
 
-def test_a_long_text_is_found_in_pieces() -> None:
+def test_a_long_string_is_found_in_pieces() -> None:
     known = KnownSecrets()
     text = "".join(f"{number:04} " for number in range(2_000))
     known.add_entered(text)
@@ -111,14 +111,14 @@ def test_a_long_text_is_found_in_pieces() -> None:
     assert "1999" not in clean
 
 
-def test_lines_are_found_each_by_itself_whatever_ends_them() -> None:
+def test_each_line_is_found_separately_for_any_line_end() -> None:
     known = KnownSecrets()
     known.add_entered("first line\nsecond line")
     assert known.replace("first line, then second line") == f"{REDACTED}, then {REDACTED}"
     assert known.replace("first line\r\nsecond line") == REDACTED
 
 
-def test_what_was_seen_does_not_push_out_what_was_entered() -> None:
+def test_seen_secrets_do_not_displace_entered_ones() -> None:
     known = KnownSecrets()
     known.add_entered("hunter2")
     for number in range(1_000):
@@ -130,7 +130,7 @@ def test_what_was_seen_does_not_push_out_what_was_entered() -> None:
     assert not known.is_in("cookie-1 ")
 
 
-def test_what_comes_one_by_one_is_found_as_what_came_at_once() -> None:
+def test_adding_secrets_one_by_one_or_together_finds_the_same() -> None:
     known = KnownSecrets()
     for number in range(40):
         known.add_entered(f"{number:02}-secret")
@@ -144,7 +144,7 @@ def test_each_value_of_a_list_is_a_secret() -> None:
     assert known.replace("abcdef12 and dark-blue") == f"{REDACTED} and {REDACTED}"
 
 
-def test_replacing_gives_the_same_object_where_there_is_none() -> None:
+def test_replacing_without_a_match_returns_the_same_object() -> None:
     known = KnownSecrets()
     known.add_entered("hunter2")
     text, data = "nothing here", b"nothing here"
@@ -163,13 +163,13 @@ def test_a_secret_that_is_cut_in_two_is_in_neither_piece(cut: int) -> None:
     assert second == b"[redacted]</p>"
 
 
-def test_half_a_surrogate_pair_is_no_obstacle() -> None:
+def test_half_a_surrogate_pair_is_harmless() -> None:
     known = KnownSecrets()
     known.add_entered("half \ud83d of it")
     assert known.replace("x half \ud83d of it y \ude00") == f"x {REDACTED} y \ude00"
 
 
-def test_of_an_entered_text_a_beginning_is_found_too() -> None:
+def test_a_beginning_of_an_entered_text_is_found_too() -> None:
     known = KnownSecrets()
     known.add_entered("correct horse battery")
     assert known.replace("value=correct h and more") == f"value={REDACTED} and more"
@@ -179,7 +179,7 @@ def test_of_an_entered_text_a_beginning_is_found_too() -> None:
     assert known.replace("cookie-of-some") == "cookie-of-some"
 
 
-def test_a_text_that_grows_takes_the_place_of_its_beginning() -> None:
+def test_a_growing_text_replaces_its_beginning() -> None:
     known = KnownSecrets()
     for length in range(1, 40):
         known.add_typed(("secret text " * 4)[: length - 1], ("secret text " * 4)[:length])
@@ -187,7 +187,7 @@ def test_a_text_that_grows_takes_the_place_of_its_beginning() -> None:
     assert known.replace(f"x {('secret text ' * 4)[:39]} y") == f"x {REDACTED} y"
 
 
-def test_secrets_that_overlap_are_taken_out_as_one() -> None:
+def test_overlapping_secrets_are_removed_as_one() -> None:
     known = KnownSecrets()
     for secret in ("abcdefghij", "ghijklmnop"):
         known.add_entered(secret)
@@ -203,10 +203,8 @@ _LETTERS = st.text("ab", min_size=1, max_size=24).map(str.encode)
     st.text("abc", max_size=80).map(str.encode),
 )
 @example([(b"a" * 12 + b"b", 8, False), (b"a" * 9, 8, False), (b"a" * 10 + b"b", 8, True)], b"a" * 60)
-def test_each_place_has_the_longest_form_that_stands_there(
-    given: list[tuple[bytes, int, bool]], data: bytes
-) -> None:
-    """Whatever the forms have in common: as if each was compared, letter by letter, at each place."""
+def test_each_place_has_the_longest_matching_form(given: list[tuple[bytes, int, bool]], data: bytes) -> None:
+    """Whatever the forms share, the result is as if each was compared, letter by letter, at each place."""
     forms = [_Form(written, min(head, len(written)), whole) for written, head, whole in given]
     expected = set()
     for start in range(len(data)):

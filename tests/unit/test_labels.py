@@ -1,4 +1,4 @@
-"""Labels on pictures: inside of it, apart where there is room, cut at frames."""
+"""Labels on pictures: inside the picture, apart if possible, cut at frames."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ def test_every_box_in_the_picture_has_its_label_inside_of_it(boxes: list[Box]) -
     st.integers(5, 80),
     st.integers(5, 40),
 )
-def test_no_label_covers_another_where_there_is_room(
-    cells: set[tuple[int, int]], width: int, height: int
-) -> None:
+def test_labels_do_not_overlap_if_there_is_room(cells: set[tuple[int, int]], width: int, height: int) -> None:
     boxes = [(f"e{x}{y}", (x * 80.0, y * 50.0, float(width), float(height))) for x, y in sorted(cells)]
     places = [label.place for label in place_labels(boxes, SIZE, measure)]
     for number, place in enumerate(places):
@@ -104,9 +102,9 @@ def test_drawing_keeps_the_size_and_marks_the_box_at_its_scale() -> None:
         assert image.getpixel((142, 60)) == (255, 255, 255)
 
 
-def test_a_label_hides_nothing_where_something_beside_its_box_is_plain() -> None:
+def test_a_label_moves_to_a_plain_area_next_to_its_box() -> None:
     picture = Image.new("RGB", (200, 100), "white")
-    for x in range(0, 200, 2):  # something to be read everywhere but below the box
+    for x in range(0, 200, 2):  # content everywhere except below the box
         picture.paste("black", (x, 0, x + 1, 60))
     out = io.BytesIO()
     picture.save(out, "PNG")

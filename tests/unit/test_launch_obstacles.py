@@ -1,4 +1,4 @@
-"""The reason of a browser that did not start, from its own output (recorded) and the table of obstacles."""
+"""The reason of a failed browser start, from the browser's own output (recorded) and the table of obstacles."""
 
 from __future__ import annotations
 

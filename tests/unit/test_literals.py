@@ -38,12 +38,12 @@ from cdpengine.errors import InvalidArgumentError
         ({"a": {"b": [None]}}, '{["a"]:{["b"]:[null]}}'),
     ],
 )
-def test_a_value_is_written_as_itself(value: object, literal: str) -> None:
+def test_a_value_is_written_exactly(value: object, literal: str) -> None:
     assert to_literal(value) == literal
 
 
 @pytest.mark.parametrize("value", [object(), b"bytes", {1: 2}, {"a": {"b": {3}}}, 1j, lambda: 0])
-def test_what_has_no_literal_is_refused(value: object) -> None:
+def test_values_without_a_literal_are_refused(value: object) -> None:
     with pytest.raises(InvalidArgumentError):
         to_literal(value)
 

@@ -1,4 +1,4 @@
-"""Logs and warnings: what is foreign in them is one line and holds no secrets; and no module has another logger."""
+"""Logs and warnings: foreign parts are one line without secrets, and no module has another logger."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACKAGE = Path(cdpengine.__file__).parent
 HOSTILE = "a\nERROR forged \x1b]0;x\x07\x9b\u202e\ud800 https://u:hunter2@host/?token=hunter2"
 SAFE = r"a\nERROR forged \x1b]0;x\x07\x9b\u202e\ud800 https://***@host/?token=***"
 NOT_BY_US = {"_launch/process.py", "debug/recording/recorder.py"}
-"""These have loggers of the same names as others do, which have the filter."""
+"""Modules whose loggers share names with others, which have the filter."""
 
 logger = get_logger("cdpengine.test")
 
@@ -39,7 +39,7 @@ class Said:
 @pytest.mark.parametrize(
     "value", [HOSTILE, Said(), ValueError(HOSTILE)], ids=lambda value: type(value).__name__
 )
-def test_what_is_logged_is_one_line(caplog: pytest.LogCaptureFixture, value: object) -> None:
+def test_a_logged_message_is_one_line(caplog: pytest.LogCaptureFixture, value: object) -> None:
     logger.warning("%d of it: %s, %.1f", 3, value, 0.25)
     assert said(caplog) == f"WARNING 3 of it: {SAFE}, 0.2"
 
@@ -50,7 +50,7 @@ def test_named_arguments(caplog: pytest.LogCaptureFixture, value: dict[str, str]
     assert said(caplog) == f"WARNING it was {SAFE}"
 
 
-def test_an_error_of_ours_keeps_its_own_lines(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_of_the_engine_keeps_its_own_lines(caplog: pytest.LogCaptureFixture) -> None:
     logger.warning("it failed: %s", NavigationFailedError(HOSTILE, HOSTILE))
     assert said(caplog).startswith("WARNING it failed: navigation to a\\nERROR%20forged%20\\x1b")
     assert len(said(caplog).splitlines()) == 1
