@@ -1,4 +1,4 @@
-"""Announcements of verbs: once, before and after, and none without a listener."""
+"""Announcements of verbs: once, before and after each call, and only with a listener."""
 
 from __future__ import annotations
 

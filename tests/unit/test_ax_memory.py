@@ -168,7 +168,7 @@ def test_all_of_a_tree_within_is_the_tree(name: str) -> None:
     assert drawn(fold_within(ax, numbers)) == drawn(fold(ax))
 
 
-def test_only_texts_of_dropped_nodes_have_a_parent_outside_of_the_tree() -> None:
+def test_the_text_of_a_dropped_marker_is_not_a_root() -> None:
     """The text of a list marker is below a dropped node, but it is not a root."""
     ax = tree(("listitem", "", ("ListMarker", "1. ", ("StaticText", "1. ")), ("button", "Go")))
     assert [node.role for node in walk(fold(ax).roots)] == ["listitem", "button"]

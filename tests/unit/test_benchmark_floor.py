@@ -44,7 +44,7 @@ def test_a_frame_locates_its_message(size: int) -> None:
 @pytest.mark.parametrize(
     "first", [b"\x82\x01x", b"\x01\x01x", b"\x89\x00", b"\x88\x02\x03\xe8", b"\x81\x81kkkkx"]
 )
-def test_incomplete_or_binary_frames_are_refused(first: bytes) -> None:
+def test_invalid_frames_are_refused(first: bytes) -> None:
     with pytest.raises(ValueError, match="a frame began with"):
         header(first, 0, len(first))
 

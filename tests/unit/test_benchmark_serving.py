@@ -62,7 +62,7 @@ class Library:
         raise TimeoutError("its own")
 
     async def do_fill(self) -> dict[str, Any]:
-        raise AssertionError("it said that it has none")
+        raise AssertionError("it has none")
 
 
 ANSWERS: list[tuple[dict[str, Any], dict[str, Any]]] = [

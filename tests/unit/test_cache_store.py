@@ -446,7 +446,7 @@ def test_errors_of_the_store_are_the_engines() -> None:
 # ---------------------------------------------------------------------------------------------
 
 QUERIES: dict[str, Callable[[CacheStore], Any]] = {
-    "what is known for a page": lambda store: store.find(None, "https://a.example/7", limit=5),
+    "entries of a page": lambda store: store.find(None, "https://a.example/7", limit=5),
     "a page of another site": lambda store: store.find(None, "https://b.example/7", limit=5),
     "an entry of a scenario": lambda store: store.find("login", "https://a.example/7"),
     "one that begins anywhere": lambda store: store.find_from_anywhere("login"),
@@ -462,7 +462,7 @@ QUERIES: dict[str, Callable[[CacheStore], Any]] = {
 async def test_queries_take_as_many_steps_with_many_entries(
     path: Path, shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counted in steps of SQLite's virtual machine and in decrypted bodies, which do not depend on the
+    """Counted in steps of SQLite's virtual machine and in decoded bodies, which do not depend on the
     machine's load.
     """
     opened_bodies = [0]

@@ -161,7 +161,7 @@ COMPANY: dict[str, list[tuple[str, Message]]] = {
     ],
     "another body without a beginning": [("c", ask(2, request="2")), ("c", begin(b"", 2))],
     "one that is refused": [("c", ask(2, request="2")), ("c", refusal(2))],
-    "the same one, asked for again in vain": [("c", ask(2)), ("c", refusal(2))],
+    "the same one, requested again without success": [("c", ask(2)), ("c", refusal(2))],
     "the same request in another session": [
         ("c", ask(2, "T")), ("c", begin(OTHER, 2, "T")), ("c", come(OTHER, "T")),
     ],

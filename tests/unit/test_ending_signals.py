@@ -141,7 +141,7 @@ def test_a_handler_installed_meanwhile_counts_and_a_late_restore_does_no_harm() 
                 receiver = trio.open_signal_receiver(SIGTERM)
                 receiver.__enter__()
             print(getsignal(SIGTERM) is SIG_DFL)
-            receiver.__exit__(None, None, None)  # puts back what was there before: a handler without browsers
+            receiver.__exit__(None, None, None)  # restores the earlier handler, without browsers
             sys.stdout.flush()
             with Leaving("never"):
                 kill()

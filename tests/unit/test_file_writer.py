@@ -43,7 +43,7 @@ def test_all_of_it_arrives_in_order(tmp_path: Path, size: int, compressed: bool)
     assert data == b"".join(pieces)
 
 
-def test_a_borrowed_file_is_still_asked_to_the_end(tmp_path: Path) -> None:
+def test_data_of_another_holder_is_fetched_until_the_end(tmp_path: Path) -> None:
     lying = [b"last"]
 
     def gather() -> None:

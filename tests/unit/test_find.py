@@ -106,7 +106,7 @@ def test_order_of_preference_is_the_tables() -> None:
     assert choose(here, None).product == "chromium"
 
 
-def test_a_product_without_channel_prefers_its_stable_one() -> None:
+def test_a_product_without_a_channel_prefers_stable() -> None:
     beta = "/usr/bin/google-chrome-beta"
     assert choose(machine("linux", beta), "chrome").channel == "beta"
     assert choose(machine("linux", beta, "/usr/bin/google-chrome"), "chrome").channel == "stable"

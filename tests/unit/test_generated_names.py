@@ -234,7 +234,7 @@ def test_two_names_can_change_places() -> None:
     assert renaming.rename(f"{first} {second}".encode()) == f"{second} {first}".encode()
 
 
-def test_placeholders_of_names() -> None:
+def test_dropping_generated_names() -> None:
     assert drop_names(f"a {made_up('hex', 1)} b") == drop_names(f"a {made_up('hex', 2)} b")
     assert drop_names("t=1795358698724") == drop_names("t=1811000000500")
     assert drop_names(made_up("hex", 1)) == made_up("hex", 1)  # the whole string is the entered text

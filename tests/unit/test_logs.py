@@ -57,12 +57,12 @@ def test_an_error_of_the_engine_keeps_its_own_lines(caplog: pytest.LogCaptureFix
     assert "hunter2" not in said(caplog)
 
 
-def test_what_is_no_text_is_logged_safely_too(caplog: pytest.LogCaptureFixture) -> None:
+def test_other_objects_than_strings_are_logged_safely_too(caplog: pytest.LogCaptureFixture) -> None:
     logger.warning(Said())
     assert said(caplog) == f"WARNING {SAFE}"
 
 
-def test_a_traceback_begins_no_line_with_what_is_foreign(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_traceback_begins_no_line_with_foreign_text(caplog: pytest.LogCaptureFixture) -> None:
     try:
         raise ValueError(HOSTILE)
     except ValueError:
@@ -76,7 +76,7 @@ def test_a_traceback_begins_no_line_with_what_is_foreign(caplog: pytest.LogCaptu
     assert "hunter2" not in said(caplog)
 
 
-def test_the_filter_is_there_once() -> None:
+def test_the_filter_is_installed_once() -> None:
     assert get_logger("cdpengine.test") is logger
     assert len(logger.filters) == 1
 
@@ -87,7 +87,7 @@ def calls(*names: str) -> list[tuple[str, ast.Call]]:
     return [
         (str(path.relative_to(PACKAGE)), node)
         for path, text in texts.items()
-        if any(name.rpartition(".")[2] in text for name in names)  # to parse them all takes seconds
+        if any(name.rpartition(".")[2] in text for name in names)  # parsing all of them takes seconds
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in names
     ]
@@ -129,13 +129,16 @@ WARNINGS = {
     (
         "_page/scripts/evaluation_sessions.py",
         "the connection for evaluation ",
-    ): "see to the endpoint, or start anew",
-    ("_launch/process.py", "browser process %d did not end"): "see what keeps the process",
+    ): "check the endpoint, or restart",
+    ("_launch/process.py", "browser process %d did not end"): "find out what keeps the process",
     ("_launch/profile.py", "cannot remove the temporary pr"): "remove the folder by hand",
     ("shell/kept_refs.py", "the numbers of refs are lost w"): "let the state folder be written",
     ("shell/kept_refs.py", "the numbers of refs cannot be "): "remove the file, or repair it",
     ("debug/proxy_server.py", "the proxy listens on %s:%d: ev"): "let it listen on loopback",
-    ("debug/replaying/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
+    (
+        "debug/replaying/replay_server.py",
+        "not replayed: %s",
+    ): "record again, or let the program ask as before",
     ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",
     ("cache/entry_table.py", "an entry of the cache is skipp"): "delete it, or put another in its place",
     ("_budget.py", None): "give the timeout in seconds",
@@ -146,7 +149,7 @@ WARNINGS = {
     (
         "cache/replaying/execution.py",
         "a cancelled run of %s: step %d",
-    ): "undo by hand what the rollback did not",
+    ): "undo the remaining changes by hand",
     ("act/cached/hooks.py", "a hook of %s failed: %s"): "mend the hook, or leave it out",
     ("act/cached/hooks.py", "a hook of %s took more than %s"): "have the hook do less",
     ("_api/scopes/awaitable_scope.py", None): "await it, or enter it",
@@ -157,16 +160,16 @@ WARNINGS = {
     (
         "pool/pooled_browser.py",
         "%s: the state of the context %",
-    ): "log in again there: its next lease begins anew",
+    ): "log in again there: its next lease starts fresh",
     ("_protocol/streams.py", "the consumer of %s, opened at "): "receive faster, or subscribe to less",
     ("_emulation/emulation.py", "%s: %s"): "leave out the setting that the error names",
     ("_storage/storage_state.py", "%s"): "the saved state lacks that origin: see why it cannot be reached",
 }
-"""Each place that warns, by the beginning of its text; and what who reads the warning can do about it."""
+"""Each warning in the code, by the beginning of its message, and the reader's remedy."""
 
 
-def test_every_warning_is_one_that_its_reader_can_act_on() -> None:
-    """What nobody can do anything about is logged as information, or counted."""
+def test_every_warning_has_a_remedy() -> None:
+    """Events without a remedy are logged as information, or counted."""
     found = set()
     for path, call in calls(
         "logger.warning", "_log.warning", "logger.log", "RepeatedWarning", "warnings.warn"
@@ -192,7 +195,7 @@ def test_a_warning_of_ours() -> None:
     )
 
 
-def test_what_the_program_entered_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_entered_text_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
     instruments = Instruments()
     for secret in (
         "correct horse",

@@ -1,4 +1,7 @@
-"""Turns at hosts: never too many, never too soon, in order, and nobody waits for another host. Retry-After is read."""
+"""Turns at hosts: limits, delays and order hold, and no task waits for another host.
+
+Retry-After is parsed.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ A, B = "http://a.example/", "http://b.example/"
 # --- the schedule -------------------------------------------------------------------------------------------
 
 
-def test_a_host_gets_its_number_at_once_and_its_delay() -> None:
+def test_a_host_gets_its_limit_immediately_and_then_its_delay() -> None:
     schedule = HostSchedule(at_once=2, delay=1.0)
     assert schedule.begin("a", 0.0) is None
     assert schedule.begin("a", 0.5) == 1.0  # too soon
@@ -42,7 +45,7 @@ def test_the_longer_delay_counts_and_is_bounded() -> None:
     assert HostSchedule(at_once=1, delay=9.0, longest_delay=5.0).begin("a", 0.0) is None
 
 
-def test_a_pause_holds_for_all_and_is_only_made_longer() -> None:
+def test_a_pause_applies_to_all_and_is_only_extended() -> None:
     schedule = HostSchedule(at_once=9, delay=0.0, longest_pause=100.0)
     assert schedule.begin("a", 0.0) is None
     assert schedule.pause("a", 0.0, 10.0) == 10.0
@@ -56,7 +59,7 @@ def test_a_pause_holds_for_all_and_is_only_made_longer() -> None:
     assert schedule.begin("new", 0.0) is None
 
 
-def test_what_did_not_begin_does_not_end() -> None:
+def test_an_end_without_a_start_is_ignored() -> None:
     schedule = HostSchedule()
     with pytest.raises(RuntimeError):
         schedule.end("a")
@@ -66,7 +69,7 @@ def test_what_did_not_begin_does_not_end() -> None:
         schedule.end("a")
 
 
-def test_hosts_whose_past_says_nothing_are_forgotten() -> None:
+def test_hosts_with_an_irrelevant_past_are_forgotten() -> None:
     schedule = HostSchedule(at_once=1, delay=1.0, longest_delay=10.0, longest_pause=1e6)
     assert schedule.begin("busy", 0.0) is None
     schedule.pause("paused", 0.0, 1e6)
@@ -88,7 +91,7 @@ def test_hosts_whose_past_says_nothing_are_forgotten() -> None:
         ("delay", math.nan), ("delay", "1"), ("longest_delay", -1), ("longest_pause", math.inf), ("delay", True),
     ],
 )  # fmt: skip
-def test_limits_that_cannot_be_kept_are_refused(name: str, value: object) -> None:
+def test_impossible_limits_are_refused(name: str, value: object) -> None:
     with pytest.raises(InvalidArgumentError, match=name):
         HostSchedule(**{name: value})  # type: ignore[arg-type]
 
@@ -152,7 +155,7 @@ async def test_turns_of_a_host_are_given_in_order_at_their_times(
     assert limits.waiting(A) == 0
 
 
-async def test_nobody_waits_for_another_host(autojump_clock: trio.testing.MockClock) -> None:
+async def test_no_task_waits_for_another_host(autojump_clock: trio.testing.MockClock) -> None:
     limits = limits_of()
     limits.pause(A, 100.0)
     start = trio.current_time()
@@ -178,7 +181,7 @@ async def test_ports_schemes_and_spellings_are_one_host(autojump_clock: trio.tes
     assert trio.current_time() == start + 15.0
 
 
-async def test_a_pause_that_begins_while_tasks_wait_holds_for_them(
+async def test_a_pause_that_begins_while_tasks_wait_applies_to_them(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     limits = limits_of(delay=1.0)
@@ -220,11 +223,11 @@ async def test_a_scheduler_may_begin_without_waiting(autojump_clock: trio.testin
         nursery.start_soon(visit_once, limits, A)
         await trio.testing.wait_all_tasks_blocked()
         await trio.sleep(5.0)
-        limits.end(A)  # it wakes the task that waits
+        limits.end(A)  # it wakes the waiting task
     assert trio.current_time() == start + 5.0
 
 
-async def test_a_failed_visit_gives_its_turn_back(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_failed_visit_returns_its_turn(autojump_clock: trio.testing.MockClock) -> None:
     limits = limits_of()
     with pytest.raises(ZeroDivisionError):
         async with limits.turn(A):
@@ -265,7 +268,7 @@ async def test_a_turn_in_a_cancelled_scope_begins_nothing(autojump_clock: trio.t
 
 
 @pytest.mark.parametrize("seed", range(20))
-async def test_a_walk_of_many_jobs_over_hosts_breaks_no_limit_and_starves_nobody(
+async def test_a_walk_of_many_jobs_over_hosts_breaks_no_limit_and_starves_none(
     seed: int, autojump_clock: trio.testing.MockClock
 ) -> None:
     chance = random.Random(seed)
@@ -315,7 +318,7 @@ async def test_a_walk_of_many_jobs_over_hosts_breaks_no_limit_and_starves_nobody
             nursery.start_soon(visit, number)
     assert finished == 150
     for url in urls:
-        # In order, whatever was cancelled between.
+        # In order, despite cancelled tasks in between.
         assert [each for each in asked[url] if each in begun[url]] == begun[url]
         assert set(asked[url]) - set(begun[url]) <= cancelled
         assert limits.waiting(url) == 0
@@ -337,7 +340,7 @@ NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT
         (503, {"Retry-After": "Sunday, 06-Nov-94 08:50:37 GMT"}, 60.0),
         (503, {"Retry-After": "Sun Nov  6 08:50:37 1994"}, 60.0),
         (503, {"Retry-After": "Sun, 06 Nov 1994 08:40:00 GMT"}, 0.0),
-        # The server's clock is an hour behind.
+        # The server's clock is an hour slow.
         (429, {"Retry-After": formatdate(NOW - 3500, usegmt=True), "Date": formatdate(NOW - 3600, usegmt=True)}, 100.0),
         (429, {"Retry-After": formatdate(NOW + 7, usegmt=True), "Date": "yesterday"}, 7.0),
         (200, {"Retry-After": "120"}, None),

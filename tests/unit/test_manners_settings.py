@@ -1,4 +1,4 @@
-"""Manners as settings: what is refused, what a copy has, and the name that rules are looked up by."""
+"""Manners as settings: refusals, copies, and the name that selects rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cdpengine.pool.manners import Manners, SeenUrls
 from cdpengine.pool.manners.robots import product_token
 
 
-def test_urls_are_admitted_once_where_they_are_remembered() -> None:
+def test_urls_are_admitted_once_if_remembered() -> None:
     assert Manners().admit("http://a.example/") is True
     manners = Manners(seen=SeenUrls())
     assert manners.admit("http://a.example/")
@@ -39,7 +39,7 @@ def test_a_copy_has_the_settings_and_no_memory() -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_settings_that_cannot_be_kept_are_refused(settings: dict[str, object]) -> None:
+def test_impossible_settings_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(InvalidArgumentError):
         Manners(**settings)  # type: ignore[arg-type]
 
@@ -54,5 +54,5 @@ def test_settings_that_cannot_be_kept_are_refused(settings: dict[str, object]) -
         ("1x", ""),
     ],
 )
-def test_the_name_of_an_agent_is_what_it_begins_with(agent: str, token: str) -> None:
+def test_the_name_of_an_agent_is_its_beginning(agent: str, token: str) -> None:
     assert product_token(agent) == token

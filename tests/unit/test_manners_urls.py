@@ -1,4 +1,4 @@
-"""URLs of the web have one form each; a bounded memory says which were seen; a host is one's own or foreign."""
+"""URLs of the web have one form each; a bounded memory knows the seen ones; a host is local or foreign."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize("urls", SAME, ids=lambda urls: urls[0])
-def test_urls_that_mean_the_same_have_one_form(urls: list[str]) -> None:
+def test_equivalent_urls_have_one_form(urls: list[str]) -> None:
     assert {canonicalize_url(url) for url in urls} == {urls[0]}
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_what_a_server_can_tell_apart_stays_apart(one: str, other: str) -> None:
+def test_urls_that_a_server_can_distinguish_stay_different(one: str, other: str) -> None:
     assert canonicalize_url(one) != canonicalize_url(other)
 
 
@@ -75,7 +75,7 @@ def test_what_a_server_can_tell_apart_stays_apart(one: str, other: str) -> None:
     ],
     ids=repr,
 )  # fmt: skip
-def test_what_is_no_url_of_the_web_is_refused_without_being_repeated(url: object) -> None:
+def test_other_strings_are_refused_without_being_repeated(url: object) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         canonicalize_url(url)  # type: ignore[arg-type]
     assert "hunter2" not in str(caught.value)
@@ -99,7 +99,7 @@ def test_the_form_of_a_form_is_the_same(scheme: str, host: str, rest: str) -> No
     assert canonicalize_url(form) == form
     assert form.isascii()
     assert form.isprintable()
-    # A browser takes quotes and such in a host; no name has them.
+    # A browser accepts quotes and similar characters in a host; no name has them.
     assert not set(form.split("/", 3)[3]) & set(' "<>#')
 
 
@@ -118,7 +118,7 @@ def test_urls_that_rfc_3986_calls_equivalent_have_one_form(
     path: list[str], query: list[str], chance: random.Random
 ) -> None:
     def written(text: str) -> str:
-        """Write triplets in another case, unreserved characters as triplets."""
+        """Write percent-encoded triplets in another case, and unreserved characters as triplets."""
         pieces = []
         position = 0
         while position < len(text):
@@ -151,7 +151,7 @@ def test_urls_that_rfc_3986_calls_equivalent_have_one_form(
     assert canonicalize_url(url(write=True)) == canonicalize_url(url(write=False)) == url(write=False)
 
 
-def test_parameters_are_sorted_and_dropped_where_it_is_asked_for() -> None:
+def test_parameters_are_sorted_and_dropped_on_request() -> None:
     url = "http://a.example/?b=2&a=1&UTM_source=x&b=1&gclid=5&"
     assert canonicalize_url(url, sort_query=True) == "http://a.example/?&UTM_source=x&a=1&b=2&b=1&gclid=5"
     assert canonicalize_url(url, drop_parameters=TRACKING_PARAMETERS) == "http://a.example/?b=2&a=1&b=1&"
@@ -161,10 +161,11 @@ def test_parameters_are_sorted_and_dropped_where_it_is_asked_for() -> None:
     assert canonicalize_url(url) == url
 
 
-# --- what was seen ------------------------------------------------------------------------------------------
+# --- seen URLs
+# ------------------------------------------------------------------------------------------------
 
 
-def test_a_url_is_new_once_however_it_is_written() -> None:
+def test_a_url_is_new_once_in_any_spelling() -> None:
     seen = SeenUrls()
     assert seen.add("http://a.example/?x=1")
     assert not seen.add("HTTP://A.example:80/?x=1#y")
@@ -181,7 +182,7 @@ def test_its_options_are_those_of_the_form() -> None:
 
 
 @pytest.mark.parametrize("text", ["about:blank", "not a URL", "\ud800", ""])
-def test_what_is_no_url_of_the_web_stands_for_itself(text: str) -> None:
+def test_other_strings_represent_themselves(text: str) -> None:
     seen = SeenUrls()
     assert seen.add(text)
     assert not seen.add(text)
@@ -189,14 +190,14 @@ def test_what_is_no_url_of_the_web_stands_for_itself(text: str) -> None:
 
 
 @pytest.mark.parametrize("most", [2, 3, 10, 101])
-def test_the_memory_is_bounded_and_keeps_what_is_young(most: int) -> None:
+def test_the_memory_is_bounded_and_keeps_recent_urls(most: int) -> None:
     seen, order, chance = SeenUrls(most), list[int](), random.Random(most)
     for _ in range(3_000):
         number = chance.randrange(3 * most)
         is_new = seen.add(f"http://a.example/{number}")
         latest = list(dict.fromkeys(reversed(order)))[: most // 2 - 1]
-        assert not (is_new and number in latest)  # what was just added is known
-        assert is_new or number in order  # and nothing is known that was never added
+        assert not (is_new and number in latest)  # the latest addition is known
+        assert is_new or number in order  # and unseen URLs are unknown
         order.append(number)
         assert len(seen) <= most
 
@@ -207,7 +208,8 @@ def test_a_memory_without_room_is_refused(most: object) -> None:
         SeenUrls(most)  # type: ignore[arg-type]
 
 
-# --- what is foreign ----------------------------------------------------------------------------------------
+# --- foreign hosts
+# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -233,11 +235,11 @@ def test_a_host_of_the_internet_is_foreign(url: str) -> None:
         "file:///etc/hosts", "", "no URL", "http://", "http://user@localhost/",
     ],
 )  # fmt: skip
-def test_this_machine_and_its_network_are_not(url: str) -> None:
+def test_this_machine_and_its_network_are_local(url: str) -> None:
     assert not is_foreign(url)
 
 
-def test_names_of_ones_own_are_not_foreign() -> None:
+def test_listed_names_are_not_foreign() -> None:
     assert not is_foreign(f"http://{socket.gethostname()}/")
     own = ("Example.com.", "8.8.8.8")
     for url in ("http://example.com/", "http://a.b.example.com/", "http://8.8.8.8/"):

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md says where everything is, and every module opens with what it is."""
+"""CONTRIBUTING.md locates everything, and every module opens with its description."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def folders() -> set[str]:
 
 
 def rows() -> Iterator[str]:
-    """Yield what stands in backticks in the row of each folder of the package."""
+    """Yield the names in backticks in each folder's row of the package table."""
     for line in TEXT.partition("\n## The layers\n")[2].partition("\n## ")[0].splitlines():
         if line.startswith("|"):
             yield from re.findall(r"`([^`]+/)`", line)
@@ -32,7 +32,7 @@ def named_files() -> set[str]:
 
 
 def first_line(path: Path) -> str:
-    """Return the first line of what a module says of itself: a docstring, or the comment at the top of a script."""
+    """Return the first line of a module's description: a docstring, or the comment at the top of a script."""
     source = path.read_text("utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
@@ -45,20 +45,20 @@ def test_every_folder_has_its_line_and_nothing_else() -> None:
     assert set(named) == folders()
 
 
-def test_every_file_that_is_named_exists() -> None:
+def test_every_named_file_exists() -> None:
     places = (ROOT, PACKAGE)
     missing = [name for name in named_files() if not any((place / name).is_file() for place in places)]
     assert named_files()
     assert missing == []
 
 
-def test_there_is_no_list_of_files() -> None:
+def test_no_list_of_files_exists() -> None:
     assert len(TEXT.splitlines()) <= MOST_LINES, (
         "CONTRIBUTING.md lists no files any more: take such rows out again"
     )
 
 
-def test_every_module_opens_with_what_it_is() -> None:
+def test_every_module_opens_with_its_description() -> None:
     modules = [
         path for kind in ("py", "js") for path in PACKAGE.rglob(f"*.{kind}") if "demo_site" not in path.parts
     ]

@@ -1,4 +1,4 @@
-"""`cdpengine map` without a browser: what it refuses, what it says, and how it shows progress."""
+"""`cdpengine map` without a browser: refusals, messages, and the progress display."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cdpengine.pool.mapping.run_files import RunFiles
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with inputs, and no browser: what gets as far as starting one fails."""
+    """A folder with inputs, without a browser: a command that reaches the browser start fails."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
     (tmp_path / "in.txt").write_text("http://127.0.0.1:9/a\nhttp://127.0.0.1:9/b\n")
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def record(*failing: int) -> None:
-    """Leave the files of a run in which all inputs have an outcome."""
+    """Create the files of a run in which all inputs have an outcome."""
     files = RunFiles.open(MapFiles(function="markdown", inputs=Path("in.txt"), output=Path("out.jsonl")))
     for number, line in enumerate(Path("in.txt").read_bytes().splitlines(), 1):
         entry = read_input(number, line)
@@ -60,7 +60,7 @@ def record(*failing: int) -> None:
     (("markdown", "in.txt", "-o", "."), "directory"),
 ])  # fmt: skip
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
-def test_what_cannot_work_is_refused(
+def test_invalid_options_are_refused(
     folder: Path, arguments: tuple[str, ...], said: str, *, as_json: bool
 ) -> None:
     done = run_here("map", *arguments, *(["--json"] if as_json else []))
@@ -72,7 +72,7 @@ def test_what_cannot_work_is_refused(
     assert [path.name for path in folder.iterdir()] == ["in.txt"]
 
 
-def test_another_files_lines_are_not_touched(folder: Path) -> None:
+def test_lines_of_another_file_are_not_touched(folder: Path) -> None:
     (folder / "out.jsonl").write_text('{"a":1}\n')
     done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
     assert (done.returncode, "whose line 1 was not written by `map`" in done.stderr) == (2, True)
@@ -105,7 +105,7 @@ def test_another_function_is_refused() -> None:
     ((), 0, "2 before"),
     ((2,), 1, "1 before; 1 failed (out.failures.jsonl, 1 of them before)"),
 ])  # fmt: skip
-def test_what_is_done_takes_no_browser(failing: tuple[int, ...], status: int, said: str) -> None:
+def test_finished_inputs_start_no_browser(failing: tuple[int, ...], status: int, said: str) -> None:
     record(*failing)
     done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
     assert (done.returncode, done.stdout) == (status, "")
@@ -121,7 +121,7 @@ def test_what_is_done_takes_no_browser(failing: tuple[int, ...], status: int, sa
     )
 
 
-def test_where_no_browser_comes_up_all_is_left(folder: Path) -> None:
+def test_without_a_browser_all_inputs_are_left(folder: Path) -> None:
     done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
     assert done.returncode == 1
     assert "out.jsonl: 0 done in " in done.stderr
@@ -130,7 +130,7 @@ def test_where_no_browser_comes_up_all_is_left(folder: Path) -> None:
     assert (folder / "out.jsonl").read_bytes() == b""
 
 
-def test_help_says_what_is_done_twice() -> None:
+def test_help_explains_which_inputs_run_twice() -> None:
     done = run_here("map", "--help")
     assert done.returncode == 0
     text = " ".join(done.stdout.split())

@@ -1,4 +1,4 @@
-"""The files of a run, cut at every byte, on a disk that is full at every byte, changed, and taken twice."""
+"""The files of a run, cut at every byte, on a disk that is full at every byte, changed, and used twice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def settings(folder: Path, **more: Any) -> MapFiles:
 
 
 def do_all(files: RunFiles, inputs: list[MapInput] = INPUTS, *, failing: set[int] = FAILING) -> list[int]:
-    """Do what has no outcome, as a run does; return the lines that were begun."""
+    """Process the inputs without an outcome, as a run does. Return the started lines."""
     begun = []
     for entry in inputs:
         if files.recorded.has(entry.line):
@@ -70,7 +70,7 @@ def write_all(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def whole_lines(content: bytes) -> set[int]:
-    """Return the lines that a cut file still says the outcomes of: those that lack their end alone, too."""
+    """Return the inputs whose outcomes remain in a cut file, including a last line without its line end."""
     found = set()
     for line in content.split(b"\n"):
         try:
@@ -81,7 +81,7 @@ def whole_lines(content: bytes) -> set[int]:
 
 
 def cuts_of(content: bytes, *, every: bool) -> list[int]:
-    """Return where to cut a file: at each byte, or around the ends of lines and at some others."""
+    """Return where to cut a file: at each byte, or around the ends of lines and at a sample of others."""
     near = {end + by for end, byte in enumerate(content) if byte == ord("\n") for by in (-1, 0, 1, 2)}
     return [cut for cut in range(len(content)) if every or cut in near or cut % 11 == 0]
 
@@ -89,10 +89,10 @@ def cuts_of(content: bytes, *, every: bool) -> list[int]:
 @pytest.mark.parametrize("rest", [b"", b"\0\0\0"], ids=["cut", "cut and zeros"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["o.jsonl", "o.failures.jsonl", "o.jsonl.journal"])
-def test_a_file_that_was_cut_at_any_byte(
+def test_a_file_cut_at_any_byte(
     tmp_path: Path, name: str, mode: str, rest: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)  # nothing here is about a power cut
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # these tests are not about power failures
     options = MODES[mode]
     assert run(tmp_path, once=options.get("once", False)) == [1, 2, 3, 4, 5]
     complete = files_of(tmp_path)
@@ -106,7 +106,7 @@ def test_a_file_that_was_cut_at_any_byte(
         if mode == "again":
             assert begun == sorted(set(range(1, 6)) - known), cut
         elif mode == "once":
-            # Each was marked before: a mark that was cut is the one thing that can let an input begin again.
+            # Each was marked before. Only a cut mark can let an input start again.
             assert set(begun) <= (set(range(1, 6)) - known if name.endswith("journal") else set()), cut
             interrupted = [
                 each["line"]
@@ -132,14 +132,14 @@ def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, mode: str, monkeypatch:
             pytest.raises(ResultsNotWrittenError, match="exceeds the limit of this program"),
         ):
             run(tmp_path, **options)
-        done = outcomes_of(tmp_path / "o.jsonl")  # all that is there is whole
+        done = outcomes_of(tmp_path / "o.jsonl")  # every existing line is complete
         assert set(done.values()) <= {1}
         begun = run(tmp_path, **options)
         assert outcomes_of(tmp_path / "o.jsonl") == dict.fromkeys(range(1, 6), 1), size
         assert not set(begun) & set(done) or mode == "retry", size
 
 
-def test_failures_that_are_done_again_leave_their_file(tmp_path: Path) -> None:
+def test_repeated_failures_leave_their_file(tmp_path: Path) -> None:
     run(tmp_path)
     files = RunFiles.open(settings(tmp_path, retry_failures=True))
     assert (files.done_before, files.failed_before) == (3, 2)
@@ -150,10 +150,10 @@ def test_failures_that_are_done_again_leave_their_file(tmp_path: Path) -> None:
     files = RunFiles.open(settings(tmp_path, retry_failures=True))
     assert do_all(files, failing=set()) == [4]
     files.close()
-    assert not (tmp_path / "o.failures.jsonl").exists()  # there are none
+    assert not (tmp_path / "o.failures.jsonl").exists()  # without failures
 
 
-def test_a_run_of_failures_that_was_killed_leaves_one_outcome_each(tmp_path: Path) -> None:
+def test_a_killed_run_of_failures_leaves_one_outcome_each(tmp_path: Path) -> None:
     run(tmp_path)
     before = files_of(tmp_path)["o.failures.jsonl"]
     files = RunFiles.open(settings(tmp_path, retry_failures=True))
@@ -167,7 +167,7 @@ def test_a_run_of_failures_that_was_killed_leaves_one_outcome_each(tmp_path: Pat
     assert outcomes_of(tmp_path / "o.jsonl") == dict.fromkeys(range(1, 6), 1)
 
 
-def test_failures_stay_where_they_cannot_be_written_anew(tmp_path: Path) -> None:
+def test_failures_stay_if_they_cannot_be_rewritten(tmp_path: Path) -> None:
     inputs = [read_input(number, b"http://host/%d" % number) for number in range(1, 60)]
     files = RunFiles.open(settings(tmp_path))
     do_all(files, inputs, failing={entry.line for entry in inputs})
@@ -183,14 +183,15 @@ def test_failures_stay_where_they_cannot_be_written_anew(tmp_path: Path) -> None
     assert outcomes_of(tmp_path / "o.jsonl") == dict.fromkeys(range(1, 60), 1)
 
 
-# --- inputs that changed ----------------------------------------------------------------------------------------
+# --- changed inputs
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("change", "line"), [
     (lambda lines: lines, None),
     (lambda lines: [*lines, b"http://new/"], None),
-    (lambda lines: [*lines[:4], b"http://other/"], None),  # which is not done yet
-    (lambda lines: [b" http://a/\r", *lines[1:]], None),  # blanks around a line are not of it
+    (lambda lines: [*lines[:4], b"http://other/"], None),  # not processed yet
+    (lambda lines: [b" http://a/\r", *lines[1:]], None),  # blanks around a line do not belong to it
     (lambda lines: [b"http://other/", *lines[1:]], 1),
     (lambda lines: [lines[0], b"", *lines[1:]], 2),
     (lambda lines: [lines[0], *lines[2:]], 2),
@@ -198,7 +199,7 @@ def test_failures_stay_where_they_cannot_be_written_anew(tmp_path: Path) -> None
     (lambda lines: lines[:3], 4),
     (lambda _: [], 1),
 ])  # fmt: skip
-def test_inputs_that_are_not_those_of_before(change: Any, line: int | None) -> None:
+def test_changed_inputs_are_refused(change: Any, line: int | None) -> None:
     recorded = Recorded()
     for entry in INPUTS[:4]:
         recorded.add(entry.line, entry.digest)
@@ -213,7 +214,7 @@ def test_inputs_that_are_not_those_of_before(change: Any, line: int | None) -> N
         survey("in", lambda _: next(blocks), recorded)
 
 
-def test_what_is_known_of_ten_million_lines_takes_little() -> None:
+def test_the_state_of_ten_million_lines_is_small() -> None:
     recorded = Recorded()
     assert recorded.add(10_000_000, "0000000000000000")
     assert not recorded.add(10_000_000, "0000000000000000")
@@ -223,7 +224,8 @@ def test_what_is_known_of_ten_million_lines_takes_little() -> None:
     assert not recorded.has(10_000_001)
 
 
-# --- files that are not those of the run ------------------------------------------------------------------------
+# --- foreign files
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", ["output", "failures", "journal"])
@@ -245,7 +247,7 @@ def test_a_file_has_one_run_at_a_time(tmp_path: Path, what: str) -> None:
     RunFiles.open(settings(tmp_path)).close()
 
 
-def test_a_file_that_is_replaced_stays_locked(tmp_path: Path) -> None:
+def test_a_replaced_file_stays_locked(tmp_path: Path) -> None:
     run(tmp_path)
     file = LineFile.open(tmp_path / "o.failures.jsonl", what="failures")
     file.keep_only(lambda _place, line: line == 4)
@@ -265,7 +267,9 @@ FOREIGN = [b"hello", b"hello\n", b"{}\n", b'{"line":1}\n', b'{"line":0,"digest":
 @pytest.mark.parametrize("place", ["alone", "before", "between"])
 @pytest.mark.parametrize("content", FOREIGN)
 @pytest.mark.parametrize("name", ["o.jsonl", "o.failures.jsonl"])
-def test_what_no_run_wrote_is_left_as_it_is(tmp_path: Path, name: str, content: bytes, place: str) -> None:
+def test_a_file_of_other_origin_is_left_unchanged(
+    tmp_path: Path, name: str, content: bytes, place: str
+) -> None:
     path = tmp_path / name
     if place != "alone":
         run(tmp_path)
@@ -281,7 +285,7 @@ def test_what_no_run_wrote_is_left_as_it_is(tmp_path: Path, name: str, content: 
 
 
 @pytest.mark.parametrize("options", [{"function": "g"}, {"once": True}, {"failures": "other.jsonl"}], ids=str)
-def test_a_run_goes_on_as_it_was_begun(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_a_run_continues_with_its_original_options(tmp_path: Path, options: dict[str, Any]) -> None:
     run(tmp_path)
     before = files_of(tmp_path)
     if "failures" in options:
@@ -292,7 +296,7 @@ def test_a_run_goes_on_as_it_was_begun(tmp_path: Path, options: dict[str, Any]) 
     assert files_of(tmp_path) == before
 
 
-def test_results_that_are_gone_are_not_taken_for_none(tmp_path: Path) -> None:
+def test_missing_results_are_not_treated_as_an_empty_run(tmp_path: Path) -> None:
     run(tmp_path)
     (tmp_path / "o.jsonl").unlink()
     with pytest.raises(InvalidArgumentError, match=r"missing although o\.jsonl\.journal exists"):
@@ -307,7 +311,7 @@ def test_a_run_can_be_moved(tmp_path: Path) -> None:
     assert run(tmp_path / "b") == []
 
 
-def test_no_file_is_two(tmp_path: Path) -> None:
+def test_no_file_has_two_purposes(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     same = tmp_path / "link" / "o.jsonl"
     every: list[dict[str, Any]] = [

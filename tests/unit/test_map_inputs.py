@@ -1,4 +1,4 @@
-"""Lines of inputs: what they are taken for, in whatever pieces they come; and functions by their names."""
+"""Lines of inputs: their interpretation, in pieces of any size; and functions by name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cdpengine.pool.mapping.journal import Recorded
     (b"{}", {}),
     ('"\u00fc\U0001f469"'.encode(), "\u00fc\U0001f469"),
 ])  # fmt: skip
-def test_what_a_line_is(line: bytes, value: object) -> None:
+def test_the_meaning_of_a_line(line: bytes, value: object) -> None:
     entry = read_input(3, line)
     assert (entry.line, entry.value, entry.problem) == (3, value, "")
     assert len(entry.digest) == 16
@@ -46,7 +46,7 @@ def test_what_a_line_is(line: bytes, value: object) -> None:
     (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deep"),
     (b"http://" + b"a" * LONGEST, "more than"),
 ], ids=lambda each: str(each)[:20])  # fmt: skip
-def test_what_is_no_input_says_why(line: bytes, problem: str) -> None:
+def test_an_invalid_input_gives_the_reason(line: bytes, problem: str) -> None:
     entry = read_input(1, line)
     assert problem in entry.problem
     assert isinstance(entry.value, str)
@@ -65,7 +65,7 @@ def read_all(pieces: Sequence[bytes], recorded: Recorded | None = None) -> list[
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("last", [b"", b"http://last/"])
-def test_lines_come_in_any_pieces(end: bytes, last: bytes) -> None:
+def test_lines_arrive_in_any_pieces(end: bytes, last: bytes) -> None:
     text = b"\xef\xbb\xbf" + end.join([b"http://a/", b"", b'"b"', b"  ", '{"\u00fc":1}'.encode(), last])
     expected: list[tuple[int, object]] = [(1, "http://a/"), (3, "b"), (5, {"\u00fc": 1})]
     if last:
@@ -77,7 +77,7 @@ def test_lines_come_in_any_pieces(end: bytes, last: bytes) -> None:
         assert read_all([text[a:b] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]) == expected
 
 
-def test_a_file_without_line_ends_is_not_taken_into_memory() -> None:
+def test_a_file_without_line_ends_is_not_read_into_memory() -> None:
     lines = Lines()
     block = b"a" * BLOCK
     for _ in range(2 * LONGEST // BLOCK):
@@ -87,7 +87,7 @@ def test_a_file_without_line_ends_is_not_taken_into_memory() -> None:
     assert after == b"http://b/"
 
 
-def test_what_has_an_outcome_is_left_out_and_looked_at() -> None:
+def test_finished_inputs_are_skipped_but_verified() -> None:
     recorded = Recorded()
     entries = [read_input(number, b"http://%d/" % number) for number in range(1, 6)]
     for entry in (entries[0], entries[3]):
@@ -99,7 +99,8 @@ def test_what_has_an_outcome_is_left_out_and_looked_at() -> None:
             read_all([wrong], recorded)
 
 
-# --- functions by their names -----------------------------------------------------------------------------------
+# --- functions by name
+# --------------------------------------------------------------------------------------------
 
 SOURCE = """
 from functools import partial
@@ -194,6 +195,6 @@ def test_a_file_named_as_a_module_of_others_is_refused(folder: Path) -> None:
 
 @pytest.mark.parametrize("item", [None, 7, {}, {"url": 3}, ["http://host/"]], ids=str)
 @pytest.mark.parametrize("function", [each.function for each in READY.values()])
-async def test_ready_functions_say_what_an_item_is(function: Callable[..., Any], item: object) -> None:
+async def test_built_in_functions_describe_their_item(function: Callable[..., Any], item: object) -> None:
     with pytest.raises(InvalidArgumentError, match='expected an address, or an object with one as its "url"'):
         await function(None, item)

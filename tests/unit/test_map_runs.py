@@ -97,7 +97,7 @@ async def test_each_input_has_its_outcome(inputs: Path) -> None:
     assert "at" not in failed[2]["error"]
 
 
-async def test_nothing_is_done_twice_and_new_lines_are_done(inputs: Path) -> None:
+async def test_nothing_runs_twice_and_new_lines_run(inputs: Path) -> None:
     called: Counter[int] = Counter()
 
     async def work(page: object, url: str) -> int:
@@ -120,7 +120,7 @@ async def test_nothing_is_done_twice_and_new_lines_are_done(inputs: Path) -> Non
     assert outcomes_of(inputs.with_name("o.jsonl")) == dict.fromkeys(range(1, 15), 1)
 
 
-async def test_inputs_that_changed_are_refused_before_anything_is_done(inputs: Path) -> None:
+async def test_changed_inputs_are_refused_before_any_work(inputs: Path) -> None:
     await run(inputs)
     inputs.write_text(inputs.read_text().replace("/7\n", "/77\n") + "http://host/13\n")
     with pytest.raises(
@@ -138,12 +138,13 @@ async def test_inputs_that_cannot_be_read(tmp_path: Path, what: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# --- runs that end early ----------------------------------------------------------------------------------------
+# --- runs that end early
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("once", [False, True])
 @pytest.mark.parametrize("far", [False, True])
-async def test_a_run_that_is_cancelled_anywhere_goes_on(inputs: Path, *, once: bool, far: bool) -> None:
+async def test_a_run_cancelled_at_any_point_continues(inputs: Path, *, once: bool, far: bool) -> None:
     chance = random.Random(3 + once)
     called: Counter[int] = Counter()
 
@@ -180,9 +181,7 @@ async def test_a_run_that_is_cancelled_anywhere_goes_on(inputs: Path, *, once: b
 
 
 @pytest.mark.parametrize("far", [False, True])
-async def test_an_input_that_was_under_way_is_not_begun_again_where_it_is_to_be_once(
-    inputs: Path, *, far: bool
-) -> None:
+async def test_an_interrupted_input_is_not_repeated_in_at_most_once_mode(inputs: Path, *, far: bool) -> None:
     called: Counter[str] = Counter()
     stuck = trio.Event()
 
@@ -214,7 +213,7 @@ async def test_an_input_that_was_under_way_is_not_begun_again_where_it_is_to_be_
     ClusterUnavailableError(scheduler="tcp://h:1", reason="it is gone"),
     PackageMissingError("protego", "reads robots.txt", "crawl"),
 ], ids=lambda error: type(error).__name__)  # fmt: skip
-async def test_what_is_no_matter_of_an_input_leaves_it(inputs: Path, error: EngineError) -> None:
+async def test_errors_unrelated_to_an_input_leave_the_run(inputs: Path, error: EngineError) -> None:
     async def work(page: object, url: str) -> int:
         number = await number_of(page, url)
         if number > 4:
@@ -230,9 +229,9 @@ async def test_what_is_no_matter_of_an_input_leaves_it(inputs: Path, error: Engi
     assert outcomes_of(inputs.with_name("o.jsonl")) == dict.fromkeys(range(1, COUNT + 1), 1)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows lacks such limits")
 @pytest.mark.parametrize("size", [0, 1, 130, 200, 400, 1000])
-async def test_a_full_disk_ends_a_run_that_can_go_on(inputs: Path, size: int) -> None:
+async def test_a_full_disk_ends_a_run_that_can_continue(inputs: Path, size: int) -> None:
     async def work(page: object, url: str) -> int:
         number = await number_of(page, url)
         if number % 2:
@@ -341,7 +340,7 @@ async def test_files_of_values(inputs: Path, tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-async def test_a_folder_that_is_full_ends_the_run(inputs: Path, tmp_path: Path) -> None:
+async def test_a_full_folder_ends_the_run(inputs: Path, tmp_path: Path) -> None:
     async def work(_page: object, _url: str) -> bytes:
         return bytes(5000)
 
@@ -351,11 +350,12 @@ async def test_a_folder_that_is_full_ends_the_run(inputs: Path, tmp_path: Path) 
     assert outcomes_of(tmp_path / "o.jsonl") == {}
 
 
-# --- inputs from elsewhere --------------------------------------------------------------------------------------
+# --- inputs from elsewhere
+# ----------------------------------------------------------------------------------------
 
 
 async def test_inputs_from_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each input is done as it comes; those that have an outcome are known again, by a second pipe."""
+    """Each input runs as it arrives. A second pipe recognizes the inputs that already have an outcome."""
     path = tmp_path / "pipe"
     seen: list[str] = []
 
@@ -400,7 +400,7 @@ async def test_inputs_from_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert seen[3:] == []
 
 
-async def test_a_pipe_that_gives_nothing_holds_up_no_end(tmp_path: Path) -> None:
+async def test_a_silent_pipe_does_not_delay_the_end(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     writing = os.open(path, os.O_RDWR)
@@ -417,11 +417,11 @@ async def test_a_pipe_that_gives_nothing_holds_up_no_end(tmp_path: Path) -> None
         assert time.monotonic() - cancelled < 5
         assert outcomes_of(output) == {1: 1}
     finally:
-        os.write(writing, b"\n")  # the thread that reads ends
+        os.write(writing, b"\n")  # ends the reader thread
         os.close(writing)
 
 
-async def test_what_was_written_is_synchronized(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_written_outcomes_are_flushed_to_disk(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, synchronized = os.fsync, Counter[str]()
 
     def fsync(descriptor: int) -> None:
@@ -430,12 +430,12 @@ async def test_what_was_written_is_synchronized(inputs: Path, monkeypatch: pytes
 
     monkeypatch.setattr(os, "fsync", fsync)
     await run(inputs, once=True)
-    # The end of a run; and each mark, before its input is begun.
+    # The end of a run; and each mark, before its input starts.
     assert synchronized["o.jsonl"] >= 1
     assert synchronized["o.jsonl.journal"] >= COUNT
 
 
-async def test_a_disk_that_cannot_synchronize_is_told(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_disk_that_cannot_flush_is_reported(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fsync(_descriptor: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 

@@ -1,4 +1,4 @@
-"""Markdown of content: what is written reads back as what it was made of, whatever the page's words are."""
+"""Markdown of content: the output parses back to its source, whatever the page's words are."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def said(text: str) -> str:
 
 
 def shape(text: str) -> list[tuple[str, str]]:
-    """What a parser makes of it: each block's type, and the text in it."""
+    """Return the parsed structure: each block's type, and its text."""
     out = []
     for token in PARSER.parse(text):
         if token.type == "inline":
@@ -141,7 +141,7 @@ MANY: list[Block] = [
 
 
 @given(st.integers(1, 1500), st.sampled_from([to_markdown, to_text]))
-def test_shortened_fits_and_says_so(most: int, write: Any) -> None:
+def test_a_shortened_text_fits_and_is_marked(most: int, write: Any) -> None:
     whole = write(MANY)
     text = shorten(MANY, write, most)
     if len(whole) <= most:
@@ -154,7 +154,7 @@ def test_shortened_fits_and_says_so(most: int, write: Any) -> None:
 
 
 @given(st.data())
-def test_no_word_is_lost_however_odd_the_nesting(data: st.DataObject) -> None:
+def test_no_word_is_lost_in_odd_nesting(data: st.DataObject) -> None:
     kinds = st.sampled_from([["h", 1], ["ul"], ["ol", 1], ["li"], ["a", "http://h/"], ["b"], ["table"], ["row"],
                              ["cell", 0, 1, 1], ["quote"], ["dt"], ["dd"], ["caption"]])  # fmt: skip
     parts: list[Any] = []

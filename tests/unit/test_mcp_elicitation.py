@@ -1,4 +1,4 @@
-"""The MCP server asks its client's person by an elicitation, over lines of JSON-RPC as standard input has them."""
+"""The MCP server asks its client's user through an elicitation, over lines of JSON-RPC as on standard input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CALL = {"name": "cache_replay", "arguments": {"scenario": "checkout"}}
 
 
 async def perform(request: Mapping[str, Any]) -> ActResponse:
-    """Ask the person as a replay does, and answer with what came of it."""
+    """Ask the user as a replay does, and return the outcome."""
     confirming = Confirming(scenario="checkout", confirm=person.get())
     refusal = "nobody can be asked"
     if confirming.confirm is not None:
@@ -97,13 +97,13 @@ async def test_the_person_is_asked(response: dict[str, Any], refusal: str) -> No
 
 
 @pytest.mark.parametrize("capabilities", [{}, {"sampling": {}}, {"elicitation": {"url": {}}}])
-async def test_a_client_that_cannot_ask_is_not_asked(capabilities: dict[str, Any]) -> None:
+async def test_a_client_without_elicitation_is_not_asked(capabilities: dict[str, Any]) -> None:
     async with connected(capabilities) as lines:
         await lines.send(id=7, method="tools/call", params=CALL)
         assert refusal_of(await lines.receive()) == "nobody can be asked"
 
 
-async def test_a_call_that_is_cancelled_while_the_person_thinks_ends() -> None:
+async def test_cancelling_a_call_ends_its_question() -> None:
     async with connected({"elicitation": {}}) as lines:
         await lines.send(id=7, method="tools/call", params=CALL)
         assert (await lines.receive())["method"] == "elicitation/create"
@@ -115,7 +115,7 @@ async def test_a_call_that_is_cancelled_while_the_person_thinks_ends() -> None:
         assert person.get() is None
 
 
-async def test_a_person_who_does_not_answer_is_waited_for_in_bounds(
+async def test_waiting_for_the_person_is_bounded(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async def never(_asked: Confirmation) -> bool:

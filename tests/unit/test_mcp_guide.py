@@ -1,4 +1,4 @@
-"""What docs/mcp.md gives to paste is read by its client's format, and starts the command as it is."""
+"""The configurations in docs/mcp.md parse in their client's format, and start the command unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = ROOT / "docs/mcp.md"
 
 
 def configurations() -> Iterator[dict[str, Any]]:
-    """Yield the entry of each block: what a client has for one server."""
+    """Yield the entry of each block: a client's configuration of one server."""
     for block in blocks(PAGE):
         if block.language != "text":
             continue
@@ -67,7 +67,7 @@ def test_each_tool_has_its_place_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
-def test_each_capability_alone_allows_what_its_tools_ask_for(capability: str) -> None:
+def test_each_capability_alone_allows_its_tools(capability: str) -> None:
     allowed = allowed_by((capability,))
     kinds = [KINDS[kind] for tool in TOOLS if tool.capability == capability for kind in tool.kinds.values()]
     assert allowed["evaluate_enabled"] is any(kind.runs_script for kind in kinds)

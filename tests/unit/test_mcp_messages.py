@@ -1,4 +1,6 @@
-"""JSON-RPC of the MCP server: each request whose id can be read has one answer with that id, over both transports."""
+"""JSON-RPC of the MCP server: each request with a readable id has one answer with that id, over both
+transports.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,7 @@ async def over_stdio() -> AsyncIterator[Exchange]:
 async def open_http(
     perform_in: Callable[[str, Mapping[str, Any]], Awaitable[ActResponse]],
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Give a client with a session of MCP that has begun."""
+    """Yield a client with an initialized MCP session."""
 
     async def close(_session: str) -> bool:
         await trio.lowlevel.checkpoint()
@@ -157,7 +159,7 @@ REFUSED: list[tuple[bytes, int, Any]] = [
     (DEEP % (b"NaN", b""), -32700, 9),
     (DEEP % (b'"\xff"', b""), -32700, 9),
     (b'{"jsonrpc": "2.0", "params": {"id": 8}, "id": "b", "method"', -32700, "b"),
-    (b'{"jsonrpc": "2.0", "id": 12', -32700, None),  # the number may go on
+    (b'{"jsonrpc": "2.0", "id": 12', -32700, None),  # the number may continue
     (b'{"jsonrpc": "2.0", "method": "ping', -32700, None),
     (b'{"a": "' + b'\\"' * 50_000, -32700, None),
     (b"[]", -32600, None),
@@ -246,7 +248,7 @@ async def test_lines_in_pieces_blank_lines_and_long_lines(monkeypatch: pytest.Mo
         assert [json.loads(line)["id"] for line in read] == [1, 2], "the end of the input ends a line"
 
 
-async def test_requests_with_the_id_of_an_unanswered_one_are_refused_over_http() -> None:
+async def test_a_request_with_the_id_of_an_unanswered_one_is_refused_over_http() -> None:
     began, go_on = trio.Event(), trio.Event()
 
     async def wait(_session: str, request: Mapping[str, Any]) -> ActResponse:
@@ -291,7 +293,7 @@ def random_value(rng: random.Random, depth: int = 0) -> Any:
 
 
 def random_message(rng: random.Random, number: int) -> bytes:
-    """Return a message, most of them requests with an id, many of them wrong."""
+    """Return a message. Most are requests with an id, and many are invalid."""
     members: dict[str, Any] = {"jsonrpc": "2.0"}
     if rng.random() < 0.9:
         members["id"] = rng.choice([f"n{number}", f"n{number}", 10_000 + number, random_value(rng)])
@@ -340,9 +342,9 @@ async def test_random_messages_have_one_answer_each(transport: Callable[[], Any]
 
 
 def answers_due(raw: bytes) -> list[Any]:
-    """Return the ids of the answers that a message has, by the standard library's parser.
+    """Return the ids of the answers to a message, by the standard library's parser.
 
-    For one that is not JSON, it is what the server read, which the table above tests.
+    For invalid JSON they are the server's own reading, which the table above tests.
     """
     try:
         parsed = json.loads(raw.decode(), parse_constant=int)

@@ -1,4 +1,4 @@
-"""What the MCP endpoint keeps of its sessions: folders of long answers, no more than there may be clients."""
+"""The MCP endpoint's state of its sessions: folders of long answers, at most one for each allowed client."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CALL = {
 }
 
 
-async def test_the_sessions_that_were_used_last_are_kept(
+async def test_the_most_recently_used_sessions_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -61,7 +61,7 @@ async def test_the_sessions_that_were_used_last_are_kept(
         assert done == ["a", "b", "a", "profile:p", "c", "d"]
         kept = {each.name for folder in tmp_path.iterdir() for each in folder.iterdir() if each.is_dir()}
         assert kept == {"profile-p", "c", "d"}
-    assert not list(tmp_path.iterdir()), "all of it goes with the service"
+    assert not list(tmp_path.iterdir()), "the service removes everything at its end"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""The envelope codec: what Chrome may add or leave out, strings that UTF-8 cannot hold, and bad input."""
+"""The envelope codec: optional parts of Chrome's messages, strings that UTF-8 cannot represent, and invalid
+input.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from cdpengine.errors import InvalidArgumentError
 
 DEEP = b"[" * 50_000 + b"]" * 50_000
 
-ANY_TEXT = st.text(st.characters())  # surrogates included
+ANY_TEXT = st.text(st.characters())  # including surrogates
 ANY_JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -41,7 +43,8 @@ class AttrsBox:
     label: str = ""
 
 
-# --- out ---------------------------------------------------------------------------------------------------
+# --- outgoing
+# ------------------------------------------------------------------------------------------------
 
 
 def test_command_without_a_session_has_no_session_id() -> None:
@@ -58,10 +61,10 @@ def test_none_is_sent_as_null_and_the_session_id_is_added() -> None:
 
 
 @given(st.dictionaries(ANY_TEXT, ANY_JSON, max_size=4))
-def test_parameters_arrive_as_they_were_given(params: dict[str, Any]) -> None:
+def test_parameters_arrive_unchanged(params: dict[str, Any]) -> None:
     message = encode_call(1, "A.b", params, "S")
     assert json.loads(message)["params"] == params
-    message.decode("utf-8")  # a websocket's text must be UTF-8
+    message.decode("utf-8")  # the text of a websocket message must be UTF-8
 
 
 def test_half_of_a_surrogate_pair_is_escaped() -> None:
@@ -69,7 +72,7 @@ def test_half_of_a_surrogate_pair_is_escaped() -> None:
     assert rb'"a\ud83d"' in message
 
 
-def test_half_of_a_surrogate_pair_beside_bytes() -> None:
+def test_half_of_a_surrogate_pair_next_to_bytes() -> None:
     message = json.loads(encode_call(1, "A.b", {"text": "\ud83d", "data": b"ab"}, None))
     assert message["params"] == {"text": "\ud83d", "data": "YWI="}
 
@@ -112,11 +115,12 @@ def test_values_without_a_json_form_are_refused(params: dict[Any, Any]) -> None:
 
 
 def test_not_a_number_never_becomes_invalid_json() -> None:
-    # JSON has no NaN; an invalid message would get no reply, and its caller would wait for ever.
+    # JSON has no NaN. An invalid message would get no reply, and its caller would wait forever.
     assert json.loads(encode_call(1, "A.b", {"x": math.nan}, None))["params"] == {"x": None}
 
 
-# --- in ----------------------------------------------------------------------------------------------------
+# --- incoming
+# ------------------------------------------------------------------------------------------------
 
 
 def test_envelope_of_an_event_keeps_its_payload_raw() -> None:
@@ -125,7 +129,7 @@ def test_envelope_of_an_event_keeps_its_payload_raw() -> None:
     assert bytes(envelope.params) == '{"x": "☃"}'.encode()
 
 
-def test_nulls_in_an_envelope_mean_nothing_is_there() -> None:
+def test_nulls_in_an_envelope_mean_missing_fields() -> None:
     envelope = decode_envelope(b'{"id":null,"method":"A.b","sessionId":null,"params":null}')
     assert (envelope.id, envelope.method, envelope.session_id) == (None, "A.b", None)
 
@@ -151,7 +155,7 @@ def test_decoding_a_payload_fails_in_one_way_only(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", [Box, AttrsBox])
-def test_payload_goes_straight_into_the_type(kind: type[Box | AttrsBox]) -> None:
+def test_payload_is_decoded_directly_into_the_type(kind: type[Box | AttrsBox]) -> None:
     assert decode_payload(b'{"x": 3, "label": "l", "unknown": [1]}', kind) == kind(3.0, "l")
 
 
@@ -194,5 +198,5 @@ def test_error_bodies() -> None:
     "raw",
     [b'"text"', b"17", b'{"code":"x"}', b"{", b"\xff", b'{"data":' + DEEP + b"}", b'{"code":1e400}'],
 )
-def test_error_of_an_unknown_shape_says_so(raw: bytes) -> None:
+def test_error_of_an_unknown_shape_is_described(raw: bytes) -> None:
     assert decode_error(raw).message == "an error of an unknown shape"

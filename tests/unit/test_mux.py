@@ -1,4 +1,4 @@
-"""The mux: no sequence of messages makes it raise or leak; every call ends exactly once."""
+"""The mux: no sequence of messages makes it raise or leak, and every call ends exactly once."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_reply_to_a_closed_call_is_late() -> None:
 
 
 @pytest.mark.parametrize("call_id", [0, -1, 99, 10**40])
-def test_reply_with_an_id_never_given_out_is_unknown(call_id: int) -> None:
+def test_reply_with_an_unissued_id_is_unknown(call_id: int) -> None:
     mux = Mux()
     open_calls(mux, None)
     stray = mux.feed(dumps({"id": call_id, "result": {}}))
@@ -140,7 +140,7 @@ def test_damaged_reply_with_a_readable_id_ends_its_call(tail: str) -> None:
     assert mux.strays["malformed"] == 1
 
 
-def test_damage_of_a_number_ends_nobody_elses_call() -> None:
+def test_a_damaged_number_ends_no_other_call() -> None:
     mux = Mux()
     open_calls(mux, *[None] * 12)
     assert isinstance(mux.feed(b'{"id":1'), Stray)  # could be the beginning of 12
@@ -208,7 +208,10 @@ def test_a_reply_cut_or_spoilt_anywhere_never_raises(noise: bytes, at: int) -> N
 
 
 class MuxMachine(RuleBasedStateMachine):
-    """Calls are opened, answered, answered twice, closed and ended in any order; a model says what is pending."""
+    """Calls are opened, answered, answered twice, closed and ended in any order.
+
+    A model predicts the pending calls.
+    """
 
     opened = Bundle("opened")
     over = Bundle("over")

@@ -1,7 +1,8 @@
-"""What is a property, a coroutine method or a plain method, on every public class: one rule, held by introspection.
+"""Properties, coroutine methods and plain methods of every public class: one rule, checked by introspection.
 
-What needs no round trip and cannot fail is a property. What asks the browser or waits is a coroutine method (or is
-entered). A plain method takes arguments, does something, or makes something new. The exceptions are below, with reasons.
+A value that needs no round trip and cannot fail is a property. A method that asks the browser or waits is a
+coroutine (or is entered). A plain method takes arguments, has an effect, or creates something. The tables
+below list the exceptions, with reasons.
 """
 
 from __future__ import annotations
@@ -38,11 +39,13 @@ MAKE = {
     "EventStream.statistics": "a record of the moment",
     "PageMeasure.evaluate_statistics": "a record of the moment",
     "Recorder.statistics": "a record of the moment",
-    "CacheEntry.all_steps": "goes through a tree anew",
+    "CacheEntry.all_steps": "traverses a tree on each call",
     "EventStream.receive_nowait": "takes the event out of the stream",
-    "Event.typed": "decodes anew, and can fail",
-    "InterceptedRequest.json": "decodes anew, and can fail",
-    "UndecodableReplyError.result": "decodes anew, and can fail",
+    "Lookup.to_json": "writes the object in another form",
+    "Values.reveal": "reveals secrets, so the access is explicit",
+    "Event.typed": "decodes on each call, and can fail",
+    "InterceptedRequest.json": "decodes on each call, and can fail",
+    "UndecodableReplyError.result": "decodes on each call, and can fail",
     "Header.encoded": "writes the object in another form",
     "Ref.describe": "writes the object in another form",
     "Session.describe": "writes the object in another form",
@@ -51,18 +54,21 @@ MAKE = {
     "Snapshot.to_json": "writes the object in another form",
     "StorageState.to_json": "writes the object in another form",
 }
-"""Plain methods without arguments that answer something, each with what makes it no property."""
+"""Plain methods without arguments that return a value, with the reason why each is not a property."""
 
 CAN_FAIL = {
-    "Event.params": "decoded when it is first looked at; events with parameters of another shape are read as `raw`",
-    "Expected.value": "there is none before its block has ended",
-    "ExpectedFileChooser.value": "there is none before its block has ended",
-    "PageActivity.console": "not kept unless it was asked for",
-    "PageActivity.errors": "not kept unless it was asked for",
-    "PageActivity.requests": "not kept unless it was asked for",
-    "ScriptedPeer.link": "there is none before a client has connected",
+    "Event.params": "decoded on first access; events with parameters of another shape are read as `raw`",
+    "Expected.value": "it exists only after its block has ended",
+    "ExpectedFileChooser.value": "it exists only after its block has ended",
+    "PageActivity.console": "kept only on request",
+    "PageActivity.errors": "kept only on request",
+    "PageActivity.requests": "kept only on request",
+    "ScriptedPeer.link": "it exists only after a client has connected",
 }
-"""Properties that can fail, each with when it has no value. To ask before that is a mistake of the program's own."""
+"""Properties that can fail, with the times at which each has no value.
+
+An earlier access is a mistake of the program.
+"""
 
 
 def public_classes() -> dict[str, type]:
@@ -74,7 +80,7 @@ CLASSES = public_classes()
 
 
 def members(kind: type) -> Iterator[tuple[str, object]]:
-    """Yield the public names of the class that are defined in the package, as the class has them."""
+    """Yield the public names of the class that the package defines, with their static values."""
     for name in dir(kind):
         owner = next((base for base in kind.__mro__ if name in vars(base)), None)
         if not name.startswith("_") and owner is not None and owner.__module__.startswith("cdpengine"):
@@ -106,7 +112,7 @@ def can_fail(getter: Callable[..., object]) -> bool:
 
 
 def only_answers(method: Callable[..., object]) -> bool:
-    """Say whether it is a plain method that takes nothing and answers something."""
+    """Return whether the method is plain, takes no arguments and returns a value."""
     if inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):
         return False
     signature = inspect.signature(method)
@@ -119,7 +125,7 @@ def test_the_classes_are_found() -> None:
     assert len(list(methods())) > 150
 
 
-def test_a_property_is_no_coroutine() -> None:
+def test_a_property_is_not_a_coroutine() -> None:
     assert [name for name, getter in properties() if inspect.iscoroutinefunction(getter)] == []
 
 
@@ -160,5 +166,5 @@ class _Wrong:
         (has(_Wrong.number, ast.Await), False),
     ],
 )
-def test_what_breaks_the_rule_is_seen(breaks: bool, expected: bool) -> None:
+def test_violations_of_the_rule_are_detected(breaks: bool, expected: bool) -> None:
     assert breaks is expected

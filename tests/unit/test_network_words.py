@@ -1,4 +1,4 @@
-"""What interception and network settings take: words, headers, answers, patterns. As functions."""
+"""Arguments of interception and network settings: names, headers, answers, patterns. As pure functions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_resource_types(given_types: object, expected: set[str]) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "images", ["image", 1], 7, None])
-def test_no_resource_types(wrong: object) -> None:
+def test_invalid_resource_types(wrong: object) -> None:
     with pytest.raises(InvalidArgumentError, match="Stylesheet"):
         check_resource_types(wrong)
 
@@ -85,7 +85,7 @@ def test_reasons() -> None:
         NetworkConditions(latency=True),
     ],
 )
-def test_no_conditions(wrong: object) -> None:
+def test_invalid_conditions(wrong: object) -> None:
     with pytest.raises(InvalidArgumentError):
         check_conditions(wrong)
 
@@ -111,7 +111,7 @@ def test_rates() -> None:
         None,
     ],
 )
-def test_no_headers(wrong: object) -> None:
+def test_invalid_headers(wrong: object) -> None:
     with pytest.raises(InvalidArgumentError):
         check_headers(wrong)
 
@@ -195,13 +195,13 @@ def test_an_answer_in_place_of_a_response() -> None:
         {"content_type": "a\r\nb"},
     ],
 )
-def test_no_answers(wrong: dict[str, Any]) -> None:
+def test_invalid_answers(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgumentError):
         answer(**wrong)
 
 
 def chrome_matches(pattern: str, url: str) -> bool:
-    """What Chrome does with a pattern: "*" any run, "?" one character, a backslash escapes."""
+    """Match a pattern as Chrome does: "*" matches any run, "?" one character, a backslash escapes."""
     regex, escaped = "", False
     for character in pattern:
         if escaped or character not in "*?\\":
@@ -253,7 +253,7 @@ def test_later_changes_go_over_earlier_ones() -> None:
     )
 
 
-def test_a_request_as_chrome_tells_it() -> None:
+def test_a_request_in_the_form_of_chrome() -> None:
     told = b"""{"requestId": "r", "frameId": "F", "resourceType": "XHR", "request": {"url": "http://a/", "method": "POST",
         "headers": {"X-A": "1"}, "hasPostData": true, "postData": "a",
         "postDataEntries": [{"bytes": "Yf8="}, {"bytes": ""}, {"bytes": "Yg=="}]}}"""
@@ -298,7 +298,7 @@ async def test_a_response_is_read_once_and_in_its_charset() -> None:
         await InterceptedResponse(url="u", status=0, failure="TimedOut", read=read).body()
 
 
-def test_records_say_what_they_dropped() -> None:
+def test_records_count_their_losses() -> None:
     records: BoundedHistory[int] = BoundedHistory(3)
     for number in range(5):
         records._add(number)
@@ -307,6 +307,6 @@ def test_records_say_what_they_dropped() -> None:
     assert repr(records) == "<3 records, 2 dropped>"
 
 
-def test_messages_hold_no_secret() -> None:
+def test_messages_contain_no_secret() -> None:
     error = RouteAnsweredError(url="https://ada:s3cret@example.com/", answer="abort", tried="fulfill")
     assert "s3cret" not in str(error)

@@ -1,4 +1,6 @@
-"""What Chrome serializes of an array of nodes, texts and numbers is told apart, whatever stands where."""
+"""Chrome's serialization of an array of nodes, strings and numbers: the parts are identified, whatever their
+order.
+"""
 
 from __future__ import annotations
 
@@ -69,12 +71,12 @@ def test_a_text_and_the_nodes_behind_it(items: list[dict[str, Any]], expected: l
     ],
     ids=["empty", "no text", "text behind", "other shape", "no JSON", "no array", "null"],
 )
-def test_what_does_not_begin_with_such_a_text_is_refused(raw: msgspec.Raw) -> None:
+def test_a_list_without_such_a_text_at_its_beginning_is_refused(raw: msgspec.Raw) -> None:
     with pytest.raises(UndecodableReplyError):
         split_text(METHOD, raw, dict[str, list[int]])
 
 
-def test_nodes_are_those_of_a_list_and_nothing_else() -> None:
+def test_only_nodes_of_the_list_are_returned() -> None:
     raw = array({"type": "number", "value": 1}, node(7, loaderId="L", localName="h1"), NOTHING, text("7"))
     (found,) = msgspec.json.decode(raw, type=SerializedList).nodes()
     assert found == SerializedNode(7, "L", "h1")

@@ -1,4 +1,6 @@
-"""open_body_nursery: what leaves the block, for every way in which body and background tasks can end."""
+"""open_body_nursery: the exception that leaves the block, for every way in which body and background tasks
+can end.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ async def test_body_ends_and_background_tasks_are_cancelled() -> None:
     assert ended == ["background"]
 
 
-async def test_body_error_leaves_as_itself() -> None:
+async def test_body_error_leaves_unchanged() -> None:
     error = ValueError("body")
     with pytest.raises(ValueError, match="body") as caught:
         async with open_body_nursery() as nursery:
@@ -74,7 +76,7 @@ async def test_body_group_leaves_as_the_same_object() -> None:
     assert caught.value is group
 
 
-async def test_stop_iteration_out_of_the_body_leaves_as_itself() -> None:
+async def test_stop_iteration_from_the_body_leaves_unchanged() -> None:
     error = StopAsyncIteration()
     with pytest.raises(StopAsyncIteration) as caught:
         async with open_body_nursery():
@@ -82,7 +84,7 @@ async def test_stop_iteration_out_of_the_body_leaves_as_itself() -> None:
     assert caught.value is error
 
 
-async def test_background_error_cancels_body_and_leaves_as_itself() -> None:
+async def test_background_error_cancels_body_and_leaves_unchanged() -> None:
     error = ValueError("background")
     body_was_cancelled = False
     with trio.fail_after(5):
@@ -99,7 +101,7 @@ async def test_background_error_cancels_body_and_leaves_as_itself() -> None:
     assert error.__context__ is None, "the body's Cancelled must not be shown as where the error came from"
 
 
-async def test_background_group_leaves_without_another_one_around_it() -> None:
+async def test_background_group_leaves_without_another_group_around_it() -> None:
     error = ValueError("one")
     with pytest.RaisesGroup(ValueError) as caught:
         async with open_body_nursery() as nursery:
@@ -190,8 +192,8 @@ async def test_body_error_wins_over_an_outside_cancellation() -> None:
     assert not outer.cancelled_caught
 
 
-async def test_body_error_together_with_its_own_cancelled_is_kept_in_the_bodys_group() -> None:
-    """An inner nursery of the body is cancelled by a background failure while it fails itself."""
+async def test_body_error_together_with_its_own_cancelled_is_kept_in_the_group_of_the_body() -> None:
+    """A background failure cancels an inner nursery of the body while that nursery fails."""
     error = KeyError("inner")
     with pytest.RaisesGroup(pytest.RaisesExc(ValueError), pytest.RaisesGroup(KeyError)):
         async with open_body_nursery() as nursery:
@@ -232,7 +234,7 @@ def _interrupt_self() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_keyboard_interrupt_in_the_body_leaves_as_itself() -> None:
+def test_keyboard_interrupt_in_the_body_leaves_unchanged() -> None:
     ended: list[str] = []
 
     async def background() -> None:

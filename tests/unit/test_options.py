@@ -29,7 +29,7 @@ def test_options(wanted: str | Option, request_: dict[str, object], words: str) 
 
 
 @pytest.mark.parametrize("parts", [{}, {"index": -1}, {"index": True}, {"label": 1}, {"value": b""}])
-def test_no_options(parts: dict[str, object]) -> None:
+def test_invalid_options(parts: dict[str, object]) -> None:
     with pytest.raises(InvalidArgumentError, match="a label, a value or an index"):
         Option(**parts)  # type: ignore[arg-type]
 
@@ -42,7 +42,7 @@ def test_fields_in_every_form(fields: object) -> None:
 
 
 @pytest.mark.parametrize("fields", ["e1", b"e1", 7, None, ["e1"], [("e1",)], [("e1", "a", "b")]])
-def test_no_fields(fields: object) -> None:
+def test_invalid_fields(fields: object) -> None:
     with pytest.raises(InvalidArgumentError, match="fields"):
         _check_fields(fields)
 
@@ -55,12 +55,12 @@ def test_field_values(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", [None, [1], {"a": 1}, b"a", [b"a"]])
-def test_no_field_values(value: object) -> None:
+def test_invalid_field_values(value: object) -> None:
     with pytest.raises(InvalidArgumentError):
         check_field_value(value)  # type: ignore[arg-type]
 
 
-def test_what_arrived(tmp_path: Path) -> None:
+def test_arrival_of_dropped_files(tmp_path: Path) -> None:
     one, two = tmp_path / "a", tmp_path / "b"
     assert have_arrived([one, two], ["b", "a"])
     assert not have_arrived([one, two], ["a"])

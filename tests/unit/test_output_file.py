@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, compressed by their name."""
+"""Files that are complete or absent, compressed according to their name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdpengine.errors import InvalidArgumentError, MeasurementFailedError
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz", "a.GZ"])
-async def test_a_file_is_there_at_the_end_and_not_before(tmp_path: Path, name: str, late: bool) -> None:
+async def test_a_file_appears_only_at_the_end(tmp_path: Path, name: str, late: bool) -> None:
     path = tmp_path / name
     path.write_bytes(b"old")
     async with output_file("the thing", path, compress_late=late) as file:
@@ -29,7 +29,7 @@ async def test_a_file_is_there_at_the_end_and_not_before(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("name", ["a", "a.gz"])
-async def test_a_block_that_fails_leaves_what_was_there(tmp_path: Path, name: str) -> None:
+async def test_a_failed_block_keeps_the_old_file(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"old")
     with pytest.raises(KeyError):
@@ -40,7 +40,7 @@ async def test_a_block_that_fails_leaves_what_was_there(tmp_path: Path, name: st
     assert list(tmp_path.iterdir()) == [path]
 
 
-async def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
+async def test_a_failed_write_gives_the_reason(tmp_path: Path) -> None:
     with pytest.raises(MeasurementFailedError, match=r"the thing to .*/none/a failed: No such file"):
         async with output_file("the thing", tmp_path / "none" / "a"):
             pytest.fail("there is nothing to write to")
@@ -49,7 +49,7 @@ async def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
             checked_path("the thing", odd)  # type: ignore[arg-type]
 
 
-def test_the_name_of_a_trace_says_its_format() -> None:
+def test_the_name_of_a_trace_determines_its_format() -> None:
     proto = ["a.pftrace", "a.perfetto-trace", "a.pb.gz", "A.PFTRACE.GZ"]
     assert {format_of(Path(name)) for name in proto} == {"proto"}
     assert {format_of(Path(name)) for name in ("a.json", "a.json.gz", "a", "trace.gz")} == {"json"}

@@ -1,4 +1,4 @@
-"""Files of what is too long for an answer: whose they are, what is read of them, how many are kept, and their end."""
+"""Files of answers that are too long: their owner, reads of them, their maximum number, and their end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mode_of(path: Path) -> int:
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-async def test_files_are_the_users_alone_and_end_with_their_temporary_folder(umask: int) -> None:
+async def test_files_belong_to_the_user_alone_and_end_with_their_temporary_folder(umask: int) -> None:
     before = os.umask(umask)
     try:
         async with open_outputs() as outputs:
@@ -46,7 +46,7 @@ async def test_a_temporary_folder_ends_with_a_block_that_raises_or_is_cancelled(
     assert not outputs.path.exists()
 
 
-async def test_a_folder_that_was_named_is_made_and_kept_and_its_files_stay(tmp_path: Path) -> None:
+async def test_an_explicit_folder_is_created_and_kept_with_its_files(tmp_path: Path) -> None:
     folder = tmp_path / "a/b"
     for _ in range(2):
         async with open_outputs(folder) as outputs:
@@ -99,7 +99,7 @@ async def test_parts_are_read_and_words_are_found(tmp_path: Path) -> None:
         "answer-1.txt/x",
     ],
 )
-async def test_nothing_else_is_read(name: str, tmp_path: Path) -> None:
+async def test_other_files_are_not_readable(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "outputs"
     folder.mkdir()
     (tmp_path / "secret.txt").write_text("hunter2")
@@ -113,14 +113,14 @@ async def test_nothing_else_is_read(name: str, tmp_path: Path) -> None:
     assert len((await outputs.find("answer-1.txt", "x"))[0]) == 1
 
 
-async def test_what_is_not_text_is_not_read(tmp_path: Path) -> None:
+async def test_binary_files_are_not_read(tmp_path: Path) -> None:
     outputs = Outputs(tmp_path)
     name = (await outputs.write("page", ".pdf", b"\xff\xfe\x00")).name
     with pytest.raises(InvalidArgumentError, match="3 bytes that are not text"):
         await outputs.read(name, offset=0, chars=10)
 
 
-async def test_an_answer_that_is_too_long_is_in_a_file_and_says_so(tmp_path: Path) -> None:
+async def test_an_answer_that_is_too_long_names_its_file(tmp_path: Path) -> None:
     answers = Answers(Outputs(tmp_path))
     text = "\n".join(f"- line {number} é" for number in range(2_000))
     (part,) = (await answers.say("console", text, 500)).content
@@ -133,7 +133,7 @@ async def test_an_answer_that_is_too_long_is_in_a_file_and_says_so(tmp_path: Pat
     assert (tmp_path / "console-1.txt").read_text("utf-8") == text
 
 
-async def test_a_picture_that_was_made_smaller_is_whole_in_a_file(tmp_path: Path) -> None:
+async def test_a_reduced_picture_is_complete_in_a_file(tmp_path: Path) -> None:
     data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (2000).to_bytes(4, "big") + (9000).to_bytes(4, "big")
     full = {"bytes": 9, "format": "png", "base64": base64.b64encode(data).decode(), "snapshot": "- a"}
     smaller = {"bytes": 3, "format": "jpeg", "base64": "AAE=", "snapshot": "- b"}
@@ -148,7 +148,7 @@ async def test_a_picture_that_was_made_smaller_is_whole_in_a_file(tmp_path: Path
     assert (tmp_path / "screenshot-1.png").read_bytes() == data
 
 
-async def test_a_body_that_is_not_text_is_a_file(tmp_path: Path) -> None:
+async def test_a_binary_body_is_a_file(tmp_path: Path) -> None:
     result = {"url": "http://a/x.png", "status": 200, "type": "image/png", "bytes": 2, "base64": "AAE="}
     (part,) = (await Answers(Outputs(tmp_path)).hand_over(result, 1_000)).content
     assert part.type == "text"
@@ -159,7 +159,7 @@ async def test_a_body_that_is_not_text_is_a_file(tmp_path: Path) -> None:
     assert "AAE=" in part.text
 
 
-async def test_what_is_cancelled_writes_nothing_and_reads_nothing(tmp_path: Path) -> None:
+async def test_a_cancelled_call_writes_nothing_and_reads_nothing(tmp_path: Path) -> None:
     outputs = Outputs(tmp_path)
     name = (await outputs.write("answer", ".txt", b"x")).name
     for ask in (
@@ -182,7 +182,7 @@ async def test_one_long_line_is_cut_too() -> None:
     assert cut("é" * 300, 10) == "é" * 12
 
 
-async def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (part,) = (await Answers(Outputs(tmp_path / "gone")).say("console", "x" * 900, 100)).content
     assert part.type == "text"
     assert "could not be written to a file: " in part.text
@@ -195,7 +195,7 @@ async def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         ({"file": "a", "offset": True}, "output.offset"), ({"file": "a", "line": 3}, "'line'"), ({"file": "a", "find": ""}, "output.find"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_said(given: dict[str, object], words: str) -> None:
+def test_a_failed_read_is_reported(given: dict[str, object], words: str) -> None:
     with pytest.raises(InvalidArgumentError, match=words):
         parse_reading(given, 1_000)
     assert parse_reading({"file": "a", "chars": 10**9}, 1_000).chars == 2_500

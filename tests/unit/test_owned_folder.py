@@ -1,4 +1,6 @@
-"""Folders whose owner holds a lock: only those without an owner are taken over, and nothing else is ever touched."""
+"""Folders whose owner holds a lock: only folders without an owner are taken over, and nothing else is ever
+touched.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ import pytest
 
 from cdpengine._launch.owned_folder import OWNER_FILE, PROFILE_PREFIX, OwnedFolder, remove_owned, sweep_folder
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows lacks such locks")
 
 
 @pytest.fixture(autouse=True)
@@ -28,13 +30,13 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def never(seconds: float) -> bool:
-    """Let a sweep take its time."""
+    """Remove the time limit of a sweep."""
     time.sleep(seconds)
     return False
 
 
 def of_a_dead_owner(name: str = "file") -> Path:
-    """Make a folder with something in it whose owner is gone."""
+    """Create a folder with contents whose owner is dead."""
     folder = OwnedFolder.make(PROFILE_PREFIX)
     (folder.path / "Default").mkdir()
     (folder.path / "Default" / name).write_text("x")
@@ -42,7 +44,7 @@ def of_a_dead_owner(name: str = "file") -> Path:
     return folder.path
 
 
-def test_what_is_owned_stays_and_what_is_not_goes(temporary: Path) -> None:
+def test_owned_folders_stay_and_others_are_removed(temporary: Path) -> None:
     owned = OwnedFolder.make(PROFILE_PREFIX)
     dead = [of_a_dead_owner() for _ in range(3)]
     assert owned.path.stat().st_mode & 0o777 == 0o700
@@ -55,16 +57,16 @@ def test_what_is_owned_stays_and_what_is_not_goes(temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_the_lock_is_not_inherited_by_programs_that_are_started(temporary: Path) -> None:
+def test_started_programs_do_not_inherit_the_lock(temporary: Path) -> None:
     owned = OwnedFolder.make(PROFILE_PREFIX)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False):
         owned.release()
-        # exec closes descriptors a moment after it let the parent go on.
+        # exec closes descriptors a moment after it lets the parent continue.
         assert any(sweep_folder(temporary, never) or never(0.01) for _ in range(500))
 
 
 def test_a_forked_owner_keeps_it(temporary: Path) -> None:
-    """The lock is gone when the last process that has it is: a folder in use is never taken for one that is not."""
+    """The lock lives as long as any process that has it, so a folder in use never looks abandoned."""
     owned = OwnedFolder.make(PROFILE_PREFIX)
     reading, writing = os.pipe()
     child = os.fork()
@@ -80,29 +82,29 @@ def test_a_forked_owner_keeps_it(temporary: Path) -> None:
     assert sweep_folder(temporary, never) == 1
 
 
-def test_only_profiles_of_ours_are_looked_at(
+def test_only_profiles_of_the_engine_are_inspected(
     temporary: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     precious = elsewhere / "precious"
     precious.write_text("x")
     (elsewhere / OWNER_FILE).touch()
-    # A link in the place of a profile, of its owner file, and in a profile.
+    # Links: instead of a profile, instead of its owner file, and inside a profile.
     (temporary / f"{PROFILE_PREFIX}link").symlink_to(elsewhere)
     linked = temporary / f"{PROFILE_PREFIX}linked-owner"
     linked.mkdir()
     (linked / OWNER_FILE).symlink_to(elsewhere / OWNER_FILE)
     dead = of_a_dead_owner()
     (dead / "folder").symlink_to(elsewhere)
-    (dead / "SingletonSocket").symlink_to(precious)  # as to a folder that Chrome made, but for its name
-    # One that no version with locks made, a file, a folder with another name.
+    (dead / "SingletonSocket").symlink_to(precious)  # like a folder that Chrome created, except for its name
+    # A folder of a version without locks, a file, a folder with another name.
     old = temporary / f"{PROFILE_PREFIX}old"
     old.mkdir()
     (old / "Local State").write_text("{}")
     (temporary / f"{PROFILE_PREFIX}file").write_text("x")
     (temporary / "other").mkdir()
     (temporary / "other" / OWNER_FILE).touch()
-    # A pipe in the place of the owner file holds up nobody.
+    # A pipe in place of the owner file blocks nothing.
     pipe = temporary / f"{PROFILE_PREFIX}pipe"
     pipe.mkdir()
     os.mkfifo(pipe / OWNER_FILE)
@@ -114,7 +116,7 @@ def test_only_profiles_of_ours_are_looked_at(
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make another user's folder")
-def test_another_users_is_left_alone(temporary: Path) -> None:
+def test_a_folder_of_another_user_is_left_alone(temporary: Path) -> None:
     theirs, half = of_a_dead_owner(), of_a_dead_owner()
     os.chown(theirs, 12345, 12345)
     os.chown(half / OWNER_FILE, 12345, 12345)
@@ -123,8 +125,8 @@ def test_another_users_is_left_alone(temporary: Path) -> None:
     assert half.exists()
 
 
-def test_an_empty_one_without_owner_goes_when_it_is_old(temporary: Path) -> None:
-    """Its maker was killed before it made the owner file."""
+def test_an_old_empty_folder_without_owner_is_removed(temporary: Path) -> None:
+    """Its creator was killed before it made the owner file."""
     young, old, full = (Path(tempfile.mkdtemp(prefix=PROFILE_PREFIX)) for _ in range(3))
     (full / "file").touch()
     for each in (old, full):
@@ -137,7 +139,7 @@ STEPS = ("os.remove", "os.rmdir", "shutil.rmtree", "os.chmod")
 
 
 def test_a_removal_half_done_is_still_ours(temporary: Path) -> None:
-    """Whatever step it is killed at, what is left is swept."""
+    """A sweep is complete even if the previous one was killed at any step."""
     for limit in itertools.count():
         path = of_a_dead_owner()
         child = os.fork()
@@ -161,8 +163,10 @@ def test_a_removal_half_done_is_still_ours(temporary: Path) -> None:
     assert limit > 4
 
 
-def test_what_cannot_be_emptied_stays_recognizable(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program writes into it between the look that it is empty, and its removal."""
+def test_a_folder_that_cannot_be_emptied_stays_recognizable(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program writes into it between the check that it is empty, and its removal."""
     path = of_a_dead_owner()
     removing = Path.rmdir
 
@@ -183,7 +187,7 @@ def test_a_folder_in_use_by_a_browser_waits(temporary: Path, monkeypatch: pytest
     command = [sys.executable, "-c", "print(flush=True); input()", str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        process.stdout.readline()  # a process that is only being started has no command line for a moment
+        process.stdout.readline()  # a starting process briefly has no command line
         asked: list[float] = []
 
         def stopped(seconds: float) -> bool:
@@ -218,7 +222,7 @@ for number in range(40):
 """
 
 
-def test_many_programs_at_once(temporary: Path) -> None:
+def test_many_concurrent_programs(temporary: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", MAKES_AND_SWEEPS, str(temporary)]
     programs = [subprocess.Popen(command, env=environment) for _ in range(3)]
@@ -227,10 +231,10 @@ def test_many_programs_at_once(temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_a_sweeper_in_the_moment_of_the_making_has_another_one_made(
+def test_a_sweep_during_creation_causes_a_second_creation(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the owner file's making and its locking, and before its making."""
+    """Between creating and locking the owner file, and before creating it."""
     locking = fcntl.flock
     made: list[str] = []
     making = tempfile.mkdtemp

@@ -1,4 +1,4 @@
-"""The options of a PDF as Chrome's parameters: units, papers, margins, pages; and what cannot be."""
+"""The options of a PDF as Chrome's parameters: units, papers, margins, pages; and impossible values."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def test_lengths_have_units(length: float | str, expected: float) -> None:
 @pytest.mark.parametrize(
     "length", ["", "1", "1em", "-1cm", "cm", "1 0cm", -1, float("nan"), float("inf"), True, None]
 )
-def test_what_is_no_length_is_refused(length: object) -> None:
+def test_invalid_lengths_are_refused(length: object) -> None:
     with pytest.raises(InvalidArgumentError, match="margin"):
         inches(length, "margin")  # type: ignore[arg-type]
 
 
-def test_what_is_not_said_is_as_chrome_has_it() -> None:
+def test_omitted_options_use_the_defaults_of_chrome() -> None:
     params = print_params({})
     assert (params["paperWidth"], params["paperHeight"]) == (8.5, 11)
     assert {params[f"margin{side}"] for side in ("Top", "Right", "Bottom", "Left")} == {1 / 2.54}
@@ -118,6 +118,6 @@ def test_margins_by_number_of_lengths() -> None:
         {"colour": True},
     ],
 )
-def test_what_cannot_be_printed_is_refused(options: PdfOptions) -> None:
+def test_impossible_prints_are_refused(options: PdfOptions) -> None:
     with pytest.raises(InvalidArgumentError):
         print_params(options)

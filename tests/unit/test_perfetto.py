@@ -1,4 +1,4 @@
-"""A recording as a trace: by a strict checker of the format, and by what is in it."""
+"""A recording as a trace: checked by a strict reader of the format, and by its contents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def of(events: list[dict[str, Any]], phase: str, name: str = "") -> list[dict[st
 
 
 def names(events: list[dict[str, Any]]) -> dict[int, str]:
-    """Return the names of processes and of threads by their numbers: no number is used twice."""
+    """Return the names of processes and of threads by their numbers. No number may be used twice."""
     processes = {event["pid"]: event["args"]["name"] for event in of(events, "M", "process_name")}
     return processes | {event["tid"]: event["args"]["name"] for event in of(events, "M", "thread_name")}
 
@@ -63,14 +63,14 @@ def test_actions_are_slices_with_flows_to_their_calls() -> None:
     assert caused == [(ACTIONS, session, 4_000), (ACTIONS, session, 257_000)]
 
 
-def test_flows_lead_from_a_call_to_what_came_meanwhile() -> None:
+def test_flows_lead_from_a_call_to_the_events_before_its_reply() -> None:
     events = traced(small().lines)
     (flow,) = of(events, "f", "meanwhile")
     (instant,) = of(events, "i", "Page.frameStartedLoading")
     assert (flow["pid"], flow["tid"], flow["ts"]) == (instant["pid"], instant["tid"], instant["ts"])
 
 
-def test_calls_that_overlap_lie_on_several_threads() -> None:
+def test_overlapping_calls_are_on_several_threads() -> None:
     recorded = Recorded()
     numbers = [recorded.call("A.b", n=n) for n in range(3)]
     for number in (numbers[1], numbers[0], numbers[2]):
@@ -81,7 +81,7 @@ def test_calls_that_overlap_lie_on_several_threads() -> None:
     assert [named[event["tid"]] for event in of(events, "B")] == ["calls", "calls (2)", "calls (3)", "calls"]
 
 
-def test_an_action_that_failed_says_with_what() -> None:
+def test_a_failed_action_names_its_error() -> None:
     recorded = Recorded()
     recorded.exchange("A.b", span=Span(1, "one"))
     recorded.end_action(Span(1, "one"), "StaleRefError")
@@ -89,7 +89,7 @@ def test_an_action_that_failed_says_with_what() -> None:
     assert end["args"] == {"failed": "StaleRefError"}
 
 
-def test_actions_that_run_at_once_lie_on_several_threads() -> None:
+def test_concurrent_actions_are_on_several_threads() -> None:
     recorded = Recorded()
     one, two, three = Span(1, "one"), Span(2, "two"), Span(3, "three")
     number = recorded.call("A.b", span=one)
@@ -106,19 +106,19 @@ def test_actions_that_run_at_once_lie_on_several_threads() -> None:
         ("two", "actions (2)"),
         ("three", "actions"),
     ]
-    # They last until the recording says that they ended, and what is sent for one later has no flow from it.
+    # They last until the recorded end. Later commands have no flow from them.
     assert [e["ts"] for e in of(events, "E") if e["pid"] == ACTIONS] == [5_000, 10_000, 11_000]
     assert len(of(events, "s", "caused")) == 3
 
 
-def test_an_action_whose_end_was_not_recorded_lasts_until_its_last_reply() -> None:
+def test_an_action_without_a_recorded_end_lasts_until_its_last_reply() -> None:
     recorded = Recorded()
     recorded.exchange("A.b", span=Span(1, "one"))
     recorded.exchange("A.c")
     assert [e["ts"] for e in of(traced(recorded.lines), "E") if e["pid"] == ACTIONS] == [2_000]
 
 
-def test_a_call_without_a_reply_says_so() -> None:
+def test_a_call_without_a_reply_is_marked() -> None:
     recorded = Recorded()
     recorded.attach("5E55", "7A26")
     recorded.call("A.b", "5E55")
@@ -132,7 +132,7 @@ def test_a_call_without_a_reply_says_so() -> None:
     ]
 
 
-def test_losses_and_strays_are_seen() -> None:
+def test_losses_and_strays_are_shown() -> None:
     recorded = Recorded()
     recorded.stray("what?")
     recorded.lost(5)
@@ -141,7 +141,7 @@ def test_losses_and_strays_are_seen() -> None:
     assert names == ["(no message)", "5 messages lost", "reply to an unknown call"]
 
 
-def test_what_was_asked_over_http_is_seen() -> None:
+def test_http_requests_are_shown() -> None:
     (event,) = of(traced([Line(k="http", m="PUT", url="/json/new", status=200)]), "i")
     assert (event["name"], event["args"]) == ("PUT /json/new", {"status": 200})
 
@@ -165,7 +165,7 @@ def test_payloads_and_flows_are_bounded() -> None:
     ({"ph": "s", "ts": 0, "pid": 1, "tid": 1, "name": "a", "cat": "b", "id": 999}, "outside of any slice"),
     ({"ph": "B", "ts": 5, "pid": 1, "tid": 1, "name": "a", "cat": "b", "args": {}}, "does not end"),
 ])  # fmt: skip
-def test_the_checker_finds_what_is_wrong(broken: dict[str, Any], what: str) -> None:
+def test_the_checker_finds_invalid_traces(broken: dict[str, Any], what: str) -> None:
     document = json.loads(b"".join(trace_document(HEADER, small().lines)))
     document["traceEvents"].append(broken)
     assert what in "; ".join(check_trace(document))

@@ -1,4 +1,6 @@
-"""What goes between processes: every public class is a value that pickles as itself, or refuses, and says what to send."""
+"""Objects sent between processes: every public class pickles as a value, or refuses and names what to send
+instead.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ PUBLIC: dict[str, type] = {
     for package in (cdpengine, cdpengine.pool, cdpengine.cluster)
     for name in package.__all__
     if inspect.isclass(kind := getattr(package, name))
-    and not issubclass(kind, BaseException)  # test_errors.py has them
+    and not issubclass(kind, BaseException)  # covered by test_errors.py
     and not issubclass(kind, dict)
 }
 
@@ -40,11 +42,11 @@ STAY = {
     "PageEmulation", "PageMeasure", "PagePictures", "PageStorage", "PageWindow", "Profiling", "Route",
     "RouteRegistration", "Scripts", "Session", "Touch", "Trace",
 }  # fmt: skip
-"""What belongs to a connection, a page or a task. A class that is in no process's hands belongs to the values."""
+"""Classes that belong to a connection, a page or a task. All other classes are values."""
 
 
 class LiveSession:
-    """A session of a page, as values hold it; it cannot be pickled."""
+    """A session of a page, as values hold it. It cannot be pickled."""
 
     target_type = "page"
     target_id = "T1"
@@ -105,11 +107,11 @@ MADE: dict[str, Callable[[], Any]] = {
         "https://example.com/", 200, (), False, "text/html", False, "L1", MADE["Response"]()
     ),
 }
-"""How values are made that need more than a value for each field."""
+"""Constructors of values that need more than one value for each field."""
 
 
 def example(name: str) -> Any:
-    """Return an object of a public class, all its fields filled."""
+    """Return an object of a public class with all its fields set."""
     if name in MADE:
         return MADE[name]()
     kind: type[Any] = next(kind for full, kind in PUBLIC.items() if full.rpartition(".")[2] == name)
@@ -125,7 +127,7 @@ def example(name: str) -> Any:
 
 
 def fill(kind: str, name: str) -> Any:
-    """Return a value for a field of a type, as it is written."""
+    """Return a value for a field, by its annotation."""
     first = kind.split(" | ", maxsplit=1)[0]
     simple: dict[str, Any] = {
         "int": 7, "float": 1.5, "bool": True, "str": name, "bytes": b"\0data", "Path": Path("/a/b"), "object": name,
@@ -172,7 +174,7 @@ def test_every_class_that_stays_is_a_public_one() -> None:
     assert {full.rpartition(".")[2] for full in PUBLIC} >= STAY
 
 
-async def test_a_request_keeps_what_it_has_and_asks_no_page() -> None:
+async def test_a_request_keeps_its_data_and_asks_no_page() -> None:
     response = pickle.loads(pickle.dumps(Response(request())))
     assert (response.status, response.ok, response.headers) == (200, True, {"C": "d"})
     assert (response.request.url, response.request.method) == ("https://example.com/a", "GET")
@@ -181,7 +183,7 @@ async def test_a_request_keeps_what_it_has_and_asks_no_page() -> None:
         await response.body()
 
 
-async def test_what_a_page_wrote_keeps_what_it_has() -> None:
+async def test_a_console_message_keeps_its_data() -> None:
     again = pickle.loads(pickle.dumps(message()))
     assert (again.text, again.args, again.target_type) == ("said", ("said",), "page")
     assert await again.values() == ("said",)
@@ -189,14 +191,14 @@ async def test_what_a_page_wrote_keeps_what_it_has() -> None:
     assert (error.message, error.value) == ("thrown", page_error().value)
 
 
-def test_a_dialog_goes_without_its_page() -> None:
+def test_a_dialog_is_sent_without_its_page() -> None:
     again = pickle.loads(pickle.dumps(MADE["Dialog"]()))
     assert again.page is None
     assert again.message == "hello"
 
 
 def test_every_error_of_the_engine_pickles() -> None:
-    """The walk over all of them is in test_errors.py; this holds that none was left out of it."""
+    """test_errors.py walks over all errors. This test ensures that its list is complete."""
     kinds = {
         kind
         for kind in vars(cdpengine.errors).values()

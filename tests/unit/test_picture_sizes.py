@@ -1,4 +1,4 @@
-"""Sizes of pictures by their headers, compared with Pillow's own encoders."""
+"""Sizes of pictures read from their headers, compared with Pillow's own encoders."""
 
 from __future__ import annotations
 

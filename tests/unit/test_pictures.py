@@ -1,4 +1,4 @@
-"""Pictures without a browser: tiles, PNGs joined line by line, the options of images, Pillow's part."""
+"""Pictures without a browser: tiles, PNGs joined line by line, image options, Pillow's part."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def png(image: Image.Image) -> bytes:
 
 
 def filtered_png(image: Image.Image, kind: int) -> bytes:
-    """Return a PNG all of whose lines have the filter `kind`, written by the book."""
+    """Return a PNG whose lines all have the filter `kind`, written by the specification."""
     width, height = image.size
     channels = len(image.mode)
     raw = image.tobytes()
@@ -70,7 +70,7 @@ def filtered_png(image: Image.Image, kind: int) -> bytes:
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA"])
 @pytest.mark.parametrize("kind", range(5))
-def test_a_column_is_the_pictures_one_below_the_other(kind: int, mode: str) -> None:
+def test_a_column_contains_the_pictures_in_order(kind: int, mode: str) -> None:
     parts = [picture(7, height, mode, seed) for seed, height in enumerate((3, 1, 5))]
     column = PngColumn()
     for part in parts:
@@ -126,7 +126,7 @@ def test_tiles_cover_an_area_without_overlap(width: int, height: int, scale: flo
     assert sum(row[0].pixels(scale)[1] for row in rows) == area.pixels(scale)[1]
 
 
-def test_what_is_small_is_one_tile() -> None:
+def test_a_small_picture_is_one_tile() -> None:
     area = Area(1.5, 2, 8192, 8192)
     assert rows_of_tiles(area, 1) == ((area,),)
     assert len(rows_of_tiles(area, 1.01)) == 2
@@ -187,7 +187,7 @@ def test_odd_options_are_refused(options: dict[str, object]) -> None:
         ImageOptions(**options)  # type: ignore[arg-type]
 
 
-def test_what_a_format_cannot_hold_is_refused_by_name() -> None:
+def test_options_a_format_lacks_are_refused_by_name() -> None:
     ImageOptions("png").check_size(1, 200_000)
     ImageOptions("jpeg").check_size(65_535, 1)
     for image_format, size in (("jpeg", (1, 65_536)), ("webp", (16_384, 1))):

@@ -1,4 +1,4 @@
-"""The pipe transport: messages however the bytes are cut."""
+"""The pipe transport: messages in chunks of any size."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ MESSAGES = st.lists(st.binary(max_size=30).map(lambda data: data.replace(b"\0", 
 
 
 @given(MESSAGES, st.lists(st.integers(1, 9), min_size=1, max_size=20), st.binary(min_size=1, max_size=5))
-def test_messages_come_out_as_they_went_in_however_they_are_cut(
-    messages: list[bytes], sizes: list[int], rest: bytes
-) -> None:
+def test_messages_survive_any_chunking(messages: list[bytes], sizes: list[int], rest: bytes) -> None:
     rest = rest.replace(b"\0", b".")
     data = b"".join(message + b"\0" for message in messages) + rest
 
@@ -131,7 +129,7 @@ async def test_closing_under_cancellation_closes_both_ends() -> None:
         await feed.send_all(b"x")
 
 
-async def test_a_message_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_message_without_end_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport_module, "LARGEST_INCOMING", 1000)
     pipe, feed, _ = make()
     await feed.send_all(b"x" * 1001)

@@ -1,4 +1,4 @@
-"""What `to_plain` makes of values: always something that JSON can write, whatever refers to what."""
+"""`to_plain`: its results are always valid JSON, whatever the references between values."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -13,7 +13,7 @@ from cdpengine.cli.output import print_json
 
 
 def both_ways(value: object) -> list[Any]:
-    """Return the value as the command line and as an answer to a request have it, through JSON."""
+    """Return the JSON of the value in the forms of the command line and of a request's answer."""
     answer = ActResponse(kind="evaluate", ok=True, result=value).to_json()
     return [json.loads(json.dumps(plain)) for plain in (to_plain(value), answer["result"])]
 
@@ -40,12 +40,12 @@ def an_object(inner: list[Any]) -> list[Any]:
     ],
 )
 def test_a_moment_is_json_as_javascript_writes_it(moment: datetime, written: str) -> None:
-    """With a T and a Z: what `JSON.stringify(new Date())` gives, and what `new Date(text)` reads."""
+    """With T and Z: the format of `JSON.stringify(new Date())`, which `new Date(text)` reads."""
     assert to_plain({"at": [moment]}) == {"at": [written]}
 
 
 @pytest.mark.parametrize("wrap", [a_list, a_dict, an_object])
-def test_what_contains_itself_is_written_once(wrap: Any) -> None:
+def test_a_value_that_contains_itself_is_written_once(wrap: Any) -> None:
     value: list[Any] = [1]
     value += wrap(value)
     for plain in both_ways(value):
@@ -54,14 +54,14 @@ def test_what_contains_itself_is_written_once(wrap: Any) -> None:
         assert '"[Repeated]"' not in json.dumps(plain)
 
 
-def test_what_occurs_twice_is_written_twice() -> None:
+def test_a_shared_value_is_written_twice() -> None:
     shared = {"a": [1]}
     for plain in both_ways([shared, shared, [shared]]):
         assert plain == [{"a": [1]}, {"a": [1]}, [{"a": [1]}]]
 
 
 @pytest.mark.parametrize("wrap", [a_list, a_dict, an_object])
-def test_what_doubles_at_each_level_has_an_end(wrap: Any) -> None:
+def test_exponentially_growing_values_are_bounded(wrap: Any) -> None:
     value: list[Any] = [0]
     for _ in range(60):
         (once,) = wrap(value)

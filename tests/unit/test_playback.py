@@ -1,4 +1,6 @@
-"""Playing a recording: what fits, what is given when, and how the first divergence is named."""
+"""Playing a recording: matching calls, the timing of replies and events, and the description of the first
+divergence.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ def test_equal_calls_are_answered_in_their_order() -> None:
         tape.call(number, "Runtime.evaluate", expression="n", objectGroup=f"group-{number}")
         tape.reply(number, value=number)
     program = Program(tape.play())
-    # The group is a counter of the client's: that it is the recorded second one's means nothing.
+    # The group is a counter of the client, so a match with the recorded second one means nothing.
     values = [program.ask("Runtime.evaluate", expression="n", objectGroup=f"group-{n}") for n in (2, 3, 4)]
     assert [messages[0]["result"]["value"] for messages in values] == [1, 2, 3]
 
@@ -91,11 +93,11 @@ def test_a_page_connection_is_played_to_the_client_of_its_path() -> None:
     assert "result" in Program(playback, "/devtools/page/AB").ask("Page.enable")[0]
 
 
-def test_a_question_without_effects_may_be_asked_more_or_less_often() -> None:
+def test_a_call_without_effects_may_be_made_more_or_less_often() -> None:
     tape = Tape()
     tape.call(1, "Browser.getVersion")
     tape.reply(1, "Browser.getVersion", product="X/1")
-    tape.call(2, "Browser.getVersion")  # to see whether the browser answers
+    tape.call(2, "Browser.getVersion")  # a check that the browser answers
     tape.reply(2, "Browser.getVersion", product="X/1")
     tape.call(3, "Page.enable", s="S")
     tape.reply(3, s="S")
@@ -107,14 +109,14 @@ def test_a_question_without_effects_may_be_asked_more_or_less_often() -> None:
         assert len(program.ask("Page.enable", "S")) == 1
         assert (program.playback.divergence, list(program.playback.left)) == (None, [])
     hasty = Program(tape.play())
-    assert hasty.ask("Browser.getVersion", nonsense=1)[0]["error"]  # nothing was told yet
+    assert hasty.ask("Browser.getVersion", nonsense=1)[0]["error"]  # no events were sent yet
     assert hasty.playback.divergence is not None
 
 
 @pytest.mark.parametrize("recorded", [1, 2])
 @pytest.mark.parametrize("times", [1, 2, 3])
-def test_a_page_that_is_still_there_may_be_closed_again(recorded: int, times: int) -> None:
-    """What comes between the answer and the end of the page is held back by a call that the program leaves out."""
+def test_an_open_page_may_be_closed_again(recorded: int, times: int) -> None:
+    """A call that the program omits holds back the messages between the answer and the page's end."""
     tape = Tape()
     for number in range(recorded):
         tape.call(1 + number, "Target.closeTarget", targetId="T")
@@ -169,7 +171,7 @@ def test_why_a_call_does_not_fit(method: str, session: str, reason: str) -> None
     assert reason in program.ask(method, session)[0]["error"]["message"]
 
 
-def test_one_connection_more_than_was_recorded() -> None:
+def test_one_connection_more_than_recorded() -> None:
     tape = Tape()
     tape.call(1, "A.a")
     playback = tape.play()
@@ -177,7 +179,7 @@ def test_one_connection_more_than_was_recorded() -> None:
     assert "this is one more" in Program(playback).ask("A.a")[0]["error"]["message"]
 
 
-def test_what_a_program_leaves_out_can_be_passed_over_and_asked_later() -> None:
+def test_omitted_calls_can_be_skipped_and_made_later() -> None:
     tape = Tape()
     tape.call(1, "A.a")
     tape.event("A.changed")
@@ -197,7 +199,7 @@ def test_what_a_program_leaves_out_can_be_passed_over_and_asked_later() -> None:
     assert program.playback.divergence is None
 
 
-def test_what_came_too_late_for_its_target_may_be_left_out_and_added() -> None:
+def test_calls_too_late_for_their_target_may_be_omitted_and_added() -> None:
     tape = Tape()
     tape.call(1, "Target.closeTarget", targetId="T")
     tape.reply(1)
@@ -222,7 +224,7 @@ def test_what_came_too_late_for_its_target_may_be_left_out_and_added() -> None:
     ]
     asked = Program(tape.play())
     asked.ask("Target.closeTarget", targetId="T")
-    for _ in range(2):  # the second one was not recorded: Chrome would say the same
+    for _ in range(2):  # the second one was not recorded: Chrome would answer the same
         (refused,) = asked.ask("Target.attachToTarget", targetId="T")
         assert refused["error"] == {"code": -32602, "message": "No target with given id found"}
     (refused,) = asked.ask("Page.enable", "S")
@@ -230,7 +232,7 @@ def test_what_came_too_late_for_its_target_may_be_left_out_and_added() -> None:
     assert asked.playback.divergence is None
 
 
-def test_what_was_cut_is_not_given_as_if_it_were_whole() -> None:
+def test_cut_results_are_not_served_as_complete() -> None:
     tape = Tape()
     tape.call(1, "A.a")
     tape.lines.append(
@@ -246,7 +248,7 @@ def test_what_was_cut_is_not_given_as_if_it_were_whole() -> None:
     assert program.playback.passed_over == ["the event B.b (line 3) was cut"]
 
 
-def test_nonsense_from_a_client_is_no_call() -> None:
+def test_nonsense_from_a_client_is_not_a_call() -> None:
     tape = Tape()
     tape.call(1, "A.a")
     playback = tape.play()
@@ -288,7 +290,7 @@ def test_which_parameters_may_differ(method: str, recorded: Any, asked: Any, exp
     assert (describe(method, recorded, asked) == []) is expected
 
 
-def test_a_diff_shows_long_texts_where_they_differ_and_no_secrets() -> None:
+def test_a_diff_shows_long_texts_around_the_difference_and_no_secrets() -> None:
     recorded = {"expression": "x" * 500 + "b", "header": "Authorization: Bearer c4nary-old"}
     asked = {"expression": "x" * 500 + "c", "header": "Authorization: Bearer c4nary-new", "more": [1]}
     lines = describe("A.a", recorded, asked)
@@ -316,7 +318,10 @@ def test_pages_about_the_browser_point_here() -> None:
 
 
 def get(playback: Playback, method: str, target: str) -> list[Any]:
-    """Ask over HTTP, and return all that is sent to anybody after that; None stands for what is not known."""
+    """Send an HTTP request, and return all later messages to any client.
+
+    None represents an unknown answer.
+    """
     client = playback.join(target)
     if not playback.ask_http(client, method, target):
         return [None]
@@ -332,7 +337,7 @@ def get(playback: Playback, method: str, target: str) -> list[Any]:
     return answers
 
 
-def test_what_was_asked_over_http_is_answered_in_its_order() -> None:
+def test_http_requests_are_answered_in_order() -> None:
     tape = Tape()
     tape.http("GET", "/json/list", body=[1])
     tape.http("PUT", "/json/new?about:blank", body={"id": "A"})
@@ -342,9 +347,9 @@ def test_what_was_asked_over_http_is_answered_in_its_order() -> None:
     playback = tape.play()
     assert get(playback, "GET", "/json") == [(200, [1])]
     assert get(playback, "PUT", "/json/new?about:blank") == [(200, {"id": "A"})]
-    assert len(playback.left) == 2  # what only tells something need not be asked
+    assert len(playback.left) == 2  # requests that only inform may be omitted
     assert get(playback, "GET", "/json/list/") == [(200, [1, 2])]
-    assert get(playback, "GET", "/json/list") == [(200, [1, 2])]  # once more
+    assert get(playback, "GET", "/json/list") == [(200, [1, 2])]  # repeated
     assert get(playback, "GET", "/json/protocol") == [None]
     close = msgspec.json.encode("Target is closing")
     playback.ask_http(client := playback.join("/"), "GET", "/json/close/A")
@@ -367,7 +372,7 @@ def test_what_was_asked_over_http_is_answered_in_its_order() -> None:
         ("PUT", "/json/new?http://a/", ""),
     ],
 )
-def test_what_was_not_asked_over_http_diverges(method: str, target: str, said: str) -> None:
+def test_unrecorded_http_requests_diverge(method: str, target: str, said: str) -> None:
     tape = Tape()
     tape.http("PUT", "/json/new?http://a/", body={})
     playback = tape.play()
@@ -378,12 +383,12 @@ def test_what_was_not_asked_over_http_diverges(method: str, target: str, said: s
     assert said == "" or said in body.decode()
 
 
-def test_events_of_what_was_asked_over_http_come_after_it() -> None:
+def test_events_caused_by_http_requests_follow_them() -> None:
     tape = Tape()
     tape.call(1, "Target.setDiscoverTargets", discover=True)
     tape.reply(1)
     tape.event("Target.targetCreated")
-    # The answer came after the event that it caused, and the line stands where the answer came.
+    # The answer came after the event that it caused, and its line has the answer's position.
     tape.http("PUT", "/json/new", body={"id": "A"}, asked_at=0.25)
     tape.event("Target.targetInfoChanged")
     playback = tape.play()
@@ -396,7 +401,7 @@ def test_events_of_what_was_asked_over_http_come_after_it() -> None:
     ]
 
 
-def test_generated_names_are_those_of_the_program_in_what_it_is_sent() -> None:
+def test_the_program_receives_its_own_generated_names() -> None:
     old, new = (f"__playwright_utility_world_page@{digits * 4}" for digits in ("3e0ce12e", "603b09bf"))
     tape = Tape()
     tape.call(1, "Page.createIsolatedWorld", worldName=old)
@@ -413,7 +418,7 @@ def test_generated_names_are_those_of_the_program_in_what_it_is_sent() -> None:
     assert program.playback.divergence is None
 
 
-def test_two_calls_with_names_of_their_own_are_told_apart() -> None:
+def test_two_calls_with_different_names_are_distinguished() -> None:
     first, second = (f"world-{digits * 4}" for digits in ("3e0ce12e", "603b09bf"))
     tape = Tape()
     tape.call(1, "A.a", worldName=first)
@@ -428,7 +433,7 @@ def test_two_calls_with_names_of_their_own_are_told_apart() -> None:
     program = Program(tape.play())
     asked = [("A.a", one), ("A.a", two), ("A.b", one), ("A.b", two)]
     sent = [message for method, name in asked for message in program.ask(method, worldName=name)]
-    # Of the last two, the replies come in the order of the recording.
+    # The replies of the last two come in the order of the recording.
     assert [(message["id"], message["result"]["n"]) for message in sent] == [
         (101, 1),
         (102, 2),
@@ -438,7 +443,7 @@ def test_two_calls_with_names_of_their_own_are_told_apart() -> None:
     assert program.playback.divergence is None
 
 
-def test_a_name_that_the_browser_told_before_is_asked_for_as_it_is() -> None:
+def test_a_name_that_the_browser_sent_earlier_is_used_unchanged() -> None:
     guid, other = "1cbbfbc9-4ab0-4b74-9b64-79f56188e00a", "9c8f431c-aa5e-472e-b830-7883aac6f03a"
     tape = Tape()
     tape.call(1, "A.a")

@@ -1,4 +1,4 @@
-"""Playing a recording that lacks what was secret: which results are given, and which calls still fit."""
+"""Playing a recording without its secrets: the results that are served, and the calls that still match."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FUNCTION = {"type": "function", "description": "[redacted]"}
         ("Runtime.evaluate", {"result": {"type": "number", "value": 3}}, False),
     ],
 )
-def test_a_result_that_was_withheld_is_a_divergence(method: str, result: dict[str, Any], lacks: bool) -> None:
+def test_a_withheld_result_is_a_divergence(method: str, result: dict[str, Any], lacks: bool) -> None:
     tape = Tape()
     tape.call(1, method)
     tape.reply(1, method, **result)
@@ -50,8 +50,10 @@ def test_a_result_that_was_withheld_is_a_divergence(method: str, result: dict[st
     assert message["error"] == {"code": DIVERGED, "message": str(divergence)}
 
 
-def test_a_result_that_is_secret_in_every_recording_is_given() -> None:
-    """It is known to be secret, or the engine's own script returned it: to record anew would not help."""
+def test_a_result_that_is_secret_in_every_recording_is_served() -> None:
+    """The result is known to be secret, or the engine's own script returned it: another recording would not
+    help.
+    """
     tape = Tape()
     tape.call(1, "Runtime.evaluate")
     tape.reply(1, "Runtime.evaluate", result=TEXT)
@@ -60,7 +62,7 @@ def test_a_result_that_is_secret_in_every_recording_is_given() -> None:
     assert program.playback.divergence is None
 
 
-def test_a_result_that_was_withheld_and_is_not_asked_is_no_divergence() -> None:
+def test_a_withheld_result_that_is_not_requested_is_no_divergence() -> None:
     tape = Tape()
     tape.call(1, "Runtime.evaluate")
     tape.reply(1, "Runtime.evaluate", result=TEXT)

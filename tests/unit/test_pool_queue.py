@@ -1,4 +1,4 @@
-"""Who gets a page next, and in which browser: held against rules that are written the slow way."""
+"""The next lease of a page, and its browser: compared with rules written in the slow way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdpengine.pool.queue import WaitingLease, WaitingLeases
 
 @attrs.define(eq=False)
 class Browser:
-    """A browser of the test's own."""
+    """A minimal browser for this test."""
 
     pages: int
     weight: float = 1.0
@@ -38,7 +38,7 @@ class Browser:
 def expected(
     waiting: list[WaitingLease], browsers: list[Browser], blocked: set[str]
 ) -> tuple[WaitingLease, list[Browser]] | None:
-    """Return who is next, and the browsers that are as good as each other for it."""
+    """Return the next task, and the browsers that are equally good for it."""
     for each in sorted(waiting, key=lambda each: (-each.priority, each.number)):
         if each.host in blocked:
             continue
@@ -71,7 +71,7 @@ def test_a_random_walk_follows_the_rules(seed: int) -> None:
         elif move < 0.45 and waiting:
             gone = random.choice(waiting)
             queue.remove(gone)
-            queue.remove(gone)  # twice is as good as once
+            queue.remove(gone)  # removing twice is the same as once
             waiting.remove(gone)
             left += 1
         elif move < 0.55:
@@ -100,7 +100,7 @@ def test_a_random_walk_follows_the_rules(seed: int) -> None:
         assert all(len(browser.leases) <= browser.pages for browser in browsers)
 
 
-def test_a_limited_host_is_asked_about_once_a_turn() -> None:
+def test_a_limited_host_is_asked_once_a_turn() -> None:
     queue = WaitingLeases()
     for number in range(5):
         queue.add(WaitingLease(number, host="slow"))
@@ -120,7 +120,7 @@ def test_a_limited_host_is_asked_about_once_a_turn() -> None:
 def test_the_descendants_of_a_process() -> None:
     parents = {2: 1, 3: 2, 4: 2, 5: 4, 6: 1, 1: 0, 7: 7}
     assert sorted(descendants(2, parents)) == [2, 3, 4, 5]
-    assert descendants(7, parents) == [7]  # its own parent: no process is, and it ends
+    assert descendants(7, parents) == [7]  # its own parent: no such process exists, and the walk ends
     assert descendants(99, parents) == [99]
 
 

@@ -1,6 +1,6 @@
-"""What the commands print: no text of a page, a browser, a file or a peer commands a terminal or begins a line.
+"""Output of the commands: no string of a page, browser, file or peer controls a terminal or begins a line.
 
-These are the commands that need no browser; tests/chrome/test_terminals.py has the others.
+These are the commands without a browser. tests/chrome/test_terminals.py has the others.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int
     return ended.value.code, out, err
 
 
-# --- the one place -------------------------------------------------------------------------------------------
+# --- the single place of output
+# ------------------------------------------------------------------------------
 
 
 def test_only_one_module_prints() -> None:
@@ -272,7 +273,7 @@ def test_commands_that_fail_before_a_browser(
     assert "hunter2" not in out + err
 
 
-def test_a_raw_value_is_for_no_terminal(
+def test_a_raw_value_is_refused_in_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     status, _, err = run(capsys, "evaluate", "about:blank", "1", "--raw", "--json")
@@ -285,7 +286,7 @@ def test_a_raw_value_is_for_no_terminal(
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_bytes_are_base64_in_json(capsys: pytest.CaptureFixture[str], kind: type) -> None:
-    """What `evaluate` gives for a Uint8Array, alone and inside of other values."""
+    """Covers the result of `evaluate` for a Uint8Array, alone and inside other values."""
     print_json({"value": kind(b"\x00\xff?"), "inside": [{"of": (kind(b""),)}]})
     printed = json.loads(capsys.readouterr().out)
     assert printed == {"value": "AP8/", "inside": [{"of": [""]}]}

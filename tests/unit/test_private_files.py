@@ -1,4 +1,6 @@
-"""Private files: nobody else's from their first moment, whole or not at all, and never over another by mistake."""
+"""Private files: unreadable for other users from the first moment, complete or absent, never overwritten by
+mistake.
+"""
 
 from __future__ import annotations
 
@@ -48,10 +50,10 @@ def modes(folder: Path) -> set[int]:
 @posix
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("name", ["a", "a.gz"])
-async def test_a_file_is_its_owners_alone_at_every_moment(
+async def test_a_file_belongs_to_its_owner_alone_at_every_moment(
     tmp_path: Path, umask: int, overwrite: bool, name: str
 ) -> None:
-    """While it is written under its other name, compressed late, put into its place, and in its place from the start."""
+    """Covers writing under another name, late compression, the move to its place, and writing in place."""
     path = tmp_path / name
     if overwrite:
         path.write_bytes(b"old")
@@ -68,11 +70,11 @@ async def test_a_file_is_its_owners_alone_at_every_moment(
     assert modes(tmp_path) == {0o600}
     write_private(path, b"new")
     assert modes(tmp_path) == {0o600}
-    assert _changed == []  # it was made so, and not changed to it
+    assert _changed == []  # created that way, and not changed afterwards
 
 
 @pytest.mark.parametrize("how", ["create", "write", "output"])
-async def test_a_file_that_exists_stays(tmp_path: Path, how: str) -> None:
+async def test_an_existing_file_stays(tmp_path: Path, how: str) -> None:
     path = tmp_path / "a"
     path.write_text("old")
     if how == "output":
@@ -88,7 +90,7 @@ async def test_a_file_that_exists_stays(tmp_path: Path, how: str) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-async def test_a_file_that_comes_up_meanwhile_stays(tmp_path: Path) -> None:
+async def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
     path = tmp_path / "a"
     with pytest.raises(MeasurementFailedError, match="a file of that name already exists"):
         async with output_file("the thing", path, overwrite=False) as file:
@@ -100,7 +102,7 @@ async def test_a_file_that_comes_up_meanwhile_stays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("hard_links", [True, False])
 @pytest.mark.parametrize("in_place", [True, False])
-def test_of_many_at_once_one_gets_the_name(
+def test_one_of_many_concurrent_writers_gets_the_name(
     tmp_path: Path, in_place: bool, hard_links: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_link(_source: object, _target: object) -> None:
@@ -133,7 +135,7 @@ def test_of_many_at_once_one_gets_the_name(
 
 @posix
 def test_overwriting_a_recording_is_one_step(tmp_path: Path) -> None:
-    """Who reads the old file goes on reading that, and what is written now is nobody's but the owner's."""
+    """A reader of the old file keeps reading it. The new file is readable only for its owner."""
     path = tmp_path / "a"
     path.write_text("old")
     path.chmod(0o644)
@@ -149,7 +151,7 @@ def test_overwriting_a_recording_is_one_step(tmp_path: Path) -> None:
 @posix
 def test_links_are_followed_only_to_overwrite(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
-    link.symlink_to(target)  # leads nowhere yet
+    link.symlink_to(target)  # dangling at first
     assert is_taken(link)
     for refuse in (lambda: create_private(link), lambda: write_private(link, b"x", overwrite=False)):
         with pytest.raises(FileExistsError):
@@ -196,12 +198,12 @@ def test_a_folder_is_not_replaced(tmp_path: Path, overwrite: bool) -> None:
     assert not list(tmp_path.parent.glob("*.part"))
 
 
-def test_the_longest_name_that_a_file_can_have(tmp_path: Path) -> None:
+def test_the_longest_possible_file_name(tmp_path: Path) -> None:
     path = tmp_path / ("é" * 127)
     assert write_private(path, b"x").read_bytes() == b"x"
 
 
-def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyError), new_file(tmp_path / "a", overwrite=True) as stream:
         stream.write(b"x")
         raise KeyError

@@ -1,4 +1,4 @@
-"""The environment that a profile gives its browser: where Chrome keeps its temporary files."""
+"""The environment that a profile gives its browser: the location of Chrome's temporary files."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def test_a_temporary_profile_has_a_private_folder_for_temporary_files(given: dic
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_folder_that_the_caller_names_is_kept(tmp_path: Path) -> None:
+def test_an_explicit_folder_is_kept(tmp_path: Path) -> None:
     given = {"TMPDIR": str(tmp_path)}
     assert Profile.prepare(None).environment(given) == given
 
 
-def test_a_users_profile_gets_nothing_put_into_it(short: Path) -> None:
+def test_a_profile_of_the_user_is_left_unchanged(short: Path) -> None:
     profile = Profile.prepare(short / "mine")
     assert profile.environment({"A": "b"}) == {"A": "b"}
     assert list(profile.path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""The prompt of the console at a pseudo-terminal: what is printed comes where it belongs."""
+"""The prompt of the console at a pseudo-terminal: output appears at its proper place."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ trio.run(main)
 
 
 def converse(history: Path) -> str:
-    """Press Enter whenever the program is silent; return what it showed, without colours and cursors."""
+    """Press Enter whenever the program is silent. Return its output, without colours and cursor movements."""
     import pty
 
     main, other = pty.openpty()
@@ -57,7 +57,7 @@ def converse(history: Path) -> str:
                 os.write(main, b"\r")
             try:
                 seen += os.read(main, 65536)
-            except OSError:  # Linux says so when the other end is closed
+            except OSError:  # Linux raises this when the other end is closed
                 break
         os.close(main)
         assert process.wait(30) == 0
@@ -65,9 +65,9 @@ def converse(history: Path) -> str:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
-def test_what_a_line_prints_comes_before_the_next_prompt(tmp_path: Path) -> None:
+def test_output_of_a_line_comes_before_the_next_prompt(tmp_path: Path) -> None:
     seen = converse(tmp_path / "history")
-    # The editor draws its prompt more than once, and Enter that comes while there is no editor is an empty line.
+    # The editor draws its prompt more than once. An Enter outside of the editor is an empty line.
     lines = [re.sub(r"(> *)+", ">", line) for line in seen.split("\n") if line.strip()]
     first, above, *rest = [line for line, _ in itertools.groupby(lines)]
     assert (first, above.removeprefix(">")) == ("before the first", "meanwhile")

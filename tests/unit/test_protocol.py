@@ -1,4 +1,4 @@
-"""The model of a protocol, its text, and the difference of two."""
+"""The model of a protocol, its text, and the difference of two protocols."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cdpengine.errors import InvalidArgumentError
 @pytest.mark.parametrize(
     "text", [b"", b"<html>", b"{}", b'{"domains": 3}', b"\xff", b'{"domains": [{"commands": 1}]}']
 )
-def test_what_is_no_protocol_is_refused(text: bytes) -> None:
+def test_invalid_protocols_are_refused(text: bytes) -> None:
     with pytest.raises(InvalidArgumentError, match="somewhere"):
         decode_protocol(text, "somewhere")
 
 
-def test_unknown_keys_do_no_harm_and_are_kept() -> None:
+def test_unknown_keys_are_harmless_and_kept() -> None:
     changed = document()
     changed["domains"][0]["commands"][0]["new"] = {"x": 1}
     assert b'"new": {"x": 1}' in protocol(changed).source
@@ -67,7 +67,7 @@ def test_a_type_is_expanded_once_and_cycles_end() -> None:
     assert "tree: Tree.Node (object)" in text  # of the leaf, in another domain
 
 
-def test_depth_says_how_far() -> None:
+def test_depth_limits_the_expansion() -> None:
     entry = protocol().find("Tree.grow")[0]
     flat = entry_text(protocol(), entry, depth=0)
     assert "root: Tree.Node (object)" in flat
@@ -77,7 +77,7 @@ def test_depth_says_how_far() -> None:
     assert "tree:" not in one
 
 
-def test_a_reference_to_nothing_is_said() -> None:
+def test_a_dangling_reference_is_reported() -> None:
     assert "Nowhere.Thing (not described by the protocol)" in entry_text(
         protocol(), protocol().find("Leaf.shed")[0]
     )

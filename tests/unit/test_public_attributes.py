@@ -1,8 +1,9 @@
-"""What the public classes show: each attribute is documented. What only the engine uses has an underscore.
+"""Public attributes of the public classes: each is documented. Attributes for the engine only have an
+underscore.
 
-An attribute is what `dir` of the class has, a field, or what `__init__` sets on `self`, without an underscore. A
-method and a property have a docstring; a field is described by the class's own, or is named for what it is: then it
-stands in the signature that the reference shows.
+An attribute is a name in `dir` of the class, a field, or a name that `__init__` sets on `self`, without an
+underscore. Methods and properties have a docstring. A field is described by the docstring of its class, or
+its name in the signature of the reference suffices.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ import cdpengine.pool
 import cdpengine.testing
 
 DOCUMENTED = (FunctionType, classmethod, staticmethod, property)
-"""What has a docstring of its own."""
+"""Members with their own docstring."""
 
 ENGINES_OWN = re.compile(r"for the engine|called by (it|the)\b", re.IGNORECASE)
-"""Words of docstrings that say that no program is to call this."""
+"""Words of docstrings for members that programs must not call."""
 
 PACKAGES = (
     cdpengine, cdpengine.act, cdpengine.cache, cdpengine.cluster, cdpengine.debug, cdpengine.pool, cdpengine.testing,
@@ -63,7 +64,7 @@ def set_by_init(kind: type) -> set[str]:
 
 
 def shown(kind: type) -> dict[str, Any]:
-    """Return the public attributes of a class; None for one that only its instances have."""
+    """Return the public attributes of a class. An attribute that only instances have maps to None."""
     fields = {field.name for field in attrs.fields(kind)} if attrs.has(kind) else set()
     builtin = {name for base in (dict, Exception) if issubclass(kind, base) for name in dir(base)}
     names = (set(dir(kind)) | fields | set_by_init(kind)) - builtin
@@ -77,7 +78,7 @@ def shown(kind: type) -> dict[str, Any]:
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_attribute_is_documented(name: str) -> None:
     kind = PUBLIC[name]
-    # A class of requests has what its base describes for all of them.
+    # The base class of requests describes the fields that all of them share.
     said = [base.__doc__ or "" for base in kind.__mro__ if base.__module__.startswith("cdpengine")]
     words = set(re.findall(r"\w+", " ".join(said)))
     in_signature = {field.alias for field in attrs.fields(kind) if field.init} if attrs.has(kind) else set()
@@ -92,7 +93,7 @@ def test_every_public_attribute_is_documented(name: str) -> None:
     assert undocumented == set()
 
 
-def test_what_says_that_it_is_for_the_engine_has_an_underscore() -> None:
+def test_a_member_documented_as_internal_has_an_underscore() -> None:
     found = {
         f"{name}.{attribute}"
         for name, kind in PUBLIC.items()
@@ -102,7 +103,7 @@ def test_what_says_that_it_is_for_the_engine_has_an_underscore() -> None:
     assert found == set()
 
 
-def test_the_tables_see_what_there_is() -> None:
+def test_the_tables_find_existing_members() -> None:
     assert len(PUBLIC) > 100
     assert {"click", "keyboard", "url"} <= set(shown(cdpengine.Page))
     assert {"guid", "wait"} <= set(shown(cdpengine.Download))

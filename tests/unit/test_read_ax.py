@@ -1,4 +1,4 @@
-"""The source `ax` over a session: one call, whatever shape the reply has."""
+"""The source `ax` over a session: one call, for any shape of the reply."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = Callable[[dict[str, Any]], str | None]
 
 
 class AnsweringTransport:
-    """Answers each command with what `answer` makes of it: the rest of a reply's JSON, or nothing at all."""
+    """Answers each command with the result of `answer`: the rest of a reply's JSON, or no reply."""
 
     name = "a browser in memory"
     largest_outgoing = 1 << 20
@@ -114,7 +114,7 @@ async def test_a_reply_without_nodes() -> None:
 
 
 @pytest.mark.parametrize("nested", ["[" * 100_000 + "]" * 100_000])
-async def test_a_reply_that_nobody_can_read_is_refused(nested: str) -> None:
+async def test_an_unreadable_reply_is_refused(nested: str) -> None:
     async with session_that_answers(lambda _: f'"result":{{"nodes":{nested}}}') as (session, _):
         table = RefTable()
         with pytest.raises(UndecodableReplyError, match=r"Accessibility\.getFullAXTree"):
@@ -122,14 +122,14 @@ async def test_a_reply_that_nobody_can_read_is_refused(nested: str) -> None:
         assert len(table) == 0
 
 
-async def test_what_chrome_refuses_is_passed_on() -> None:
+async def test_an_error_of_chrome_is_passed_on() -> None:
     answer = '"error":{"code":-32000,"message":"Frame with the given frameId is not found."}'
     async with session_that_answers(lambda _: answer) as (session, _):
         with pytest.raises(RemoteError, match="not found"):
             await take_snapshot(session, RefTable())
 
 
-async def test_cancelled_it_gives_no_refs(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_cancelled_read_creates_no_refs(autojump_clock: trio.testing.MockClock) -> None:
     async with session_that_answers(lambda _: None) as (session, _):
         table = RefTable()
         with trio.move_on_after(5) as scope:

@@ -1,4 +1,4 @@
-"""The format of recordings: what each line says, and what can be read of files that are damaged."""
+"""The format of recordings: the contents of each line, and the readable part of damaged files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lines_of(*traffic: Traffic, limit: int = 0, redactor: Redactor | None = None
     return [msgspec.json.decode(line, type=Line) for each in traffic for line in maker.lines(each)]
 
 
-def test_a_call_and_its_reply_know_each_other() -> None:
+def test_a_call_and_its_reply_refer_to_each_other() -> None:
     call, reply = lines_of(
         sent({"id": 4, "method": "Page.enable", "sessionId": "S"}),
         received({"id": 4, "result": {"a": 1}, "sessionId": "S"}, time=1.25),
@@ -90,7 +90,7 @@ def test_a_session_attached_by_hand_is_recorded_too() -> None:
     assert event.T == "T2"
 
 
-def test_commands_name_the_action_that_they_were_sent_for() -> None:
+def test_commands_name_their_action() -> None:
     click = Span(7, "page.click e7")
     lines = lines_of(
         sent({"id": 1, "method": "A.a"}, span=click),
@@ -108,9 +108,9 @@ def test_commands_name_the_action_that_they_were_sent_for() -> None:
     assert lines[0].name == "page.click e7"
 
 
-def test_the_end_of_an_action_says_how_long_it_took_once() -> None:
+def test_the_end_of_an_action_has_its_duration_once() -> None:
     maker = LineMaker(began=1.0, limit=0, redactor=None)
-    assert maker.span_ended(2.0, 7, 1.0) == b""  # nothing was sent for it
+    assert maker.span_ended(2.0, 7, 1.0) == b""  # without commands
     list(maker.lines(sent({"id": 1, "method": "A.a"}, 1.5, Span(7, "page.click e7", 1.25))))
     assert json.loads(maker.span_ended(3.0, 7, 1.25)) == {
         "t": 2.0,
@@ -126,7 +126,7 @@ def test_the_end_of_an_action_says_how_long_it_took_once() -> None:
 
 
 @pytest.mark.parametrize("message", ["no json", "[1]", "{}", '{"id": "x"}', "\ud800"])
-def test_what_is_not_a_message_is_a_stray(message: str) -> None:
+def test_anything_but_a_message_is_a_stray(message: str) -> None:
     (line,) = lines_of(Traffic(1.0, "received", "main", message))
     assert line.k == "stray"
 
@@ -143,7 +143,7 @@ def test_a_large_payload_is_cut_with_a_marker() -> None:
     assert line.z > 5000
 
 
-def test_no_secret_stays_in_the_head_of_what_is_cut() -> None:
+def test_no_secret_stays_in_the_head_of_a_cut_payload() -> None:
     secret = "cAnArY" * 10
     payload = {"pad": "x" * 180, "value": secret, "more": "y" * 5000}
     redactor = Redactor(secrets=[secret])
@@ -151,7 +151,7 @@ def test_no_secret_stays_in_the_head_of_what_is_cut() -> None:
     assert b"cAnArY" not in bytes(line.msg)
 
 
-def test_a_secret_that_begins_in_a_piece_that_is_cut_is_not_in_the_next_one() -> None:
+def test_a_secret_that_begins_in_a_cut_piece_is_not_in_the_next_one() -> None:
     maker = LineMaker(began=1.0, limit=1000, redactor=Redactor())
     maker.lines(sent({"id": 1, "method": "Network.streamResourceContent", "params": {"requestId": "1.1"}}))
     maker.lines(received({"id": 1, "result": {"bufferedData": ""}}))
@@ -201,7 +201,7 @@ directions: list[Direction] = ["sent", "received"]
     messages=st.lists(st.tuples(st.sampled_from(directions), texts), max_size=12),
     limit=st.sampled_from([0, 2_000]),
 )
-def test_lines_of_many_at_once_are_those_of_each_after_the_other(
+def test_lines_of_a_batch_equal_lines_made_one_by_one(
     messages: list[tuple[Direction, str]], limit: int
 ) -> None:
     cause = Span(7, "page.type cAnArY7f3")
@@ -231,7 +231,7 @@ def read(path: Path) -> tuple[list[Line], list[str], bool]:
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_what_was_written_is_read(tmp_path: Path, compressed: bool) -> None:
+def test_a_written_recording_can_be_read(tmp_path: Path, compressed: bool) -> None:
     path = tmp_path / "a"
     raw = recording_of(50)
     path.write_bytes(zstandard.compress(raw) if compressed else raw)
@@ -241,7 +241,7 @@ def test_what_was_written_is_read(tmp_path: Path, compressed: bool) -> None:
     assert in_order
 
 
-def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> None:
+def test_a_truncated_file_is_read_up_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(recording_of(5)[:-60])
     lines, damage, in_order = read(path)
@@ -261,7 +261,7 @@ def test_a_damaged_line_is_named_and_passed_over(tmp_path: Path) -> None:
     assert damage[0].startswith("line 4: ")
 
 
-def test_a_kind_of_line_that_a_newer_version_adds_is_no_damage(tmp_path: Path) -> None:
+def test_an_unknown_kind_of_line_is_not_damage(tmp_path: Path) -> None:
     path = tmp_path / "a"
     raw = recording_of(5).splitlines(keepends=True)
     raw[3] = b'{"t":1,"n":3,"k":"newer","more":[1]}\n'
@@ -291,7 +291,7 @@ def test_a_foreign_file_is_refused_by_name(tmp_path: Path, content: bytes, reaso
     assert str(path) in str(caught.value)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="nowhere"), open_recording(tmp_path / "nowhere"):
         pass
 

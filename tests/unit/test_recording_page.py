@@ -1,4 +1,4 @@
-"""A recording as a page: what is in it can be read back, nothing of it is markup, and nothing is loaded."""
+"""A recording as a page: its contents can be read back, none of them is markup, and nothing is loaded."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_line_is_a_row() -> None:
     assert json.loads(found[7][9]) == {"frameId": "7A26", "loaderId": "10AD"}
 
 
-def test_two_connections_are_told_apart() -> None:
+def test_two_connections_are_distinguished() -> None:
     lines = [Line(k="event", m="A.b", c=c, n=n) for n, c in enumerate(("one", "two"))]
     _, tables = rows(page(lines))
     assert [session["label"] for session in tables["sessions"]] == ["browser", "browser (2)"]
@@ -62,7 +62,7 @@ class Elements(HTMLParser):
         self.seen.append((tag, dict(attrs)))
 
 
-def test_whatever_a_recording_holds_is_text() -> None:
+def test_everything_in_a_recording_is_text() -> None:
     recorded = Recorded()
     from cdpengine._protocol.instruments import Span
 
@@ -75,7 +75,7 @@ def test_whatever_a_recording_holds_is_text() -> None:
     assert json.loads(script(document, "facts"))["actions"] == {"1": HOSTILE}
 
 
-def test_the_page_asks_for_nothing_and_runs_only_its_own_script() -> None:
+def test_the_page_loads_nothing_and_runs_only_its_own_script() -> None:
     document = page(small().lines)
     policy = next(
         a["content"] for t, a in Elements(document).seen if a.get("http-equiv") == "Content-Security-Policy"
@@ -108,7 +108,7 @@ def test_lines_beyond_the_limit_are_counted_and_long_payloads_cut() -> None:
     assert "10 lines in 0.0 s · the first 4 are here · secrets redacted" in script(document, "facts")
 
 
-def test_much_is_encoded_in_pieces_that_join() -> None:
+def test_large_data_is_encoded_in_pieces_that_join() -> None:
     lines = [
         Line(k="event", m="A.b", n=n, url="", t=n / 7, z=n * 7919 % 100_003, id=n * 31_337)
         for n in range(60_000)

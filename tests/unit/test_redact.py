@@ -1,4 +1,4 @@
-"""Redaction: no secret gets through in any form in which it is written, and nothing else is changed."""
+"""Redaction: no secret passes in any encoding, and nothing else is changed."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_typed_keys_are_gone(key: str) -> None:
         {"params": {CANARY[:3]: [{"deep": CANARY}]}},
     ],
 )
-def test_what_was_a_secret_once_is_one_everywhere(later: dict[str, Any]) -> None:
+def test_a_known_secret_is_redacted_everywhere(later: dict[str, Any]) -> None:
     redactor = Redactor()
     redacted({"method": "Input.insertText", "params": {"text": CANARY}}, with_=redactor)
     assert gone(redacted(later, with_=redactor))
@@ -148,14 +148,14 @@ def test_each_cookie_of_a_header_is_learned() -> None:
     )
 
 
-def test_exact_secrets_and_patterns_of_the_callers_own() -> None:
+def test_exact_secrets_and_patterns_of_the_caller() -> None:
     redactor = Redactor(secrets=[CANARY], patterns=[r"card (\d{4})", "PIN[0-9]+"])
     text = redacted({"result": {"a": f"x{CANARY}y", "b": "card 1234 and PIN77"}}, with_=redactor)
     assert json.loads(text)["result"] == {"a": "x[redacted]y", "b": "card [redacted] and [redacted]"}
 
 
 @pytest.mark.parametrize("pattern", ["(", "x*", ""])
-def test_a_pattern_that_cannot_work_is_refused(pattern: str) -> None:
+def test_an_invalid_pattern_is_refused(pattern: str) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="pattern"):
         Redactor(patterns=[pattern])
 
@@ -173,12 +173,12 @@ def test_a_pattern_that_cannot_work_is_refused(pattern: str) -> None:
         {"method": "Input.insertText", "params": {"text": ""}},
     ],
 )
-def test_what_is_no_secret_stays_byte_for_byte(message: dict[str, Any]) -> None:
+def test_harmless_content_stays_byte_for_byte(message: dict[str, Any]) -> None:
     raw = json.dumps(message).encode()
     assert Redactor().redact(raw) is raw
 
 
-def test_what_is_no_json_is_redacted_as_text() -> None:
+def test_invalid_json_is_redacted_as_text() -> None:
     assert Redactor().redact(f"<html>password={TOKEN}</html>".encode()) == b"<html>password=[redacted]</html>"
 
 
@@ -202,7 +202,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(value=json_values, secret=st.text(st.characters(codec="utf-8"), min_size=6, max_size=40))
-def test_a_given_secret_never_gets_through(value: Any, secret: str) -> None:
+def test_an_explicit_secret_never_passes(value: Any, secret: str) -> None:
     message = {"id": 1, "result": {"before": value, "text": f"a{secret}b", secret: 1}}
     clean = json.loads(Redactor(secrets=[secret]).redact(json.dumps(message).encode()))
     assert secret not in clean["result"]["text"] or secret in "a[redacted]b"
@@ -245,9 +245,7 @@ pieces = st.one_of(
 
 
 @given(texts=st.lists(pieces, max_size=6), learned=st.booleans())
-def test_many_looked_through_at_once_are_as_suspicious_as_each_by_itself(
-    texts: list[str], learned: bool
-) -> None:
+def test_a_batch_is_checked_as_strictly_as_single_messages(texts: list[str], learned: bool) -> None:
     redactor = Redactor(secrets=["x:"])
     if learned:
         redactor.hide(CANARY[:8])
@@ -279,13 +277,13 @@ cookies = st.fixed_dictionaries(
     spaced=st.booleans(),
     entered=st.sampled_from(["", "theme", "domain"]) | cookie_texts,
 )
-def test_cookies_are_redacted_by_their_text_as_they_are_one_by_one(
+def test_cookies_are_redacted_in_raw_text_as_when_decoded(
     lists: list[list[dict[str, Any]]], method: str, called: bool, spaced: bool, entered: str
 ) -> None:
-    by_text, one_by_one = Redactor(), Redactor(patterns=["\x01"])  # with patterns, all is decoded
+    by_text, one_by_one = Redactor(), Redactor(patterns=["\x01"])  # with patterns, everything is decoded
     if not called:
         method = method.replace("set", "get")  # setCookies returns nothing
-    # Some come again: what was harmless the first time may be known as secret then.
+    # Some are repeated: a value that was harmless the first time may be a known secret later.
     for number, listed in enumerate([*lists, *lists]):
         if number == len(lists):
             by_text.add_secret(entered)
@@ -294,7 +292,7 @@ def test_cookies_are_redacted_by_their_text_as_they_are_one_by_one(
         if called:
             message = {"method": method, "params": {"cookies": listed}}
         encoded = json.dumps(message, separators=None if spaced else (",", ":")).encode()
-        for _ in range(2):  # what was learned to be secret the first time goes from names too
+        for _ in range(2):  # secrets learned in the first pass are removed from names too
             found = json.loads(by_text.redact(encoded, method))
             expected = json.loads(one_by_one.redact(encoded, method))
         assert found == expected
@@ -302,7 +300,7 @@ def test_cookies_are_redacted_by_their_text_as_they_are_one_by_one(
 
 
 @pytest.mark.parametrize("secret", ["hidden.example", "its-own-name"])
-def test_a_cookie_that_was_harmless_is_not_once_what_is_in_it_is_known(secret: str) -> None:
+def test_a_harmless_cookie_is_redacted_once_its_value_is_known_as_secret(secret: str) -> None:
     listed = [{"name": "its-own-name", "value": "v", "domain": "hidden.example"}, {"name": "b", "value": "w"}]
     message = json.dumps({"id": 1, "result": {"cookies": listed}}, separators=(",", ":")).encode()
     redactor = Redactor()
@@ -332,9 +330,7 @@ KNOWN_COOKIE = {"name": "one", "value": "cAnArY7f3x42", "domain": "shop.example"
     ids=str,
 )
 @pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
-def test_a_list_with_one_change_is_redacted_as_one_that_is_decoded(
-    changed: dict[str, Any], *, first: bool
-) -> None:
+def test_a_list_with_one_change_is_redacted_as_if_decoded(changed: dict[str, Any], *, first: bool) -> None:
     other = {"name": "two", "value": "v-of-two-is-long", "domain": "shop.example", "path": "/"}
     by_text, one_by_one = Redactor(), Redactor(patterns=["\x01"])
 
@@ -371,7 +367,7 @@ def test_plain_cookies_need_not_be_decoded() -> None:
 
 
 @pytest.mark.parametrize("expression", ["1", "token='abcdef'", f"'{CANARY[:8]}'"])
-def test_a_command_that_comes_again_is_redacted_as_the_first_time(expression: str) -> None:
+def test_a_repeated_command_is_redacted_as_the_first_time(expression: str) -> None:
     redactor = Redactor()
 
     def call(number: int) -> bytes:
@@ -380,7 +376,7 @@ def test_a_command_that_comes_again_is_redacted_as_the_first_time(expression: st
 
     for number in (1, 2, 30):
         if number == 30:
-            redactor.hide(CANARY[:8])  # what was harmless is no longer
+            redactor.hide(CANARY[:8])  # no longer harmless
         expected = json.loads(redactor.redact(call(number), "Runtime.evaluate"))
         for _ in range(2):
             assert json.loads(redactor.redact_call(call(number), "Runtime.evaluate", number)) == expected
@@ -406,7 +402,7 @@ WORDS = (
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_secret_that_is_a_word_of_the_protocol_leaves_its_fields(word: str) -> None:
+def test_a_secret_equal_to_a_word_of_the_protocol_keeps_field_names(word: str) -> None:
     messages: list[dict[str, Any]] = [
         {"method": "Network.requestWillBeSent", "sessionId": "A", "params": {"requestId": "1", "request": {
             "url": f"http://a/?x={word}", "headers": {"X-Own": "b"}}}},
@@ -428,22 +424,22 @@ def test_a_secret_that_is_a_word_of_the_protocol_leaves_its_fields(word: str) ->
 
 
 def shape(value: Any) -> Any:
-    """The names of all fields, in their places."""
+    """Return the names of all fields, in their structure."""
     if isinstance(value, dict):
         return {name: shape(item) for name, item in value.items()}
     return [shape(item) for item in value] if isinstance(value, list) else None
 
 
 @pytest.mark.parametrize("field", ["value", "data", "headers"])
-def test_a_name_that_a_page_gave_is_searched(field: str) -> None:
+def test_a_name_chosen_by_a_page_is_searched(field: str) -> None:
     redactor = Redactor(secrets=[CANARY])
     assert gone(json.dumps(redactor.clean({"result": {field: {CANARY: 1, "inside": [{CANARY: 2}]}}})))
     if field != "headers":
         assert gone(json.dumps(redactor.clean({"result": {field: [{CANARY: 1}]}})))
 
 
-def test_where_the_protocol_leaves_names_open_is_known() -> None:
-    """All fields that the protocol's description gives no structure are tabled."""
+def test_fields_with_open_names_are_known() -> None:
+    """The table has all fields whose structure the protocol's description leaves open."""
     open_fields = set()
     for module in pkgutil.iter_modules(cdp.__path__):
         domain = importlib.import_module(f"cdp.{module.name}")

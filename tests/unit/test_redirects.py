@@ -1,4 +1,4 @@
-"""Redirects: each request of a chain has its own status and headers, whatever the order of the events."""
+"""Redirects: each request of a chain has its own status and headers, for any order of the events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def event(name: str, **params: Any) -> Any:
 
 
 def own(chain: Chain, hop: int, exchange: Exchange) -> bool:
-    """Whether an exchange has its own status and headers, or none yet."""
+    """Return whether an exchange has its own status and headers, or none yet."""
     sent, answered = exchange.request_headers, exchange.response_headers
     return (
         exchange.response_status in (None, chain.status(hop))
@@ -32,7 +32,7 @@ def own(chain: Chain, hop: int, exchange: Exchange) -> bool:
 
 
 @pytest.mark.parametrize("chain", chains(), ids=str)
-def test_every_order_gives_each_request_its_own(chain: Chain) -> None:
+def test_every_order_gives_each_request_its_headers(chain: Chain) -> None:
     for order in chain.orders():
         exchanges = Exchanges(1000)
         hops: list[Exchange] = []
@@ -41,7 +41,7 @@ def test_every_order_gives_each_request_its_own(chain: Chain) -> None:
             if name == "requestWillBeSent":
                 assert exchange is not None
                 hops.append(exchange)
-            # Before Chrome has said whether there are any, what comes first is taken as the request's own.
+            # Until Chrome reports whether extra headers exist, the first ones count as the request's own.
             known = [hop for hop, each in enumerate(hops) if each.has_extra_info is not None]
             assert all(own(chain, hop, hops[hop]) for hop in known), order
             if name == "loadingFinished":
@@ -55,7 +55,7 @@ def test_every_order_gives_each_request_its_own(chain: Chain) -> None:
             assert each.before is (hops[hop - 1] if hop else None)
 
 
-def test_an_older_chrome_that_does_not_say_whether_there_are_headers() -> None:
+def test_an_older_chrome_without_the_flag_for_extra_headers() -> None:
     exchanges = Exchanges()
     for name, params in next(Chain((True, True)).orders()):
         told = {key: value for key, value in params.items() if not key.endswith("asExtraInfo")}
@@ -66,7 +66,7 @@ def test_an_older_chrome_that_does_not_say_whether_there_are_headers() -> None:
     assert [each.response_status for each in (last.before, last)] == [302, 200]
 
 
-def test_an_id_that_begins_anew_has_none_of_the_headers_of_the_one_before() -> None:
+def test_a_reused_id_takes_no_headers_of_the_earlier_request() -> None:
     exchanges = Exchanges()
     exchanges.take(None, event("requestWillBeSent"))
     exchanges.take(None, event("requestWillBeSentExtraInfo", headers={"A": "1"}))
@@ -76,7 +76,7 @@ def test_an_id_that_begins_anew_has_none_of_the_headers_of_the_one_before() -> N
     assert (again.before, again.request_headers) == (None, {"A": "2"})
 
 
-def test_headers_of_requests_that_never_begin_leave_room_for_others() -> None:
+def test_headers_of_requests_that_never_begin_are_dropped() -> None:
     exchanges = Exchanges(10)
     for number in range(5000):
         exchanges.take(None, event("requestWillBeSentExtraInfo", requestId=str(number), headers={"A": "1"}))
@@ -88,7 +88,7 @@ def test_headers_of_requests_that_never_begin_leave_room_for_others() -> None:
 @pytest.mark.parametrize(
     "chain", [Chain((True, True)), Chain((False, True)), Chain((True, False, True))], ids=str
 )
-def test_archives_of_recordings_give_each_entry_its_own(chain: Chain, tmp_path: Path) -> None:
+def test_archives_of_recordings_give_each_entry_its_headers(chain: Chain, tmp_path: Path) -> None:
     recorded = Recorded()
     recorded.attach("5E55", "7A26")
     count = 0
@@ -108,8 +108,8 @@ def test_archives_of_recordings_give_each_entry_its_own(chain: Chain, tmp_path: 
         assert entry["request"]["headers"] == [{"name": "X-Hop", "value": chain.sent(hop)}]
 
 
-def test_what_a_page_is_told_of_its_workers_requests_is_theirs(tmp_path: Path) -> None:
-    """Chrome tells the headers of a worker's request on the page's session; of nested workers too."""
+def test_headers_of_worker_requests_belong_to_them(tmp_path: Path) -> None:
+    """Chrome reports the headers of a worker's request on the page's session, also for nested workers."""
     chain = Chain((True, True))
     recorded = Recorded()
     recorded.attach("PAGE", "7A26")

@@ -1,4 +1,4 @@
-"""RefTables: which table a page finds, and what is forgotten when there are too many."""
+"""RefTables: the table that a page gets, and the eviction of old tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_target_of_a_browser_has_one_table() -> None:
     assert len(tables) == 3
 
 
-def test_of_51_targets_the_one_not_used_for_longest_goes() -> None:
+def test_of_51_targets_the_least_recently_used_is_dropped() -> None:
     tables = RefTables()
     for n in range(50):
         give(tables.table("B", f"T{n}"), 3)
@@ -40,7 +40,7 @@ def test_of_51_targets_the_one_not_used_for_longest_goes() -> None:
     back = tables.table("B", "T1")
     with pytest.raises(StaleRefError, match="dropped long ago"):
         back.lookup("e2")
-    assert give(back, 2) == ["e4", "e5"], "its numbers go on, so that no old ref names another node"
+    assert give(back, 2) == ["e4", "e5"], "its numbers continue, so that no old ref names another node"
 
 
 def test_open_pages_keep_their_tables() -> None:
@@ -58,7 +58,7 @@ def test_open_pages_keep_their_tables() -> None:
         tables.table("B", "T7").lookup("e3")
 
 
-def test_a_page_that_two_connections_hold_stays_open_until_both_end() -> None:
+def test_a_page_of_two_connections_stays_open_until_both_end() -> None:
     tables = RefTables(max_targets=1)
     tables.hold("B", "T")
     tables.hold("B", "T")
@@ -81,7 +81,7 @@ def test_the_refs_of_all_tables_are_bounded_in_sum() -> None:
     assert give(tables.table("B", "T0"), 1) == ["e41"]
 
 
-def test_numbers_go_on_even_where_the_table_itself_is_forgotten() -> None:
+def test_numbers_continue_after_the_table_is_dropped() -> None:
     tables = RefTables(max_targets=1)
     give(tables.table("B", "T"), 7)
     for n in range(10_002):
@@ -90,7 +90,7 @@ def test_numbers_go_on_even_where_the_table_itself_is_forgotten() -> None:
     assert give(tables.table("B", "T"), 1) == ["e8"]
 
 
-def test_tables_that_share_numbers_give_none_twice() -> None:
+def test_tables_with_shared_numbers_assign_none_twice() -> None:
     numbers, tables = RefNumbers(), RefTables()
     assert give(tables.table("B", "T1"), 2) == ["e1", "e2"]
     assert give(tables.table("B", "T1", numbers), 1, start=9) == ["e3"]
@@ -130,15 +130,15 @@ ID = "6b468e79-93a7-49d0-81ea-e0c10f32e00f"
         ("ws://127.0.0.1:9222/devtools/browser", "127.0.0.1:9222/devtools/browser"),
     ],
 )
-def test_what_tells_browsers_apart(url: str, expected: str) -> None:
+def test_identity_of_browsers(url: str, expected: str) -> None:
     assert browser_key(url) == expected
 
 
-def test_each_thread_has_tables_of_its_own() -> None:
+def test_each_thread_has_separate_tables() -> None:
     at_once = threading.Barrier(2)
 
     def work(role: str) -> tuple[int, list[str]]:
-        """Give refs and drop them, a thousand times, in the table that both threads would have in common."""
+        """Assign refs and drop them, a thousand times, in the table that both threads would share."""
         table = ref_tables().table("B", "T")
         at_once.wait()
         for n in range(1_000):

@@ -1,4 +1,4 @@
-"""Refs: one node, one ref, for as long as the table lives."""
+"""Refs: one node, one ref, for the lifetime of the table."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_refs_are_frozen() -> None:
         ref.id = "e2"  # type: ignore[misc,union-attr]
 
 
-def test_who_gets_a_ref() -> None:
+def test_which_nodes_get_a_ref() -> None:
     nodes = [
         button(1, ""),
         Node("heading", "content", "Title", backend_node_id=2),
@@ -128,7 +128,7 @@ def test_the_same_backend_id_in_another_process_is_another_node() -> None:
     assert (table.lookup("e1").loader_id, table.renderer_of(table.lookup("e1"))) == ("L1", "R1")
 
 
-def test_where_the_process_is_not_known_each_document_stands_for_itself() -> None:
+def test_with_an_unknown_process_each_document_is_separate() -> None:
     table = RefTable()
     assign(table, button(1), loader="L1", renderer=None)
     assert ids(assign(table, button(1), loader="L2", renderer=None)) == ["e2"]
@@ -159,7 +159,7 @@ def test_a_new_session_changes_the_ref_but_not_its_number() -> None:
     assert (ref.id, ref.session_id) == ("e1", "S9")
 
 
-def test_what_has_not_changed_is_the_same_object() -> None:
+def test_an_unchanged_ref_is_the_same_object() -> None:
     table = RefTable()
     before = assign(table, button(1), button(2))
     after = assign(table, button(1), button(2))
@@ -186,7 +186,7 @@ def test_frames_are_numbered_in_the_order_of_the_page_and_once(named: bool) -> N
     ]
 
 
-def test_a_look_at_a_part_neither_drops_nor_recounts() -> None:
+def test_reading_a_part_neither_drops_nor_recounts() -> None:
     table = RefTable()
     assign(table, button(1), button(2), button(3))
     (second,) = assign(table, button(2), partial=True)
@@ -202,7 +202,7 @@ def test_a_look_at_a_part_neither_drops_nor_recounts() -> None:
     assert [ref.nth for ref in assign(table, button(2), button(3)) if ref] == [0, 1], "the whole is counted"
 
 
-# --- what stands in the place of a node that is gone -------------------------------------------------------
+# --- successors of removed nodes --------------------------------------------------------------------------
 
 
 def heir(table: RefTable, ref_id: str, loader: str = "L") -> str | None:
@@ -210,7 +210,7 @@ def heir(table: RefTable, ref_id: str, loader: str = "L") -> str | None:
     return None if successor is None else successor.id
 
 
-def test_the_one_in_its_place_succeeds() -> None:
+def test_the_node_in_its_place_succeeds() -> None:
     table = RefTable()
     assign(table, button(1), button(2), button(3), button(9, "Other"))
     assign(table, button(1), button(12), button(3))
@@ -229,14 +229,14 @@ def test_the_one_in_its_place_succeeds() -> None:
         ([], "there is none"),
     ],
 )
-def test_nothing_succeeds_where_it_is_not_sure(after: list[int], why: str) -> None:
+def test_an_uncertain_node_has_no_successor(after: list[int], why: str) -> None:
     table = RefTable()
     assign(table, button(1), button(2), button(3))
     assign(table, *map(button, after))
     assert heir(table, "e2") is None, why
 
 
-def test_a_counter_is_followed_where_it_is_the_only_one() -> None:
+def test_a_unique_counter_has_a_successor() -> None:
     table = RefTable()
     assign(table, button(1, "Pay (3:41)"), button(2, "Help"))
     assign(table, button(3, "Pay (3:40)"), button(2, "Help"))
@@ -253,14 +253,14 @@ def test_a_counter_is_followed_where_it_is_the_only_one() -> None:
     assert heir(table, "e7") is None, "a price is no counter"
 
 
-def test_nothing_succeeds_what_was_seen_in_a_part_only() -> None:
+def test_a_node_seen_only_in_a_part_has_no_successor() -> None:
     table = RefTable()
     assign(table, button(1), partial=True)
     assign(table, button(2))
     assert heir(table, "e1") is None
 
 
-def test_alternatives_are_those_that_the_page_has_now() -> None:
+def test_alternatives_are_on_the_current_page() -> None:
     table = RefTable()
     assign(table, button(50), button(51), frame="F0", loader="L0")
     assign(table, *(button(n) for n in range(1, 5)), button(9, "Other"))
@@ -273,7 +273,7 @@ def test_alternatives_are_those_that_the_page_has_now() -> None:
 
 
 @pytest.mark.parametrize("text", ["e4", "@e4", "ref=e4"])
-def test_a_ref_that_was_never_given(text: str) -> None:
+def test_a_ref_that_was_never_assigned(text: str) -> None:
     table = RefTable()
     with pytest.raises(NodeNotFoundError, match="e4: this page never gave that ref; it has given none yet"):
         table.lookup(text)
@@ -282,19 +282,19 @@ def test_a_ref_that_was_never_given(text: str) -> None:
         table.lookup(text)
 
 
-def test_a_text_that_is_not_a_ref_is_refused_as_such() -> None:
+def test_a_string_that_is_not_a_ref_is_refused() -> None:
     with pytest.raises(NodeNotFoundError, match=r'"#buy\\u202e": not a ref; refs look like "e3"'):
         RefTable().lookup("#buy\u202e")
 
 
 @pytest.mark.parametrize("text", ["#buy", ".card > button", "//button", "Buy", ""])
-def test_what_is_no_ref_names_what_takes_selectors(text: str) -> None:
+def test_an_invalid_ref_names_the_calls_that_take_selectors(text: str) -> None:
     with pytest.raises(NodeNotFoundError) as caught:
         RefTable().lookup(text)
     assert f'await page.find("{text}")' in str(caught.value)
 
 
-def test_the_oldest_go_first_and_the_latest_snapshot_is_kept_whole() -> None:
+def test_the_oldest_are_dropped_first_and_the_latest_snapshot_is_kept_completely() -> None:
     table = RefTable(max_refs=8)
     assign(table, button(1, "One"), *(button(n) for n in range(2, 9)))
     assign(table, *(button(n) for n in range(2, 10)))
@@ -307,11 +307,11 @@ def test_the_oldest_go_first_and_the_latest_snapshot_is_kept_whole() -> None:
     assert len(table) == 20
     assert table.lookup("e14").backend_node_id == 14
     assert ids(assign(table, button(1, "One"))) == ["e30"], (
-        "what comes back is not taken for what was dropped"
+        "a returning node is not confused with a dropped one"
     )
 
 
-def test_memory_is_bounded_for_what_was_dropped_too() -> None:
+def test_memory_for_dropped_refs_is_bounded_too() -> None:
     table = RefTable(max_refs=10)
     for start in range(0, 12_000, 10):
         assign(table, *(button(start + n) for n in range(10)), loader=f"L{start}", renderer=f"R{start}")
@@ -326,7 +326,7 @@ def test_memory_is_bounded_for_what_was_dropped_too() -> None:
 
 
 @pytest.mark.parametrize("bound", [0, -1])
-def test_a_bound_that_cannot_be(bound: int) -> None:
+def test_an_invalid_bound(bound: int) -> None:
     with pytest.raises(InvalidArgumentError, match="max_refs"):
         RefTable(max_refs=bound)
 
@@ -344,7 +344,7 @@ STEPS = st.lists(
 
 
 @given(STEPS, st.integers(1, 8))
-def test_one_node_one_ref_whatever_is_looked_at(
+def test_one_node_one_ref_for_any_sequence_of_reads(
     steps: list[tuple[str, int, list[tuple[int, str]], bool]], bound: int
 ) -> None:
     table = RefTable(max_refs=bound)
@@ -404,7 +404,7 @@ def test_options_do_not_change_refs() -> None:
         assert dict(snapshot_of(ax, table, **options).refs).items() <= dict(whole.refs).items()
 
 
-def test_nodes_that_are_used_once_more_get_the_very_same_refs() -> None:
+def test_reused_nodes_get_identical_ref_objects() -> None:
     table, first = RefTable(), document(button(1), button(2))
     first.shared = SharedNodes()
     given = table.assign([first])
@@ -424,8 +424,10 @@ LOOKS = st.lists(
 
 
 @given(looks=LOOKS)
-def test_what_is_remembered_with_nodes_changes_nothing(looks: list[str]) -> None:
-    """Two tables look at the same: documents that share their nodes, and ones that do not say so."""
+def test_the_memory_of_nodes_changes_nothing(looks: list[str]) -> None:
+    """Two tables read the same page: from documents that share their nodes, and from documents without that
+    information.
+    """
     tables = RefTable(max_refs=6), RefTable(max_refs=6)
     nodes = [button(1), button(2), button(3, "Sell")]
     shared = SharedNodes()

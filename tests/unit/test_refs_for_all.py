@@ -1,4 +1,4 @@
-"""With `refs="all"`, each line that stands for an element has a ref, and no other line is there for that."""
+"""With `refs="all"`, each line of an element has a ref, and no additional line appears."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", RECORDED)
-def test_each_element_of_a_recorded_page_has_its_own(name: str, mode: Mode) -> None:
+def test_each_element_of_a_recorded_page_has_a_ref(name: str, mode: Mode) -> None:
     table = RefTable()
     usual = snapshot_of(recorded(name), table, mode=mode)
     snapshot = snapshot_of(recorded(name), table, mode=mode, refs="all")

@@ -1,4 +1,4 @@
-"""Rendering: what a line says, what it hides, that no page can forge one, and how a text is cut."""
+"""Rendering: the contents of a line, hidden values, safety from forged lines, and cut strings."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_states(node: Short, line: str) -> None:
     assert text_of(node) == line
 
 
-def test_long_urls_are_cut_where_one_can_see_it() -> None:
+def test_long_urls_are_visibly_cut() -> None:
     text = text_of(("link", "A", {"url": "data:text/plain," + "x" * 500}))
     (line,) = parsed(text)
     url = line.states["url"]
@@ -125,11 +125,11 @@ def test_long_urls_are_cut_where_one_can_see_it() -> None:
     assert url.endswith("x…")
 
 
-def test_names_are_kept_whole_on_one_line() -> None:
+def test_names_are_kept_completely_on_one_line() -> None:
     assert text_of(("button", "  a\n\t b\xa0c  " + "x" * 5000)) == f'- button "a b c {"x" * 5000}" [ref=e1]'
 
 
-def test_duplicates_show_which_they_are() -> None:
+def test_duplicates_show_their_index() -> None:
     button = ("button", "Add")
     assert text_of(button, ("link", "Add"), button, ("button", "add")).splitlines() == [
         '- button "Add" [ref=e1]',
@@ -139,7 +139,7 @@ def test_duplicates_show_which_they_are() -> None:
     ]
 
 
-# --- nothing forged --------------------------------------------------------------------------------------
+# --- no forged lines -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_collapsed_text_is_tidy(text: str) -> None:
 
 
 def without_halves(text: str) -> str:
-    """What decoding makes of the text: halves of surrogate pairs that meet are one character, others U+FFFD."""
+    """Return the decoded text: matching halves of surrogate pairs are one character, others U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -234,7 +234,7 @@ SHOP: list[Short] = [
 ]
 
 
-def test_interactive_shows_what_can_be_acted_on() -> None:
+def test_interactive_shows_interactive_elements() -> None:
     assert text_of(*SHOP, interactive=True).splitlines() == [
         '- link "Home" [ref=e1]',
         '- link "Cart" [ref=e2]',
@@ -260,7 +260,7 @@ def test_compact_folds_lines_that_group_nothing() -> None:
     ]
 
 
-def test_max_depth_says_what_it_left_out() -> None:
+def test_max_depth_reports_the_omissions() -> None:
     assert text_of(*SHOP, max_depth=0).splitlines() == [
         "- navigation",
         "- main",
@@ -270,7 +270,7 @@ def test_max_depth_says_what_it_left_out() -> None:
     assert "#" not in text_of(*SHOP, max_depth=3)
 
 
-def test_max_chars_cuts_at_a_line_and_says_what_it_left_out() -> None:
+def test_max_chars_cuts_at_a_line_and_reports_the_omissions() -> None:
     whole = text_of(*SHOP)
     assert text_of(*SHOP, max_chars=len(whole)) == whole
     cut = text_of(*SHOP, max_chars=len(whole) - 1)
@@ -286,7 +286,7 @@ def test_max_chars_cuts_at_a_line_and_says_what_it_left_out() -> None:
     )
 
 
-def test_a_deep_page_does_not_make_a_text_of_indentation() -> None:
+def test_a_deep_page_has_limited_indentation() -> None:
     depth = 10_000
     nodes = [{"nodeId": str(n), "role": {"value": "button"}, "childIds": [str(n + 1)]} for n in range(depth)]
     shown = snapshot_of(decode_ax_tree(encoded({"nodes": nodes})))
@@ -295,7 +295,7 @@ def test_a_deep_page_does_not_make_a_text_of_indentation() -> None:
     assert snapshot_of(decode_ax_tree(encoded({"nodes": nodes})), max_depth=5_000).stats.lines == 5_002
 
 
-def test_what_stays_the_same_is_rendered_once() -> None:
+def test_unchanged_parts_are_rendered_once() -> None:
     table, document = RefTable(), fold(tree(("button", "A"), ("link", "B")))
     document.shared = SharedNodes()
     refs, options = table.assign([document]), SnapshotOptions()
@@ -306,7 +306,7 @@ def test_what_stays_the_same_is_rendered_once() -> None:
     assert "e77" in render(document, other, options).text
 
 
-def test_nothing_to_show_is_said() -> None:
+def test_an_empty_result_is_reported() -> None:
     assert text_of() == "# nothing to show in the accessibility tree of this document"
     assert text_of(("heading", "A"), interactive=True).startswith("# nothing that can be acted on")
 
@@ -327,12 +327,12 @@ def test_a_cut_text_keeps_its_limit(page: str, limit: int, depth: int | None) ->
 
 @pytest.mark.parametrize("option", ["max_depth", "max_chars"])
 @pytest.mark.parametrize("value", [-1, True, 1.5, "3"])
-def test_limits_that_cannot_be(option: str, value: Any) -> None:
+def test_invalid_limits(option: str, value: Any) -> None:
     with pytest.raises(InvalidArgumentError, match=option):
         SnapshotOptions(**{option: value})
 
 
-def test_shortening_tears_no_mark_off_its_letter() -> None:
+def test_shortening_keeps_marks_with_their_letter() -> None:
     assert shorten("abcd", 4) == "abcd"
     assert shorten("abcde", 4) == "abc…"
     assert shorten("abe\u0301e\u0301x", 5) == "abe\u0301…"

@@ -1,4 +1,4 @@
-"""Every mode: how it reads, and that no page can forge a line or a ref in it."""
+"""Every mode: its form, and safety from forged lines and refs."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def frame() -> Document:
     return Document(roots, url=FRAME.url)
 
 
-# --- how each reads --------------------------------------------------------------------------------------
+# --- the form of each mode ----------------------------------------------------------------------------
 
 
-def test_role_shows_frames_with_addresses_of_their_own() -> None:
+def test_role_shows_frames_with_their_own_addresses() -> None:
     assert rendered(shop(1, frame=frame())).text.splitlines() == [
         '- list "Items" [ref=e1]',
         "  - listitem",
@@ -68,7 +68,7 @@ def test_silent_frames_and_clickable_things(mode: Mode, silent: str, clickable: 
     assert lines[:2] == [silent, clickable]
 
 
-def test_interactive_keeps_what_is_clickable() -> None:
+def test_interactive_keeps_clickable_elements() -> None:
     roots = [
         Node("generic", "structural", "Go", backend_node_id=2, clickable=True),
         Node("text", "text", "x"),
@@ -173,7 +173,7 @@ def test_webarena_numbers_are_those_of_the_refs() -> None:
     assert sorted(f"e{number}" for number in numbers) == sorted(ref.id for ref in refs_of(document).values())
 
 
-def test_aria_shows_ids_and_on_request_what_is_ignored() -> None:
+def test_aria_shows_ids_and_ignored_nodes_on_request() -> None:
     document = ax_document("login")
     assert document.ax is not None
     whole = rendered(document, mode="aria", ignored=True).text.splitlines()
@@ -228,12 +228,12 @@ def test_a_frame_without_a_tree_is_shown_by_its_nodes() -> None:
         {"mode": "webarena", "interactive": True},
     ],
 )
-def test_options_that_do_nothing_are_refused(options: dict[str, object]) -> None:
+def test_options_without_effect_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(InvalidArgumentError):
         SnapshotOptions(**options)  # type: ignore[arg-type]
 
 
-# --- nothing forged --------------------------------------------------------------------------------------
+# --- no forged lines -----------------------------------------------------------------------------------
 
 _JSON_STRING = r'"(?:[^"\\\n]|\\.)*"'
 _STATE = rf" \[(?:{_JSON_STRING}|[A-Za-z][A-Za-z0-9 .,'=+-]*)(?:=(?:{_JSON_STRING}|[A-Za-z0-9.,+-]+))?\]"
@@ -276,7 +276,7 @@ def strict(pattern: re.Pattern[str]) -> Callable[[str], tuple[int, list[str]]]:
 
 
 def strict_ai(text: str) -> tuple[int, list[str]]:
-    """Read as lines and as YAML: both must find the same refs."""
+    """Parse as lines and as YAML. Both must find the same refs."""
     refs, count = [], 0
     for line in lines_of(text):
         if _AI_OTHER.fullmatch(line) is not None:
@@ -315,7 +315,7 @@ def yaml_refs(text: str) -> list[str]:
 
 
 def entries(document: Document) -> int:
-    """Count the nodes that have lines of their own: all but a text that is all there is inside of another."""
+    """Count the nodes with their own lines: all except a text that is the only content of its parent."""
     nodes = list(walk(document.roots))
     inline = sum(
         len(node.children) == 1 and node.children[0].kind == "text" for node in nodes if node.kind != "text"
@@ -357,7 +357,7 @@ def test_no_page_forges_a_line_or_a_ref(document: Document) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(DOCUMENTS)
-def test_ai_is_yaml_whatever_the_page_says(document: Document) -> None:
+def test_ai_is_yaml_for_any_page_text(document: Document) -> None:
     wanted = [ref.id for ref in refs_of(document).values()]
     for options in ({}, {"interactive": True}, {"compact": True}, {"max_depth": 1}, {"max_chars": 700}):
         shown = rendered(document, mode="ai", **options)
@@ -392,5 +392,5 @@ def test_quotes_of_each_kind_read_back(document: Document) -> None:
         assert yaml.safe_load(f"- {yaml_text(name)}") == [halves]
 
 
-def test_the_role_mode_reads_by_its_own_rule() -> None:
+def test_the_role_mode_parses_by_its_own_rule() -> None:
     assert [line.ref for line in parsed(rendered(shop(2)).text) if line.ref] == ["e1", "e2", "e3", "e4", "e5"]

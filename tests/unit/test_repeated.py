@@ -1,4 +1,4 @@
-"""Warnings that come by the thousand: all counted, few told, and nothing of the count lost."""
+"""Repeated warnings: all are counted, few are logged, and no count is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cdpengine._logs import FIRST, INTERVAL, Pace, RepeatedWarning
 
 
-def test_the_first_are_told_and_then_one_each_interval() -> None:
+def test_the_first_are_logged_and_then_one_each_interval() -> None:
     pace = Pace(first=2, interval=1.0)
     told = [(now / 10, pace.take(now / 10)) for now in range(35)]
     assert [each for each in told if each[1] is not None] == [
@@ -25,13 +25,13 @@ def test_the_first_are_told_and_then_one_each_interval() -> None:
     assert (pace.total, pace.take_rest(), pace.take_rest()) == (35, 3, 0)
 
 
-def test_rare_ones_are_all_told() -> None:
+def test_rare_ones_are_all_logged() -> None:
     pace = Pace(first=1, interval=1.0)
     assert [pace.take(float(now)) for now in range(100)] == [0] * 100
 
 
 @given(st.lists(st.floats(0, 3), max_size=200))
-def test_every_report_is_told_or_counted_and_few_are_told(steps: list[float]) -> None:
+def test_every_report_is_logged_or_counted_and_few_are_logged(steps: list[float]) -> None:
     pace, now, told, passed_over = Pace(), 0.0, 0, 0
     for step in steps:
         now += step
@@ -42,7 +42,7 @@ def test_every_report_is_told_or_counted_and_few_are_told(steps: list[float]) ->
     assert told <= FIRST + now / INTERVAL + 1
 
 
-def test_the_texts_say_how_many(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_messages_contain_the_count(caplog: pytest.LogCaptureFixture) -> None:
     now = 0.0
     warning = RepeatedWarning(logging.getLogger("cdpengine.x"), "%s went %s", clock=lambda: now)
     for number in range(1000):
@@ -59,7 +59,7 @@ def test_the_texts_say_how_many(caplog: pytest.LogCaptureFixture) -> None:
     assert counted + len(lines) - 1 == warning.total == 1000
 
 
-def test_a_traceback_goes_with_what_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_logged_report_has_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
     warning = RepeatedWarning(
         logging.getLogger("cdpengine.x"), "%d failed", level=logging.ERROR, clock=lambda: 0.0
     )

@@ -1,4 +1,4 @@
-"""Messages that Chrome reports again: each is taken once, in whatever session it comes."""
+"""Messages that Chrome reports again: each counts once, in any session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _Reporter:
     target_id: str
 
 
-def test_only_what_was_reported_before_the_contexts_were_replaced_is_a_repetition() -> None:
+def test_only_reports_from_before_the_replacement_of_contexts_are_repetitions() -> None:
     page, frame = (cast("Session", _Reporter(name)) for name in ("page", "frame"))
     repeats = Repeats()
     assert [repeats.take(page, time) for time in (1.5, 2.5, 2.5)] == [False] * 3
@@ -38,7 +38,7 @@ def test_an_iframe_is_recognised_in_a_new_session() -> None:
     assert repeats.take(after, 1.5)
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_the_memory_is_bounded() -> None:
     page = cast("Session", _Reporter("page"))
     repeats = Repeats()
     for time in range(12_000):

@@ -1,4 +1,4 @@
-"""Requests under way, from events in any order; on a clock of the test's own."""
+"""Pending requests, from events in any order, on a clock of the test."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_same_id_in_two_processes_is_two_requests() -> None:
     assert net.urls() == []
 
 
-def test_what_never_ends_does_not_count() -> None:
+def test_endless_requests_do_not_count() -> None:
     net = Net()
     for kind in ("WebSocket", "EventSource", "Media", "Ping"):
         assert not net.tell("requestWillBeSent", kind, type=kind)
@@ -69,7 +69,7 @@ def test_what_never_ends_does_not_count() -> None:
     assert net.urls() == []
 
 
-def test_one_that_was_sent_before_is_known_from_its_response() -> None:
+def test_an_earlier_request_is_known_from_its_response() -> None:
     net = Net()
     assert net.tell("responseReceived", "old", type="Fetch")
     assert net.urls() == [""]
@@ -114,7 +114,7 @@ def test_the_request_of_a_document_is_over_once_it_has_loaded() -> None:
         ("targetDestroyed", {"targetId": "W"}),
     ],
 )
-def test_a_dedicated_workers_script_counts_until_the_worker_is_there_or_gone(
+def test_the_script_of_a_dedicated_worker_counts_until_the_worker_exists_or_ended(
     name: str, params: dict[str, object]
 ) -> None:
     net = Net()
@@ -130,7 +130,7 @@ def test_a_dedicated_workers_script_counts_until_the_worker_is_there_or_gone(
 
 
 @pytest.mark.parametrize("kind", ["shared_worker", "service_worker"])
-def test_scripts_whose_end_nobody_tells_do_not_count(kind: str) -> None:
+def test_scripts_without_a_reported_end_do_not_count(kind: str) -> None:
     net = Net()
     net.types["W"] = kind
     assert not net.tell("requestWillBeSent", "W", type="Script", loaderId="")

@@ -1,4 +1,4 @@
-"""What Chrome answers to an evaluation, as Python values and errors."""
+"""Chrome's answers to an evaluation, as Python values and errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_not_a_number_and_negative_zero() -> None:
     assert math.copysign(1, zero) == -1
 
 
-def test_a_thrown_error_has_its_message_and_its_stack_apart() -> None:
+def test_a_thrown_error_has_separate_message_and_stack() -> None:
     details = {
         "text": "Uncaught",
         "lineNumber": 3,
@@ -68,7 +68,7 @@ def test_a_thrown_error_has_its_message_and_its_stack_apart() -> None:
         ({"type": "number", "unserializableValue": "NaN"}, "Uncaught NaN"),
     ],
 )
-def test_a_thrown_value_that_is_no_error(exception: dict[str, Any], text: str) -> None:
+def test_a_thrown_value_other_than_an_error(exception: dict[str, Any], text: str) -> None:
     details = {
         "text": "Uncaught",
         "exception": exception,

@@ -1,4 +1,4 @@
-"""The vocabulary of roles: what is known, what it is called, and that the documentation lists it."""
+"""The vocabulary of roles: known roles, their names, and a documentation that lists them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cdpengine.errors import InvalidArgumentError
 DOCS = Path(__file__).parents[2] / "docs" / "snapshot-format.md"
 
 
-def test_every_name_is_asked_for_by_itself_and_by_chromes_own() -> None:
+def test_every_name_finds_itself_and_chromes_name() -> None:
     for role in known_roles():
         assert check_role(role) == role
         told = chrome_roles(role)
@@ -38,9 +38,9 @@ def test_the_tables_know_only_roles_of_the_vocabulary() -> None:
         assert table <= known_roles()
     assert set(roles.ELEMENTS) <= roles.ARIA_ROLES | roles.CHROME_ROLES
     assert set(roles.OMITTED_UNNAMED) <= known_roles()
-    # Of several roles with one name, at most one has to be asked for always.
+    # Of several roles with one name, at most one may be searched for unconditionally.
     for role in known_roles():
-        # (Other tests show roles that are no tokens, and they are called generic.)
+        # (Other tests show roles that are not tokens, and they are called generic.)
         told = [each for each in chrome_roles(role) if is_token(each.lower())]
         assert len([each for each in told if each not in roles.ELEMENTS]) <= 1
 
@@ -57,7 +57,7 @@ def test_the_documentation_lists_all_by_their_kinds() -> None:
     assert listed[2] == known_roles() - kinds["interactive"] - kinds["content"]
 
 
-def test_what_a_page_showed_as_a_role_is_asked_for_only_where_it_is_a_word() -> None:
+def test_a_role_from_a_page_is_searched_only_if_it_is_a_word() -> None:
     for odd in ("", "Odd role!"):
         role_and_kind(odd)
         with pytest.raises(InvalidArgumentError):

@@ -80,7 +80,7 @@ def collect(folder: Path, files: dict[str, str], *options: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("options", "tests"), [([], 7), (["--run-slow"], 13)])
-def test_a_usual_run_leaves_out_what_is_slow_and_what_is_not_in_the_sample(
+def test_a_normal_run_omits_slow_tests_and_unsampled_cases(
     tmp_path: Path, options: list[str], tests: int
 ) -> None:
     names = [line.partition("::")[2] for line in collect(tmp_path, {"test_sampled.py": SAMPLED}, *options)]

@@ -1,4 +1,6 @@
-"""The language of action scripts: what each line means, where it is wrong, and how an action is found in a reply."""
+"""The language of action scripts: the meaning of each line, the place of errors, and actions in replies of
+models.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ from cdpengine.errors import ActionSyntaxError
         ("None", Nothing()),
     ],
 )
-def test_what_a_line_means(text: str, action: object) -> None:
+def test_the_meaning_of_a_line(text: str, action: object) -> None:
     assert parse_action(text) == action
 
 
@@ -113,7 +115,7 @@ def test_what_a_line_means(text: str, action: object) -> None:
 def test_where_a_line_is_wrong(
     text: str, column: int | None, given: str | None, expected: str | None
 ) -> None:
-    if column is None:  # [2] is no flag, so it is part of the text
+    if column is None:  # [2] is not a flag, so it is part of the text
         assert parse_action(text) == Type(ref="e7", text="text] [2", submit=True)
         return
     with pytest.raises(ActionSyntaxError) as caught:
@@ -123,7 +125,7 @@ def test_where_a_line_is_wrong(
     assert error.expected.startswith(str(expected))
 
 
-def test_what_is_typed_stands_in_no_error() -> None:
+def test_typed_text_is_in_no_error() -> None:
     for text in ("type [7] [hunter2 x", "type [7] [hunter2] x", "type [hunter2] [x]", "type [7] hunter2 [x]"):
         with pytest.raises(ActionSyntaxError) as caught:
             parse_action(text)
@@ -144,14 +146,14 @@ def test_a_script_has_lines_and_comments() -> None:
 @given(st.integers(0, 10**9 - 1), st.text(), st.booleans())
 @example(1, "] [0]", True)
 @example(1, "[", False)
-def test_whatever_is_typed_comes_back(number: int, text: str, submit: bool) -> None:
+def test_typed_text_survives_a_round_trip(number: int, text: str, submit: bool) -> None:
     assert parse_action(f"type [{number}] [{text}] [{int(submit)}]") == Type(
         ref=f"e{number}", text=text, submit=submit
     )
 
 
 @given(st.text())
-def test_any_text_is_an_action_or_is_wrong_at_a_place_in_it(text: str) -> None:
+def test_any_text_is_an_action_or_an_error_at_a_place_in_it(text: str) -> None:
     try:
         parse_action(text)
     except ActionSyntaxError as error:
@@ -181,7 +183,7 @@ def test_any_text_is_an_action_or_is_wrong_at_a_place_in_it(text: str) -> None:
         ("```click [1]", None),
     ],
 )
-def test_the_action_is_taken_out_of_a_reply(reply: str, action: str | None) -> None:
+def test_the_action_is_extracted_from_a_reply(reply: str, action: str | None) -> None:
     if action is None:
         with pytest.raises(ActionSyntaxError, match="without an action"):
             extract_action(reply)
@@ -194,7 +196,7 @@ def test_other_fences_can_be_given() -> None:
 
 
 @pytest.mark.parametrize("reply", ["", "I am not sure.", "``````", "click", "clicking [12] helps"])
-def test_a_reply_without_an_action_says_so(reply: str) -> None:
+def test_a_reply_without_an_action_is_reported(reply: str) -> None:
     with pytest.raises(ActionSyntaxError) as caught:
         extract_action(reply)
     assert "without an action" in str(caught.value)

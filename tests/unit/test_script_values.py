@@ -1,4 +1,7 @@
-"""What scripts are given and return is withheld, whatever shape Chrome gives it; shapes and numbers stay."""
+"""Arguments and results of scripts are withheld in every shape that Chrome gives them.
+
+Shapes and numbers stay.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ RETURNED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("returned", RETURNED.values(), ids=RETURNED.keys())
 @pytest.mark.parametrize("method", ["Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.getProperties"])
-def test_texts_that_are_returned_are_withheld(method: str, returned: dict[str, Any]) -> None:
+def test_returned_texts_are_withheld(method: str, returned: dict[str, Any]) -> None:
     raw = json.dumps({"id": 1, "result": returned, "sessionId": "A1"}, separators=(",", ":")).encode()
     clean = Redactor().redact(raw, method)
     assert CANARY not in clean.decode()
@@ -73,8 +76,11 @@ def test_texts_that_are_returned_are_withheld(method: str, returned: dict[str, A
     assert Redactor(keep_arguments=True).redact(raw, method) == raw
 
 
-def test_what_a_field_holds_is_known_from_a_node_that_is_returned() -> None:
-    """The node is withheld with all that a script returns; its secret is not shown anywhere else either."""
+def test_the_value_of_a_field_is_learned_from_a_returned_node() -> None:
+    """The node is withheld together with the script's result.
+
+    Its secret is not shown anywhere else either.
+    """
     node = {
         "nodeType": 1,
         "localName": "input",
@@ -112,7 +118,7 @@ GIVEN: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("method", "params"), GIVEN.values(), ids=GIVEN.keys())
-def test_texts_that_are_given_are_withheld(method: str, params: dict[str, Any]) -> None:
+def test_passed_texts_are_withheld(method: str, params: dict[str, Any]) -> None:
     raw = json.dumps({"id": 1, "method": method, "params": params}, separators=(",", ":")).encode()
     clean = Redactor().redact(raw, method)
     assert CANARY not in clean.decode()
@@ -137,7 +143,7 @@ def test_scripts_stay_whole(source: str) -> None:
     assert Redactor().redact(raw) == raw
 
 
-def test_what_a_page_gives_to_a_function_of_the_program() -> None:
+def test_values_that_a_page_passes_to_a_function_of_the_program() -> None:
     payload = json.dumps({"seq": 3, "args": [CANARY]})
     message = {"method": "Runtime.bindingCalled", "params": {"name": "send", "payload": payload}}
     clean = json.loads(Redactor().redact(json.dumps(message).encode()))
@@ -146,7 +152,7 @@ def test_what_a_page_gives_to_a_function_of_the_program() -> None:
 
 
 @given(text=st.text(), session=st.sampled_from(["", ',"sessionId":"0AF1"']))
-def test_a_text_is_withheld_by_its_bytes_as_it_is_when_decoded(text: str, session: str) -> None:
+def test_a_text_is_withheld_equally_in_bytes_and_decoded(text: str, session: str) -> None:
     for escaped in (json.dumps(text), json.dumps(text, ensure_ascii=False)):
         raw = f'{{"id":12,"result":{{"result":{{"type":"string","value":{escaped}}}}}{session}}}'
         quick = withhold_quickly(raw.encode("utf-8", "surrogatepass"))
@@ -160,17 +166,18 @@ def test_a_text_is_withheld_by_its_bytes_as_it_is_when_decoded(text: str, sessio
     "value",
     ['"type":"number","value":7,"description":"7"', '"type":"boolean","value":true', '"type":"undefined"'],
 )
-def test_numbers_are_known_to_hold_no_text(value: str) -> None:
+def test_numbers_contain_no_text(value: str) -> None:
     raw = f'{{"id":1,"result":{{"result":{{{value}}}}},"sessionId":"AB"}}'.encode()
     assert withhold_quickly(raw) is raw
 
 
 @pytest.mark.parametrize("value", ['"type":"object","value":{"a":1}', '"type":"function","description":"f"'])
-def test_other_replies_are_looked_at_whole(value: str) -> None:
+def test_other_replies_are_searched_completely(value: str) -> None:
     assert withhold_quickly(f'{{"id":1,"result":{{"result":{{{value}}}}}}}'.encode()) is None
 
 
-# --- the engine's own ------------------------------------------------------------------------------------------
+# --- the engine's scripts
+# -----------------------------------------------------------------------------------------
 
 OWN = own("function () { return 'of the engine' }")
 
@@ -191,13 +198,13 @@ def recorded(source: str, *, foreign: bool, limit: int = 0) -> str:
     return b"".join(maker.lines(*traffic)).decode()
 
 
-def test_own_scripts_keep_what_they_are_given_and_return() -> None:
+def test_the_engines_scripts_keep_their_arguments_and_results() -> None:
     lines = recorded(OWN, foreign=False)
     assert f"given {CANARY}" in lines
     assert f"returned {CANARY}" in lines
 
 
-def test_through_a_proxy_what_own_scripts_are_given_is_withheld() -> None:
+def test_arguments_of_the_engines_scripts_are_withheld_through_a_proxy() -> None:
     lines = recorded(OWN, foreign=True)
     assert f"given {CANARY}" not in lines
     assert f"returned {CANARY}" in lines
@@ -205,7 +212,7 @@ def test_through_a_proxy_what_own_scripts_are_given_is_withheld() -> None:
 
 @pytest.mark.parametrize("limit", [0, 100])
 @pytest.mark.parametrize("foreign", [True, False])
-def test_scripts_of_others_keep_nothing(foreign: bool, limit: int) -> None:
+def test_scripts_of_other_origin_keep_nothing(foreign: bool, limit: int) -> None:
     lines = recorded("function () { return document.title }", foreign=foreign, limit=limit)
     assert CANARY not in lines
     assert "callFunctionOn" in lines

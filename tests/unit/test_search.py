@@ -1,4 +1,4 @@
-"""Search finds what a look for each word finds, and nothing else."""
+"""Search returns exactly the matches of a separate search for each word."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_word_is_found_where_it_is(words: list[str], pieces: list[str], data: 
         ("keys=1", False),
     ],
 )
-def test_a_whole_word_and_what_follows_it(text: str, there: bool, padding: str) -> None:
+def test_a_whole_word_and_its_continuation(text: str, there: bool, padding: str) -> None:
     search = Search({"token": r"\s*="}, {"key": r"\s*="})
     assert search.is_in(f"{padding} {text}") is there
     assert search.is_in(f"{padding} {text}".encode()) is there
@@ -52,7 +52,7 @@ def test_a_whole_word_and_what_follows_it(text: str, there: bool, padding: str) 
     pieces=st.lists(letters | st.sampled_from(["=", "\\n", "\\u00e9", " ", "q" * 90]), max_size=12),
     data=st.data(),
 )
-def test_it_finds_what_one_pattern_for_each_word_finds(
+def test_it_finds_the_matches_of_one_pattern_for_each_word(
     words: list[str], whole: list[str], after: str, pieces: list[str], data: st.DataObject
 ) -> None:
     every = [*words, *whole, *pieces]
@@ -82,14 +82,14 @@ def test_it_finds_what_one_pattern_for_each_word_finds(
         assert set(search.ends(text)) == places
 
 
-def test_a_common_word_is_looked_at_only_where_it_can_matter() -> None:
+def test_a_common_word_is_examined_only_where_it_can_matter() -> None:
     search = Search({"token": "="}, {"session": r"\s*="}, {"session": "= "})
     assert [search.is_in(text) for text in (b"session=", b"session  =", b"sessionid=", b"session: token=")] == [
         True, True, False, True,
     ]  # fmt: skip
 
 
-def test_the_end_of_each_is_given() -> None:
+def test_the_end_of_each_match_is_returned() -> None:
     text = "token: a, mytoken:b, sid:c"
     ends = Search({"token": ":"}, {"sid": ":"}).ends(text)
     assert sorted(ends) == [match.end() for match in re.finditer(":", text)]

@@ -1,4 +1,4 @@
-"""Bodies that travel as base64 or in pieces are looked through; what is too large is withheld."""
+"""Bodies in base64 or in pieces are searched. Bodies above the limit are withheld."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ CARRIERS: dict[str, tuple[str, str, Any]] = {
 
 
 WHOLE = Piece(("a stream",), "first")
-"""Of those that come in pieces, the place of the first."""
+"""The place of the first piece, for bodies that arrive in pieces."""
 
 FORMS = {WORD.encode(), WORD.encode("utf-16-le"), WORD.encode("utf-16-be")}
 
 
 def decoded_texts(value: Any) -> Iterator[bytes]:
-    """Give what each text of a message decodes to, where it is base64; compressed data unpacked."""
+    """Yield the decoded form of each base64 string of a message, with compressed data unpacked."""
     if isinstance(value, dict):
         for each in value.values():
             yield from decoded_texts(each)
@@ -68,7 +68,9 @@ def decoded_texts(value: Any) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
 @pytest.mark.parametrize(("method", "place", "carrier"), CARRIERS.values(), ids=CARRIERS.keys())
-def test_a_known_secret_goes_from_every_body(method: str, place: str, carrier: Any, body: bytes) -> None:
+def test_a_known_secret_is_removed_from_every_body(
+    method: str, place: str, carrier: Any, body: bytes
+) -> None:
     if method == "Page.navigate" and body == BODIES["compressed"]:
         return  # compressed data in a URL is not unpacked
     redactor = Redactor()
@@ -89,7 +91,7 @@ def test_a_body_without_secrets_stays(method: str, place: str, carrier: Any) -> 
         assert Redactor().redact(raw, method, piece=WHOLE) is raw
 
 
-def test_what_is_too_large_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bodies_above_the_limit_are_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secret_bodies, "LARGEST", 1_000)
     body = base64.b64encode(b"x" * 2_000).decode()
     clean = Redactor().redact(
@@ -136,13 +138,13 @@ CUT = {
     "credentials": (f"Authorization: Bearer {UNKNOWN}{UNKNOWN}\r\nAccept: text/html\r\n", UNKNOWN),
     "markup": (f'<p>one</p><input type="password" name="p" value="{UNKNOWN}"><p>two</p>', UNKNOWN),
 }
-"""Texts, and the secret in each of which no six characters may be left."""
+"""Strings, and a secret in each of which no six characters may remain."""
 
 
 def stream_in_pieces(text: str, cuts: Sequence[int], kind: str, *, begun: bool = False) -> bytes:
-    """Return what becomes of a stream, its pieces in brackets.
+    """Return the written form of a stream, with its pieces in brackets.
 
-    `begun`: its first piece is what had come before it was asked for.
+    `begun`: its first piece contains the data from before it was requested.
     """
     data = text.encode()
     cuts = [0, *cuts, len(data)]
@@ -157,7 +159,7 @@ def text_of(whole: object) -> str:
 
 
 def left_of(secret: str, clean: bytes, length: int = 6) -> list[str]:
-    """Return the parts of a secret that are still there."""
+    """Return the remaining parts of a secret."""
     parts = (secret[at : at + length] for at in range(len(secret) - length + 1))
     return [part for part in parts if part.encode() in clean]
 
@@ -172,7 +174,7 @@ def test_an_unknown_secret_may_be_cut_anywhere(text: str, kind: str) -> None:
     for first in range(1, size - 1, every):
         for cuts in ([first], sorted({first, min(first + 5, size - 1)})):
             if not whole.isascii() and "ü".encode()[1:] in (whole.encode()[cut : cut + 1] for cut in cuts):
-                continue  # no piece of text ends within a letter
+                continue  # a piece of text never ends inside a letter
             clean = stream_in_pieces(whole, cuts, kind, begun=begun)
             assert not left_of(secret, clean), (cuts, clean)
 

@@ -1,4 +1,4 @@
-"""Secret fields are known by what they are, in each shape in which the protocol reports them."""
+"""Secret fields are recognized by their kind, in each shape in which the protocol reports them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def listed(attributes: dict[str, str], value: str) -> list[str]:
 
 
 def as_node(tag: str, attributes: dict[str, str], value: str) -> tuple[dict[str, Any], str]:
-    """Give a field as DOM.describeNode does, with the shadow tree in which its text stands."""
+    """Return a field as DOM.describeNode does, with the shadow tree that contains its text."""
     text = {"nodeName": "#text", "nodeType": 3, "nodeValue": value}
     inner: dict[str, Any] = {"nodeName": "DIV", "attributes": ["pseudo", "x"], "children": [text]}
     node: dict[str, Any] = {
@@ -76,7 +76,7 @@ def as_node(tag: str, attributes: dict[str, str], value: str) -> tuple[dict[str,
 
 
 def as_snapshot(tag: str, attributes: dict[str, str], value: str) -> tuple[dict[str, Any], str]:
-    """Give a field as DOMSnapshot.captureSnapshot does: its value, and the text within it."""
+    """Return a field as DOMSnapshot.captureSnapshot does: its value, and the text within it."""
     strings = ["HTML", tag.upper(), "#text", value, "kept text", *attributes, *attributes.values()]
     pairs = [strings.index(each, 5) for pair in attributes.items() for each in pair]
     nodes = {
@@ -124,7 +124,7 @@ SHAPES = [as_node, as_snapshot, as_body, as_script, as_entities, as_mhtml]
 @pytest.mark.parametrize("value", [VALUE, PIN])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("tag", "attributes"), SECRET.values(), ids=SECRET.keys())
-def test_its_value_goes_from_every_shape(
+def test_its_value_is_removed_from_every_shape(
     tag: str, attributes: dict[str, str], shape: Any, value: str
 ) -> None:
     message, method = shape(tag, attributes, value)
@@ -137,13 +137,13 @@ def test_its_value_goes_from_every_shape(
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("tag", "attributes"), HARMLESS.values(), ids=HARMLESS.keys())
-def test_what_is_harmless_stays_in_every_shape(tag: str, attributes: dict[str, str], shape: Any) -> None:
+def test_harmless_values_stay_in_every_shape(tag: str, attributes: dict[str, str], shape: Any) -> None:
     message, method = shape(tag, attributes, VALUE)
     raw = json.dumps(message, separators=(",", ":")).encode()
     assert Redactor().redact(raw, method) is raw
 
 
-def test_a_value_that_was_seen_in_a_field_goes_from_other_messages_too() -> None:
+def test_a_value_seen_in_a_field_is_removed_from_other_messages_too() -> None:
     redactor = Redactor()
     message, method = as_node(*SECRET["a hidden token"], VALUE)
     redactor.redact(json.dumps(message).encode(), method)
@@ -159,7 +159,7 @@ def ax_nodes() -> list[dict[str, Any]]:
         "parentId": "2",
         "role": {"value": "StaticText"},
         "properties": editable,
-    }  # Chrome gives it to texts, too
+    }  # Chrome sets it on text nodes, too
     return [
         {"nodeId": "1", "role": {"value": "RootWebArea"}, "name": {"value": "Pay"}, "childIds": ["2", "5"]},
         {
@@ -178,7 +178,7 @@ def ax_nodes() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("place", ["result", "params"])
-def test_what_stands_in_a_text_field_goes_from_an_accessibility_tree(place: str, order: int) -> None:
+def test_values_of_text_fields_are_removed_from_an_accessibility_tree(place: str, order: int) -> None:
     message: dict[str, Any] = {"id": 1, place: {"nodes": ax_nodes()[::order]}}
     clean = json.loads(Redactor().redact(json.dumps(message).encode(), "Accessibility.getFullAXTree"))
     nodes = {node["nodeId"]: node for node in clean[place]["nodes"]}
@@ -188,7 +188,8 @@ def test_what_stands_in_a_text_field_goes_from_an_accessibility_tree(place: str,
     assert nodes["1"]["name"]["value"] == "Pay"
 
 
-# --- markup that was made to harm ------------------------------------------------------------------------------
+# --- hostile markup
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -211,5 +212,5 @@ def test_no_markup_makes_it_slow(markup: str) -> None:
 @pytest.mark.parametrize(
     "broken", ['<input type="password', "<input type=password value=", '<input value="a', "<input"]
 )
-def test_markup_that_breaks_off_is_no_obstacle(broken: str) -> None:
+def test_truncated_markup_is_harmless(broken: str) -> None:
     assert Redactor().text(broken).startswith("<input")

@@ -19,7 +19,7 @@ from secret_streams import STREAMS, piece_of, wire_with
 from cdpengine.debug import Redactor
 
 TEXTS = ("a stream of text", "messages received", "messages sent", "server-sent events")
-"""Streams whose pieces are texts."""
+"""Streams whose pieces are strings."""
 
 ENCODINGS: tuple[Callable[[str], bytes], ...] = (
     str.encode,

@@ -1,4 +1,4 @@
-"""Secrets in texts are known by how they look; programs, prose and data that hold none stay whole."""
+"""Secrets in strings are recognized by their form. Programs, prose and data without secrets stay complete."""
 
 from __future__ import annotations
 
@@ -59,20 +59,20 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(("text", "clean"), SECRETS.items())
-def test_what_looks_like_a_secret_goes(text: str, clean: str) -> None:
+def test_strings_that_look_like_secrets_are_removed(text: str, clean: str) -> None:
     assert redact_text(text) == clean
-    assert redact_text(clean) == clean, "what was redacted is left alone"
+    assert redact_text(clean) == clean, "redacted text is left alone"
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_holds_no_secret_stays_whole(text: str) -> None:
+def test_text_without_secrets_stays_complete(text: str) -> None:
     assert redact_text(text) == text
     assert Redactor().text(text) == text
     within = json.dumps({"id": 1, "result": {"scriptSource": text}}).encode()
     assert json.loads(Redactor().redact(within))["result"]["scriptSource"] == text
 
 
-def test_our_own_programs_stay_whole() -> None:
+def test_the_programs_of_the_engine_stay_complete() -> None:
     sources = [*Path(cdpengine.__file__).parent.rglob("*.js")]
     assert len(sources) > 30
     for source in sources:

@@ -1,4 +1,4 @@
-"""Secrets in what is shown: each form in which one stands in a text, and the words that only look like one."""
+"""Secrets in shown strings: every form in which they occur, and words that only resemble them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_no_form_of_a_secret_passes(text: str) -> None:
 @pytest.mark.parametrize(
     "form", ["https://host/?a=1&{}={}", "https://host/#{}={}", "https://host/?{}={}&b=2"]
 )
-def test_every_name_of_the_tables_is_known(name: str, form: str) -> None:
+def test_every_name_of_the_tables_is_recognized(name: str, form: str) -> None:
     for spelled in (name, name.upper(), name.replace("-", "%2D")):
         assert SECRET not in hide_secrets(form.format(spelled, SECRET))
 
@@ -132,7 +132,7 @@ def test_a_long_url_is_cut_after_its_secrets_are_hidden() -> None:
     assert "hunter2" not in shown_url("https://u:" + SECRET * 50 + "@host/")
 
 
-def test_a_text_that_is_cut_shows_no_half_of_a_url() -> None:
+def test_a_cut_text_shows_no_half_of_a_url() -> None:
     for length in (9_970, 9_990, 10_010, 19_950, 19_980, 19_990):
         text = shown("x " * (length // 2) + f"https://user:{SECRET}@host/")
         assert SECRET not in text
@@ -152,7 +152,7 @@ def test_no_text_takes_long(piece: str) -> None:
     text = (piece * 20_000)[:20_000]
     begun = time.perf_counter()
     hide_secrets(text)
-    assert time.perf_counter() - begun < 2, "it is not linear: 20 ms is what it takes"
+    assert time.perf_counter() - begun < 2, "it is not linear: it should take 20 ms"
 
 
 @given(st.text(max_size=60), st.text(alphabet="?&#=;:/@%3dtoken\"' {}\\.", max_size=60))

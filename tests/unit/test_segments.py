@@ -51,11 +51,11 @@ def test_halves_of_the_day(hour: int, most: int, written: str) -> None:
         ([MONTH, DAY, YEAR], "tomorrow"),
     ],
 )
-def test_what_cannot_be_written_for_sure_gives_no_keys(segments: list[Segment], text: str) -> None:
+def test_an_uncertain_value_gives_no_keys(segments: list[Segment], text: str) -> None:
     assert segment_keys(segments, text, anywhere=True) == []
 
 
-def test_segments_in_the_order_that_they_are_shown() -> None:
+def test_segments_in_their_displayed_order() -> None:
     def field(name: str, *more: str) -> DescribedNode:
         return DescribedNode(1, attributes=["pseudo", f"-webkit-datetime-edit-{name}-field", *more])
 

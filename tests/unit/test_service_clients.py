@@ -1,4 +1,6 @@
-"""The connections of a service's clients, over real sockets, without a browser: how many, how slow, and how they end."""
+"""The connections of a service's clients, over real sockets, without a browser: their number, slowness and
+ends.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from cdpengine.service.serving import Listening, serve
 from cdpengine.service.settings import ServiceSettings
 
 _SOON = 3.0
-"""Seconds; less than the five for which an idle client is kept."""
+"""A time below the five seconds for which an idle client is kept, in seconds."""
 
 TOKEN = "the-token-of-the-tests"
 
@@ -53,7 +55,7 @@ async def until_clients(listening: Listening, count: int) -> None:
 
 
 @pytest.mark.parametrize("when", ["at once", "before its request", "after an answer", "in its headers", "in its body"])  # fmt: skip
-async def test_a_client_that_is_gone_is_forgotten_at_once(when: str) -> None:
+async def test_a_closed_client_is_forgotten_immediately(when: str) -> None:
     async with running() as listening:
         async with await connect(listening) as stream:
             await until_clients(listening, 1)
@@ -66,7 +68,7 @@ async def test_a_client_that_is_gone_is_forgotten_at_once(when: str) -> None:
         await until_clients(listening, 0)
 
 
-async def test_there_are_no_more_clients_than_may_be_and_room_is_made() -> None:
+async def test_the_number_of_clients_is_limited_and_room_is_made() -> None:
     async with running(connections=2) as listening:
         async with await connect(listening), await connect(listening):
             await until_clients(listening, 2)
@@ -79,7 +81,7 @@ async def test_there_are_no_more_clients_than_may_be_and_room_is_made() -> None:
             assert b"200" in await stream.receive_some()
 
 
-async def test_a_refused_client_that_goes_on_sending_holds_up_nothing() -> None:
+async def test_a_refused_client_that_keeps_sending_delays_nothing() -> None:
     async with running() as listening:
         async with await connect(listening) as stream:
             head = request(listening, "/act", "Content-Length: 900000", method="POST", token="wrong")
@@ -90,9 +92,9 @@ async def test_a_refused_client_that_goes_on_sending_holds_up_nothing() -> None:
         await until_clients(listening, 0)
 
 
-async def test_a_client_that_takes_nothing_of_its_answer_is_dropped() -> None:
+async def test_a_client_that_reads_nothing_of_its_answer_is_dropped() -> None:
     async with running(stalled=0.3) as listening, await connect(listening) as stream:
-        for _ in range(400):  # as many documents as no buffer between the two holds
+        for _ in range(400):  # more documents than all buffers between the two can contain
             with trio.move_on_after(0.2) as full:
                 await stream.send_all(request(listening, "/openapi.json"))
             if full.cancelled_caught:
@@ -100,7 +102,7 @@ async def test_a_client_that_takes_nothing_of_its_answer_is_dropped() -> None:
         await until_clients(listening, 0)
 
 
-async def test_the_end_waits_for_no_idle_client() -> None:
+async def test_the_end_does_not_wait_for_an_idle_client() -> None:
     async with running() as listening:
         stream = await connect(listening)
         await stream.send_all(request(listening, "/healthz"))

@@ -1,4 +1,4 @@
-"""The journal of a session's events, and what one client is sent of it."""
+"""The journal of a session's events, and the part of it that one client receives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def texts(journal: Journal, after: int) -> tuple[int, list[str]]:
 
 
 @pytest.mark.parametrize("after", range(8))
-def test_what_is_gone_is_counted_and_the_rest_follows_in_order(after: int) -> None:
+def test_dropped_entries_are_counted_and_the_rest_follows_in_order(after: int) -> None:
     journal = Journal(most_entries=3)
     fill(journal, 7)
     lost, found = texts(journal, after)
@@ -41,7 +41,7 @@ def test_large_entries_make_room_and_a_single_one_stays() -> None:
     assert len(journal.after(0)[1]) == 1
 
 
-def test_a_long_text_is_cut_and_says_how_much_more_there_was() -> None:
+def test_a_long_text_is_cut_and_has_the_count_of_missing_characters() -> None:
     journal = Journal()
     journal.add("console", "", {"text": "é" * (LONGEST_TEXT + 7), "time": None})
     data = json.loads(journal.after(0)[1][0].data)
@@ -50,7 +50,7 @@ def test_a_long_text_is_cut_and_says_how_much_more_there_was() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "-", "abc-1", "-1", "{key}", "{key}-", "{key}-x", "{key}-²", "{key}--1", "{key}-" + "9" * 40])  # fmt: skip
-def test_an_id_of_something_else_is_no_place_here(wrong: str) -> None:
+def test_a_foreign_id_is_not_a_place_here(wrong: str) -> None:
     journal = Journal()
     fill(journal, 3)
     assert journal.number_of(wrong.replace("{key}", journal.key)) is None
@@ -59,11 +59,11 @@ def test_an_id_of_something_else_is_no_place_here(wrong: str) -> None:
     assert Journal().number_of(journal.id_of(2)) is None
 
 
-# --- what a client is sent -----------------------------------------------------------------------------------
+# --- events for a client ------------------------------------------------------------------------------------
 
 
 def parse(sent: bytes) -> list[tuple[str, str, Any]]:
-    """Return id, name and data of each event, as a client reads them; data None for a comment."""
+    """Return id, name and data of each event, as a client reads them. Comments have data None."""
     found = []
     for block in sent.decode().split("\n\n")[:-1]:
         fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
@@ -72,7 +72,7 @@ def parse(sent: bytes) -> list[tuple[str, str, Any]]:
 
 
 class Connection:
-    """An ASGI connection that keeps what it is sent, and takes it when it is let."""
+    """An ASGI connection that keeps received messages, and accepts them when the test allows it."""
 
     def __init__(self) -> None:
         self.sent = bytearray()
@@ -106,7 +106,7 @@ class Connection:
         return [each for each in parse(bytes(self.sent)) if each[1]]
 
 
-async def test_events_come_as_they_happen_and_the_last_one_says_why() -> None:
+async def test_events_arrive_as_they_happen_and_the_last_one_gives_the_reason() -> None:
     journal, client = Journal(), Connection()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(client.listen, journal)
@@ -114,14 +114,14 @@ async def test_events_come_as_they_happen_and_the_last_one_says_why() -> None:
             fill(journal, 1)
             await trio.testing.wait_all_tasks_blocked()
             assert [each[0] for each in client.events] == [f"{journal.key}-{n + 1}" for n in range(number)]
-        journal.end("sessionIdle", "nobody used it")
+        journal.end("sessionIdle", "the session was unused")
         journal.end("serviceEnding", "too late")
-    assert client.events[-1][1:] == ("end", {"reason": "sessionIdle", "message": "nobody used it"})
+    assert client.events[-1][1:] == ("end", {"reason": "sessionIdle", "message": "the session was unused"})
     assert client.ended
     assert client.left == 1
 
 
-async def test_a_slow_client_holds_up_nobody_and_is_told_what_it_missed() -> None:
+async def test_a_slow_client_delays_no_other_and_gets_a_count_of_its_losses() -> None:
     journal, slow, quick = Journal(most_entries=10), Connection(), Connection()
     async with trio.open_nursery() as nursery:
         slow.may_take = trio.Event()
@@ -135,7 +135,9 @@ async def test_a_slow_client_holds_up_nobody_and_is_told_what_it_missed() -> Non
         journal.end("sessionClosed", "")
     assert [each[1] for each in slow.events] == ["lost", *["console"] * 10, "end"]
     assert slow.events[0][2]["count"] == 40
-    assert slow.events[0][0] == f"{journal.key}-40", "who comes back with that id goes on behind the gap"
+    assert slow.events[0][0] == f"{journal.key}-40", (
+        "a client that returns with that id continues behind the gap"
+    )
 
 
 async def test_a_client_that_leaves_is_forgotten() -> None:
@@ -153,7 +155,7 @@ async def test_a_client_that_leaves_is_forgotten() -> None:
     assert cancelled.left == 1
 
 
-async def test_comments_show_that_the_connection_is_there_and_renew_the_id(
+async def test_comments_keep_the_connection_alive_and_renew_the_id(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     journal, client = Journal(), Connection()
@@ -169,7 +171,7 @@ async def test_comments_show_that_the_connection_is_there_and_renew_the_id(
     assert bytes(client.sent).startswith(b": ")
 
 
-async def test_only_what_is_wanted_is_sent_and_losses_always() -> None:
+async def test_only_wanted_events_are_sent_and_losses_always() -> None:
     journal, client = Journal(), Connection()
     for name, page in (("console", "A"), ("console", "B"), ("dialog", "A"), ("lost", "A"), ("download", ""), ("pageClosed", "A")):  # fmt: skip
         journal.add(name, page, {})
@@ -179,7 +181,7 @@ async def test_only_what_is_wanted_is_sent_and_losses_always() -> None:
     assert client.events[-1][2]["reason"] == "pageClosed"
 
 
-async def test_what_is_known_to_be_missed_is_said_first() -> None:
+async def test_known_losses_are_sent_first() -> None:
     journal, client = Journal(), Connection()
     fill(journal, 1)
     journal.end("sessionClosed", "")
@@ -199,7 +201,7 @@ async def test_a_request_for_the_headers_alone_ends() -> None:
     assert not client.sent
 
 
-async def test_nothing_that_a_page_writes_can_forge_an_event() -> None:
+async def test_no_page_text_can_forge_an_event() -> None:
     journal, client = Journal(), Connection()
     journal.add("console", "T", {"text": 'x\n\nid: 9\nevent: end\ndata: {}\n\n\r\u2028"'})
     journal.end("sessionClosed", "")

@@ -1,4 +1,4 @@
-"""The gate over real sockets: who gets where, by which address, and what becomes of wrong and slow clients."""
+"""The gate over real sockets: permitted addresses, routing, and the treatment of invalid and slow clients."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def gate(policy: UrlPolicy, failures: Failures | None = None) -> AsyncIter
 
 @asynccontextmanager
 async def echo() -> AsyncIterator[int]:
-    """Run a server that says what it hears, and ends when its client has."""
+    """Run a server that echoes its input, and ends when its client does."""
 
     async def answer(stream: trio.SocketStream) -> None:
         async for piece in stream:
@@ -50,7 +50,7 @@ def address(host: str) -> bytes:
 
 
 async def ask(opened: Gate, host: str, port: int, command: int = 1) -> tuple[int, trio.SocketStream]:
-    """Ask the gate for a connection; return its reply and the connection."""
+    """Ask the gate for a connection. Return its reply and the connection."""
     stream = await trio.open_tcp_stream("127.0.0.1", opened.port)
     await stream.send_all(b"\x05\x02\x01\x00")
     assert await stream.receive_some(2) == b"\x05\x00"
@@ -60,7 +60,7 @@ async def ask(opened: Gate, host: str, port: int, command: int = 1) -> tuple[int
     return reply[1], stream
 
 
-async def test_bytes_go_both_ways_to_their_own_ends() -> None:
+async def test_bytes_are_passed_both_ways_to_the_right_ends() -> None:
     sent = b"0123456789" * 100_000
     async with echo() as port, gate(HERE) as opened:
         for host in ("localhost", "LOCALHOST.", "127.0.0.1", "4:127.0.0.1"):
@@ -83,7 +83,7 @@ async def test_bytes_go_both_ways_to_their_own_ends() -> None:
     ["localhost", "127.0.0.1", "4:127.0.0.1", "4:10.0.0.1", "6:::1", "::1", "[::1]", "6:::ffff:127.0.0.1", "6:fd00::1", "2130706433", "0x7f.1",
      "169.254.169.254", "0.0.0.0", "6:::"],
 )  # fmt: skip
-async def test_private_addresses_are_refused_however_they_are_asked_for(host: str) -> None:
+async def test_private_addresses_are_refused_in_every_spelling(host: str) -> None:
     failures = Failures()
     async with echo() as port, gate(UrlPolicy(), failures) as opened:
         reply, stream = await ask(opened, host, port)
@@ -97,7 +97,7 @@ async def test_private_addresses_are_refused_however_they_are_asked_for(host: st
     assert "has an address" in why.reason
 
 
-async def test_lists_of_hosts_hold_for_every_connection() -> None:
+async def test_lists_of_hosts_apply_to_every_connection() -> None:
     async with echo() as port:
         for policy, host, expected in (
             (UrlPolicy(allow=("localhost",)), "localhost", Reply.DONE),
@@ -113,7 +113,7 @@ async def test_lists_of_hosts_hold_for_every_connection() -> None:
     assert not UrlPolicy().allows_everything
 
 
-async def test_what_cannot_be_reached_is_said() -> None:
+async def test_unreachable_hosts_are_reported() -> None:
     failures = Failures()
     async with echo() as port, gate(UrlPolicy(allow_private=True, deny=("x",)), failures) as opened:
         for host, at, reply, words in (
@@ -132,7 +132,7 @@ async def test_what_cannot_be_reached_is_said() -> None:
 
 
 class Rebinding(trio.abc.HostnameResolver):
-    """A name that leads to the internet when it is judged, and to this machine when it is used."""
+    """A name that resolves to the internet when it is checked, and to this machine when it is used."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -164,7 +164,7 @@ async def test_a_name_that_changes_its_address_gains_nothing() -> None:
     [(b"GET / HTTP/1.1\r\n\r\n", b""), (b"\x04\x01\x00\x50", b""), (b"\x05\x01\x02", b"\x05\xff"), (b"\x05\x01\x00\x05\x01\x00\x07abc", b"\x05\x00"),
      (b"\x05\x01\x00\x05\x01\x00\x03\x00\x00\x50", b"\x05\x00"), (b"\x05\x01\x00\x05\x01\x00\x03\x02\xff\xfe\x00\x50", b"\x05\x00"), (b"\x05", b"")],
 )  # fmt: skip
-async def test_what_is_not_a_request_ends_the_connection(sent: bytes, answer: bytes) -> None:
+async def test_anything_but_a_request_ends_the_connection(sent: bytes, answer: bytes) -> None:
     async with gate(HERE) as opened:
         async with await trio.open_tcp_stream("127.0.0.1", opened.port) as stream:
             got = b""
@@ -175,14 +175,14 @@ async def test_what_is_not_a_request_ends_the_connection(sent: bytes, answer: by
                     while piece := await stream.receive_some():
                         got += piece
                 except trio.BrokenResourceError:
-                    pass  # it was closed with bytes unread
+                    pass  # it was closed with unread bytes
             assert got in (answer, b"")
         reply, stream = await ask(opened, "localhost", 1, command=2)
         await stream.aclose()
         assert reply == Reply.COMMAND_UNKNOWN
 
 
-async def test_an_error_on_one_side_ends_both_and_the_gate_goes_on() -> None:
+async def test_an_error_on_one_side_ends_both_and_the_gate_continues() -> None:
     async with echo() as port, gate(HERE) as opened:
         for _ in range(3):
             reply, stream = await ask(opened, "localhost", port)
@@ -194,7 +194,7 @@ async def test_an_error_on_one_side_ends_both_and_the_gate_goes_on() -> None:
         assert reply == Reply.DONE
 
 
-def test_what_does_not_fit_raises() -> None:
+def test_incompatible_settings_raise() -> None:
     for wrong in (b"", b"\x05", b"\x04\x01\x00", b"\x05\x02\x00"):
         with pytest.raises(ValueError, match="greeting"):
             accepts_no_authentication(wrong)

@@ -1,4 +1,4 @@
-"""Who is let in to the service: every way to ask without the right to."""
+"""Access to the service: every kind of unauthorized request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def settings(**more: Any) -> ServiceSettings:
 @pytest.mark.parametrize(
     "host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}", "localhost"]
 )
-def test_its_own_names_are_let_in(host: str) -> None:
+def test_its_own_names_are_accepted(host: str) -> None:
     assert check_headers("/act", {**GOOD, "host": host}, settings(), PORT) is None
 
 
@@ -41,7 +41,7 @@ def test_its_own_names_are_let_in(host: str) -> None:
     ["", "evil.example", f"evil.example:{PORT}", "127.0.0.1:1", "127.0.0.1.evil.example", "127.0.0.1@evil.example", f"0.0.0.0:{PORT}"],
 )  # fmt: skip
 def test_a_foreign_host_is_refused(host: str) -> None:
-    """So a page whose name was made to lead here (DNS rebinding) gets nothing."""
+    """A page whose name was made to resolve here (DNS rebinding) therefore gets nothing."""
     for path in ("/act", "/healthz"):
         refused = check_headers(path, {**GOOD, "host": host}, settings(), PORT)
         assert refused is not None
@@ -60,7 +60,7 @@ def test_web_pages_are_refused_unless_named(origin: str) -> None:
 @pytest.mark.parametrize(
     "given", [None, "", "Bearer", "Bearer ", f"Basic {TOKEN}", "Bearer wrong", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", "Bearer \udcff"]
 )  # fmt: skip
-def test_without_the_token_nothing_is_let_in(given: str | None) -> None:
+def test_without_the_token_nothing_is_accepted(given: str | None) -> None:
     headers = {name: value for name, value in GOOD.items() if name != "authorization"}
     if given is not None:
         headers["authorization"] = given
@@ -74,7 +74,7 @@ def test_without_the_token_nothing_is_let_in(given: str | None) -> None:
 
 
 @pytest.mark.parametrize("length", ["1048577", "9" * 30, "-1", "abc", "1e3"])
-def test_what_says_that_it_is_too_large_is_refused_before_it_is_read(length: str) -> None:
+def test_an_announced_size_above_the_limit_is_refused_before_reading(length: str) -> None:
     refused = check_headers("/act", {**GOOD, "content-length": length}, settings(), PORT)
     assert refused is not None
     assert refused.status == 413
@@ -86,7 +86,7 @@ def test_what_says_that_it_is_too_large_is_refused_before_it_is_read(length: str
 async def ask(
     messages: list[dict[str, Any]], *, limit: int = 100, headers: Mapping[str, str] = GOOD, kind: str = "http"
 ) -> tuple[int | None, Any]:
-    """Send messages through the guard to an application that says what it got; return status and body."""
+    """Send messages through the guard to an application that echoes its request. Return status and body."""
     sent: list[Any] = []
     pending = list(messages)
 
@@ -121,17 +121,17 @@ def piece(size: int, *, more: bool) -> dict[str, Any]:
     return {"type": "http.request", "body": b"x" * size, "more_body": more}
 
 
-async def test_a_body_comes_whole_in_any_pieces() -> None:
+async def test_a_body_arrives_completely_in_any_pieces() -> None:
     assert await ask([piece(100, more=False)]) == (200, 100)
     assert await ask([*(piece(10, more=True) for _ in range(9)), piece(10, more=False)]) == (200, 100)
 
 
-async def test_a_body_that_grows_too_large_is_refused_at_once() -> None:
+async def test_a_body_that_grows_too_large_is_refused_immediately() -> None:
     status, body = await ask([piece(60, more=True), piece(60, more=True)])
     assert (status, body["error"]["kind"]) == (413, "tooLarge")
 
 
-async def test_a_body_that_comes_too_slowly_is_refused_in_time(
+async def test_a_body_that_arrives_too_slowly_is_refused_in_time(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     began = trio.current_time()
@@ -143,7 +143,7 @@ async def test_a_body_that_comes_too_slowly_is_refused_in_time(
 async def ask_as_a_page(
     method: str, headers: Mapping[str, str], origins: tuple[str, ...]
 ) -> tuple[int, dict[str, str]]:
-    """Ask as a browser does for a page; return the status and the headers of the answer."""
+    """Send a request as a browser does for a page. Return the status and the headers of the answer."""
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -164,7 +164,7 @@ async def ask_as_a_page(
     return sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}
 
 
-async def test_a_page_that_is_let_in_can_read_its_answers() -> None:
+async def test_an_allowed_page_can_read_its_answers() -> None:
     page = "https://panel.example"
     preflight = {"host": GOOD["host"], "origin": page, "access-control-request-method": "POST"}
     status, told = await ask_as_a_page("OPTIONS", preflight, (page,))
@@ -183,13 +183,13 @@ async def test_a_page_that_is_let_in_can_read_its_answers() -> None:
         page,
         "Origin",
     )
-    # The token is needed all the same; its lack can be read.
+    # The token is still required, and the page can read the error about a missing one.
     status, told = await ask_as_a_page("POST", {"host": GOOD["host"], "origin": page}, (page,))
     assert (status, told["access-control-allow-origin"]) == (401, page)
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "POST"])
-async def test_a_page_that_is_not_let_in_can_read_nothing(method: str) -> None:
+async def test_a_page_that_is_not_allowed_can_read_nothing(method: str) -> None:
     asked = {**GOOD, "access-control-request-method": "POST"}
     for headers, origins in (
         ({**asked, "origin": "https://evil.example"}, ("https://panel.example",)),
@@ -203,18 +203,18 @@ async def test_a_page_that_is_not_let_in_can_read_nothing(method: str) -> None:
     assert not [name for name in told if name.startswith("access-control")], "not a page"
 
 
-async def test_a_client_that_leaves_is_not_answered() -> None:
+async def test_a_client_that_leaves_gets_no_answer() -> None:
     assert await ask([piece(1, more=True), {"type": "http.disconnect"}]) == (None, None)
 
 
-async def test_there_are_no_websockets() -> None:
+async def test_websockets_are_refused() -> None:
     assert await ask([], kind="websocket") == (None, "websocket.close")
 
 
 # --- settings ------------------------------------------------------------------------------------------------
 
 
-def test_the_token_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_token_file_is_private_to_its_owner(tmp_path: Path) -> None:
     place = tmp_path / "state" / "token"
     token, made = keep_token(place)
     assert made
@@ -249,12 +249,12 @@ def test_a_file_without_a_token_is_refused(tmp_path: Path, content: str) -> None
     [{"token": "short"}, {"token": "ä" * 40}, {"token": "a b\n" * 10}, {"sessions": 0}, {"requests": 0}, {"body": 0}, {"body_time": 0}, {"ending": -1},
      {"session_idle": math.nan}, {"longest": 0}],
 )  # fmt: skip
-def test_settings_that_cannot_work_are_refused(wrong: dict[str, Any]) -> None:
+def test_impossible_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgumentError):
         ServiceSettings(**{"token": TOKEN, **wrong})
 
 
-def test_the_document_of_the_service_is_one() -> None:
+def test_the_service_document_is_valid() -> None:
     document = make_document({"/snapshot": "snapshot", "/screenshot": "screenshot"})
     for schema in document["components"]["schemas"].values():
         jsonschema.Draft202012Validator.check_schema(schema)

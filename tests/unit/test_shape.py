@@ -46,10 +46,16 @@ LIMITS = {
     "parameters below the public methods": 8,
     "files of a folder": 16,
 }
-"""What no module, function or folder may be above. Those of functions are today's figures: they only go down."""
+"""Limits of modules, functions and folders.
+
+Limits of functions are the current maxima: they may only fall.
+"""
 
 FOLDERS: dict[str, int] = {}
-"""Folders that have more files than the limit, and how many they may have at most: a row goes when it is kept."""
+"""Folders with more files than the limit, with their maximum.
+
+A row is removed once the folder keeps the limit.
+"""
 
 
 @pytest.fixture(scope="module")

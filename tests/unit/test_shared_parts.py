@@ -1,8 +1,8 @@
-"""Parts that documents share: their lines and refs are those that a document made anew would have.
+"""Parts that documents share: their lines and refs equal the lines and refs of a newly created document.
 
-A page is walked through at random: rows change, come, go and change places, names repeat, rows hold links, texts,
-states and frames. Each document has the very nodes of the rows that did not change, and beside it stands one of the
-same content without any shared nodes, with a table of refs of its own.
+A random walk changes a page: rows change, appear, disappear and swap places, names repeat, and rows contain
+links, texts, states and frames. Each document shares the nodes of unchanged rows. A second document of the
+same content shares no nodes and has a separate table of refs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Row:
 
 
 class Page:
-    """Makes rows and documents at random, all from one seed."""
+    """Generates rows and documents at random, from one seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -63,7 +63,7 @@ class Page:
         kind = {"heading": "content", "listitem": "content", "generic": "structural"}.get(role, "interactive")
         number = next(self.numbers)
         if self.doubled and self.given and chosen.random() < 0.1:
-            number = chosen.choice(self.given)  # as pictures of one element have it
+            number = chosen.choice(self.given)  # like several images of one element
         self.given.append(number)
         node = Node(role, kind, name, backend_node_id=number)  # type: ignore[arg-type]
         if role == "link":
@@ -88,7 +88,7 @@ class Page:
         return Row(tuple(self.node() for _ in range(self.random.choice((1, 1, 1, 2)))))
 
     def change(self) -> None:
-        """Do something to the page."""
+        """Make one random change to the page."""
         rows, chosen = self.rows, self.random
         what = chosen.choice(("replace", "add", "remove", "move", "nothing", "address", "many"))
         if what == "add" or not rows:
@@ -105,7 +105,7 @@ class Page:
             rows[:] = [row if chosen.random() < 0.5 else self.row() for row in rows]
 
     def between(self, tops: Sequence[Node]) -> list[Node]:
-        """Return the outermost nodes of parts with others between them, which are new in each document."""
+        """Return the outermost nodes of parts, with other nodes between them that are new in each document."""
         children: list[Node] = []
         for top in tops:
             children.append(top)
@@ -118,7 +118,7 @@ class Page:
         return children
 
     def document(self) -> Document:
-        """Return the page as it is, with the nodes of before in its rows, below a trunk that is new each time."""
+        """Return the current page with the earlier nodes in its rows, below a trunk that is new each time."""
         tops = [top for row in self.rows for top in row.tops]
         items = Node("list", "structural", "", children=self.between(tops))
         trunk = Node("main", "structural", "Stock", backend_node_id=0, children=[items])
@@ -153,7 +153,7 @@ def alone(document: Document) -> Document:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_walk_through_a_page_that_changes(seed: int) -> None:
+def test_a_walk_through_a_changing_page(seed: int) -> None:
     page, table, other = Page(seed), RefTable(), RefTable()
     option: Callable[[], SnapshotOptions] = lambda: page.random.choice(OPTIONS)  # noqa: E731
     for _ in range(25):
@@ -201,13 +201,13 @@ def test_refs_of_nodes_that_share_an_element_and_of_parts_read_alone(seed: int) 
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_table_that_drops_refs_gives_none_of_them_again(seed: int) -> None:
+def test_a_table_that_drops_refs_never_assigns_them_again(seed: int) -> None:
     page, table, other = Page(seed), RefTable(max_refs=12), RefTable(max_refs=12)
     for number in range(25):
         page.change()
         document = page.document()
         what = page.random.random()
-        if what < 0.3:  # a frame, or another source, has so many that all of these are dropped
+        if what < 0.3:  # a frame, or another source, has so many nodes that all of these are dropped
             strangers = [
                 Node("button", "interactive", "Far", backend_node_id=100_000 + 20 * number + each)
                 for each in range(20)

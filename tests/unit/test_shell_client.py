@@ -1,4 +1,4 @@
-"""The shell's thin client: which commands are for a session, what it sends, prints, loads and refuses."""
+"""The shell's thin client: commands for a session, requests, output, loaded modules and refusals."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ def test_the_file_of_values_is_sent_as_standard_input(
     assert sent == [b'{"user": "ada"}', b'{"user": "ada"}', b""]
 
 
-def test_a_file_of_values_that_is_not_there_is_named(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_missing_file_of_values_is_named(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert client.run(["cache-replay", "login", "--values", str(tmp_path / "no.json")]) != 0
     assert "the file of --values cannot be read: No such file" in capfd.readouterr().err
 
@@ -53,11 +51,13 @@ def test_a_file_of_values_that_is_not_there_is_named(
 def test_the_thin_client_knows_every_verb() -> None:
     assert set(VERBS) == client.VERBS | client.SHARED
     assert len(VERBS) == len(TABLE)
-    # What both have, the client tells apart; a name that only the command line has is none of its verbs.
+    # The client distinguishes names that both have. A name that only the command line has is not a verb of
+    # the client.
     assert set(commands.commands) & set(VERBS) == client.SHARED
 
 
-# --- which commands are for a session ------------------------------------------------------------------------
+# --- commands for a session
+# ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_the_thin_client_knows_every_verb() -> None:
         ("text https://example.com", False), ("evaluate about:blank 1", False), ("run steps.txt", False),
     ],
 )  # fmt: skip
-def test_what_is_for_the_page_of_a_session(line: str, expected: bool) -> None:
+def test_commands_for_the_page_of_a_session(line: str, expected: bool) -> None:
     assert is_for_session(line.split()) is expected
 
 
-def test_a_command_that_there_is_not_is_named_with_what_was_meant() -> None:
+def test_an_unknown_command_is_named_with_a_suggestion() -> None:
     for given, meant in (
         ("clik", "click"),
         ("snapshoot", "snapshot"),
@@ -112,7 +112,7 @@ def test_the_verb_may_stand_behind_the_session() -> None:
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A user's runtime folder, with a short name: those of sockets have to be."""
+    """A user's runtime folder, with a short name, because socket paths are limited."""
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="cdpengine-shell-") as root:
         monkeypatch.setenv("XDG_RUNTIME_DIR", root)
         monkeypatch.setenv("XDG_STATE_HOME", f"{root}/state")
@@ -122,7 +122,7 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 class Peer:
-    """A service that gives one answer to one client, and keeps what it was sent."""
+    """A service that answers one client once, and keeps the client's request."""
 
     def __init__(self, folder: Path, answer: bytes) -> None:
         self.sent = b""
@@ -139,7 +139,7 @@ class Peer:
                 pass
 
     def _serve_one(self) -> bool:
-        """Answer a client; one that leaves without a word is none."""
+        """Answer a client. A client that leaves without a request does not count."""
         connection, _ = self._socket.accept()
         with connection:
             while b"\n" not in self.sent or len(self.sent.partition(b"\n")[2]) < self._length():
@@ -160,7 +160,7 @@ class Peer:
 BUDGET = {
     "cdpengine", "cdpengine.cli", "cdpengine.shell", "cdpengine.shell.client", "cdpengine.shell.places", "_socket",
 }  # fmt: skip
-"""What a command with a running service loads, besides what the interpreter itself has loaded."""
+"""Modules that a command with a running service loads, in addition to the interpreter's own."""
 
 
 def test_a_command_with_a_running_service_loads_next_to_nothing(folder: Path) -> None:
@@ -186,7 +186,7 @@ main()
     assert set(done.stderr.split()) - set(plain.stdout.split()) == BUDGET
 
 
-def test_what_the_client_sends_and_prints(
+def test_the_request_and_the_output_of_the_client(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CDPENGINE_SESSION", "mine")
@@ -212,7 +212,7 @@ def test_a_service_that_ends_in_the_middle_is_not_asked_again(folder: Path, answ
     assert "\nHint: " in done.stderr
 
 
-def test_nothing_is_started_for_what_cannot_work(folder: Path) -> None:
+def test_nothing_is_started_for_an_impossible_command(folder: Path) -> None:
     for arguments in (("click",), ("open", "example.com"), ("wait", "--tex", "x")):
         for more in ((), ("--json",)):
             done = run_here(*arguments, *more)
@@ -260,7 +260,7 @@ def test_a_folder_whose_name_is_too_long_for_a_socket_is_named(
     assert "is too long\nHint: Set XDG_RUNTIME_DIR to a folder with a shorter path." in done.stderr
 
 
-def test_a_service_that_cannot_start_says_why(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_that_cannot_start_gives_the_reason(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CDPENGINE_IDLE", "soon")
     done = run_here("tabs")
     assert done.returncode == client.UNREACHABLE
@@ -269,7 +269,7 @@ def test_a_service_that_cannot_start_says_why(folder: Path, monkeypatch: pytest.
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_a_reader_that_left_is_no_traceback(folder: Path) -> None:
+def test_a_reader_that_left_causes_no_traceback(folder: Path) -> None:
     peer = Peer(folder, b"taken\n0 0 300000\n" + b"x" * 300_000)
     with subprocess.Popen([*PROGRAM, "snapshot"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

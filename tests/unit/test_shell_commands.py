@@ -1,4 +1,4 @@
-"""The shell's commands without a service: what they take, what they ask for, and what is printed of the answer."""
+"""The shell's commands without a service: their arguments, the resulting requests, and the printed answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def request(*arguments: str, **more: Any) -> dict[str, Any]:
 # --- the verbs -----------------------------------------------------------------------------------------------
 
 
-def test_every_kind_of_request_has_a_verb_and_every_field_of_it_a_way_to_be_said() -> None:
+def test_every_kind_of_request_has_a_verb_and_every_field_of_it_an_argument() -> None:
     assert {verb.kind for verb in TABLE if verb.kind} == set(KINDS)
     special = {
         "wait": {"what": {"timeMs", "selector"}}, "fill": {"target": set[str](), "value": {"fields"}, "more": set[str]()},
@@ -60,7 +60,7 @@ def test_every_kind_of_request_has_a_verb_and_every_field_of_it_a_way_to_be_said
 
 
 @pytest.mark.parametrize("verb", TABLE, ids=lambda verb: verb.name)
-def test_help_says_what_a_verb_takes(verb: Any) -> None:
+def test_help_lists_the_arguments_of_a_verb(verb: Any) -> None:
     text = verb_help(verb.name)
     assert text.startswith(f"Usage: cdpengine {verb.usage} [OPTIONS]\n\n{verb.meaning}\n")
     assert all(name in text for name in option_fields(verb))
@@ -78,8 +78,8 @@ SEEN = '"Go" [ref=e1] "Source" [ref=e2] "Goal" [ref=e3]'
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_what_is_typed_is_the_request_that_was_meant(kind: str) -> None:
-    """The requests of the table, and the smallest of each kind: spelled, parsed, and the same again."""
+def test_a_spelled_request_parses_to_the_same_request(kind: str) -> None:
+    """The requests of the table, and the smallest of each kind: spelled, then parsed to the same request."""
     steps = [{"kind": kind, **SMALLEST.get(kind, {})}]
     steps += [step for case in CASES for step in case.steps if step["kind"] == kind]
     for step in steps:
@@ -133,7 +133,7 @@ def test_what_is_typed_is_the_request_that_was_meant(kind: str) -> None:
         (("--session", "a", "back"), {"kind": "back"}),
     ],
 )  # fmt: skip
-def test_what_is_typed(arguments: tuple[str, ...], expected: dict[str, Any]) -> None:
+def test_parsed_commands(arguments: tuple[str, ...], expected: dict[str, Any]) -> None:
     assert request(*arguments) == expected
 
 
@@ -146,7 +146,7 @@ def test_text_comes_from_standard_input() -> None:
 
 
 def test_values_of_variables_come_from_a_file_or_standard_input() -> None:
-    """The client sends the file's text in place of standard input."""
+    """The client sends the file's text instead of standard input."""
     for verb in ("cache-replay", "start-learning"):
         assert request(verb, "login", "--values", "ada.json", given='{"user": "ada"}')["variables"] == {
             "user": "ada"
@@ -160,7 +160,7 @@ def test_values_of_variables_come_from_a_file_or_standard_input() -> None:
             request("cache-replay", "login", "--values", "-", given=wrong)
 
 
-def test_the_browser_is_named_by_its_path_here_or_by_its_name() -> None:
+def test_the_browser_is_named_by_its_local_path_or_by_its_name() -> None:
     for given, meant in (
         ("chromium", "chromium"),
         ("./chrome", "/there/./chrome"),
@@ -202,14 +202,14 @@ def test_the_session_is_named() -> None:
         (("new-tab", "http://"), "names no host"),
     ],
 )
-def test_wrong_use_is_said_without_what_may_be_secret(arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_use_is_reported_without_possible_secrets(arguments: tuple[str, ...], said: str) -> None:
     with pytest.raises(InvalidArgumentError) as error:
         command(*arguments)
     assert said in str(error.value)
     assert "hunter2" not in str(error.value)
 
 
-def test_a_file_that_exists_is_refused(tmp_path: Path) -> None:
+def test_an_existing_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"")
     for verb in ("screenshot", "pdf"):
         with pytest.raises(InvalidArgumentError, match="exists already"):
@@ -224,7 +224,8 @@ def test_a_file_that_exists_is_refused(tmp_path: Path) -> None:
     assert len(names) == 3
 
 
-# --- what is printed -----------------------------------------------------------------------------------------
+# --- printed answers
+# --------------------------------------------------------------------------------------------
 
 
 def printed(kind: str, result: Any = None, *, as_json: bool = False, **more: Any) -> Printed:
@@ -259,7 +260,7 @@ def printed(kind: str, result: Any = None, *, as_json: bool = False, **more: Any
         ("requests", {"dropped": 0, "requests": []}, "no requests\n"), ("storage", {}, "nothing is stored\n"),
     ],
 )  # fmt: skip
-def test_what_a_result_reads_like(kind: str, result: Any, expected: str) -> None:
+def test_the_printed_form_of_a_result(kind: str, result: Any, expected: str) -> None:
     assert printed(kind, result) == Printed(
         1 if (kind, expected) == ("find", "nothing was found\n") else 0, expected
     )
@@ -269,7 +270,7 @@ def test_what_a_result_reads_like(kind: str, result: Any, expected: str) -> None
     )
 
 
-def test_what_an_action_set_off_is_said() -> None:
+def test_effects_of_an_action_are_printed() -> None:
     effects = Effects(
         navigation=Started(url="https://a/"), popup=OpenedPage(target_id="T", url="https://b/"),
         dialogs=(AnsweredDialog(type="confirm", message="Sure?", accepted=False), AnsweredDialog(type="alert", message="x")),
@@ -307,7 +308,7 @@ def test_an_error_is_a_line_a_hint_and_a_status(kind: str, status: int) -> None:
     assert json.loads(as_json.out)["error"]["message"] == message
 
 
-def test_what_an_encoding_lacks_is_an_escape() -> None:
+def test_characters_missing_in_an_encoding_are_escaped() -> None:
     assert Printed(0, "ä→\n").encode("latin-1", as_json=False) == (0, b"", b"\\xe4\\u2192\n")
     assert Printed(1, '"→"\n', "→").encode("ascii", as_json=True) == (1, b"\\u2192", b'"\\u2192"\n')
     assert Printed(0, "→", "→").encode("none such", as_json=False) == (0, b"\\u2192", b"\\u2192")

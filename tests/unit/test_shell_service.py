@@ -1,4 +1,4 @@
-"""The background service without a browser: what it reads, who gets the lock, and when it ends by itself."""
+"""The background service without a browser: its input, its lock, and its automatic end."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def packed(*fields: str, given: bytes = b"") -> bytes:
     return b"%s %d %d\n%s%s" % (PROTOCOL, len(body), len(given), body, given)
 
 
-async def test_a_command_is_read_in_whatever_pieces_it_comes() -> None:
+async def test_a_command_is_read_in_any_pieces() -> None:
     whole = packed("/there", "mine", "utf-8", "type", "e5", "-", given=b"\xff\0text")
     expected = Typed(arguments=["type", "e5", "-"], folder="/there", session="mine", given="\ufffd\0text")
     for size in (1, 7, len(whole)):
@@ -79,7 +79,7 @@ async def test_a_command_is_read_in_whatever_pieces_it_comes() -> None:
         b"x" * 1000,
     ],
 )
-async def test_what_is_no_command_is_none(sent: bytes) -> None:
+async def test_invalid_commands_are_rejected(sent: bytes) -> None:
     async with connected() as (client, service):
         await client.send_all(sent)
         await client.send_eof()
@@ -96,25 +96,27 @@ async def test_reading_and_answering_can_be_cancelled() -> None:
         assert scope.cancelled_caught
 
 
-async def test_one_has_the_lock_and_the_others_wait_for_its_end(folder: Path, autojump_clock: object) -> None:
+async def test_one_service_has_the_lock_and_the_others_wait_for_its_end(
+    folder: Path, autojump_clock: object
+) -> None:
     first = await take_lock()
     assert first is not None
     assert (folder / "shell.lock").read_text() == f"{os.getpid()}\n"
     open_before = os.listdir("/proc/self/fd")
-    # It holds the lock, and listens to nobody: it begins, or ends. Somebody who is cancelled leaves nothing open.
+    # It has the lock and does not listen: it starts, or ends. A cancelled client leaves nothing open.
     with trio.move_on_after(0.1) as scope:
         await take_lock()
     assert scope.cancelled_caught
     with pytest.raises(TimeoutError):
         await take_lock()
-    # It listens: there is nothing to do for another one.
+    # It listens, so another one has nothing to do.
     listener = listen()
     assert stat.S_IMODE((folder / "shell.sock").stat().st_mode) == 0o600
     assert [each.name for each in folder.iterdir() if each.suffix not in (".sock", ".lock")] == []
     assert await take_lock() is None
     await listener.aclose()
     assert len(os.listdir("/proc/self/fd")) == len(open_before)
-    # It was killed: its lock is free, and its socket refuses; the next one takes both over.
+    # It was killed: its lock is free, and its socket refuses. The next one takes over both.
     os.close(first)
     assert not module.answers()
     second = await take_lock()
@@ -136,7 +138,7 @@ async def ask(*arguments: str) -> tuple[int, str, str]:
     return status, body[:err].decode(), body[err:].decode()
 
 
-async def test_it_ends_when_it_is_not_used_for_a_while_and_with_its_last_session(folder: Path) -> None:
+async def test_it_ends_when_it_is_idle_and_with_its_last_session(folder: Path) -> None:
     async with running(BackgroundOptions(idle=0.2)) as background:
         began = trio.current_time()
         assert await ask("sessions") == (0, "", "")
@@ -177,7 +179,7 @@ async def test_a_service_whose_browser_cannot_be_started_ends(folder: Path) -> N
         assert background.ending.is_set()
 
 
-async def test_a_service_that_is_ending_takes_no_command(folder: Path) -> None:
+async def test_a_service_that_is_ending_accepts_no_command(folder: Path) -> None:
     async with running(BackgroundOptions()) as background:
         stream = await trio.open_unix_socket(places.socket_path())
         background.ending.set()

@@ -1,4 +1,4 @@
-"""SnapshotDiff: previous + diff = current, always; and small, and readable, when little changed."""
+"""SnapshotDiff: previous + diff = current, always; and a small readable diff for a small change."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_previous_and_diff_give_current(before: list[str], after: list[str]) -> 
 
 @settings(max_examples=150)
 @given(LINES, st.randoms(use_true_random=False), st.integers(1, 4))
-def test_texts_that_are_alike(before: list[str], random: object, edits: int) -> None:
+def test_similar_texts(before: list[str], random: object, edits: int) -> None:
     import random as standard
 
     assert isinstance(random, standard.Random)
@@ -81,7 +81,7 @@ def test_any_two_snapshots(one: Document, other: Document, mode: Mode) -> None:
     assert diff(previous, current).apply(previous) == current
 
 
-# --- how it reads ----------------------------------------------------------------------------------------
+# --- the form of a diff -----------------------------------------------------------------------------------
 
 BEFORE = rendered(shop(200)).text
 
@@ -109,7 +109,7 @@ def test_a_change() -> None:
     assert len(changes.text) < len(BEFORE) / 50
 
 
-def test_a_text_that_changed_without_a_ref() -> None:
+def test_a_changed_text_without_a_ref() -> None:
     lines = BEFORE.splitlines()
     lines[7] = '    - text: "sold out"'
     assert steps("\n".join(lines)) == ["@7 - listitem", '~     - text: "sold out"']
@@ -124,7 +124,7 @@ def joined(head: str, items: list[list[str]]) -> str:
     return "\n".join([head, *(line for item in items for line in item)])
 
 
-def test_a_row_that_is_new_and_one_that_is_gone() -> None:
+def test_a_new_row_and_a_removed_row() -> None:
     head, items = rows()
     items.insert(5, ["  - listitem", '    - link "New" [ref=e900]', '    - button "Buy new" [ref=e901]'])
     del items[101]
@@ -138,7 +138,7 @@ def test_a_row_that_is_new_and_one_that_is_gone() -> None:
     ]
 
 
-def test_a_row_that_moved() -> None:
+def test_a_moved_row() -> None:
     head, items = rows()
     items.insert(5, items.pop(150))
     assert steps(joined(head, items)) == [
@@ -149,7 +149,7 @@ def test_a_row_that_moved() -> None:
     ]
 
 
-def test_a_tree_that_was_wrapped() -> None:
+def test_a_wrapped_tree() -> None:
     assert steps("- main\n" + "\n".join("  " + line for line in BEFORE.splitlines())) == [
         "+ - main",
         '>801   - list "Items" [ref=e1]',
@@ -158,7 +158,7 @@ def test_a_tree_that_was_wrapped() -> None:
     assert len(steps(BEFORE, wrapped)) == 2
 
 
-def test_counting_that_shifts_is_one_step() -> None:
+def test_shifted_counting_is_one_step() -> None:
     before = [f'- button "Buy" [ref=e{n + 1}]' + (f" [nth={n}]" if n else "") for n in range(100)]
     after = [f'- button "Buy" [ref=e{n + 2}]' + (f" [nth={n}]" if n else "") for n in range(99)]
     assert steps("\n".join(after), "\n".join(before)) == ['- - button "Buy" [ref=e1]', 'n-1 - button "Buy"']
@@ -177,13 +177,13 @@ def test_counting_of_any_kind(before: list[tuple[str, int, int]], after: list[tu
     assert diff(previous, current).apply(previous) == current
 
 
-def test_a_name_cannot_pass_for_a_ref() -> None:
+def test_a_name_cannot_imitate_a_ref() -> None:
     previous = '- text: "[ref=e1]"\n- button "a [ref=e2]" [ref=e3]'
     now = '- button "b [ref=e2]" [ref=e3]\n- text: "[ref=e1] "'
     assert diff(previous, now).apply(previous) == now
 
 
-# --- what does not fit -----------------------------------------------------------------------------------
+# --- diffs that do not fit --------------------------------------------------------------------------------
 
 
 def test_a_diff_of_another_text_is_refused() -> None:
@@ -195,7 +195,7 @@ def test_a_diff_of_another_text_is_refused() -> None:
 
 
 @pytest.mark.parametrize("step", ["~ x", "@7000 y", "^900,5 - y", "? z", "", "-x y", ">9000 - y", "^1 x"])
-def test_a_diff_that_was_changed_is_refused(step: str) -> None:
+def test_a_changed_diff_is_refused(step: str) -> None:
     with pytest.raises(InvalidArgumentError, match="diff"):
         apply(BEFORE, diff(BEFORE, BEFORE + "\n- x").text + "\n" + step)
 

@@ -1,4 +1,4 @@
-"""Snapshot: finding refs by role and name, and taking one over a session."""
+"""Snapshot: finding refs by role and name, and creating one over a session."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_find_all(shop: Snapshot) -> None:
     assert shop.find_all("button", "Nothing") == []
 
 
-def test_the_same_case_comes_before_any_case() -> None:
+def test_the_same_case_is_preferred_to_any_case() -> None:
     snapshot = snapshot_of(tree(("button", "SAVE"), ("button", "Save"), ("button", "STRASSE")))
     assert found(snapshot.find_all("button", "Save")) == ["e2"]
     assert found(snapshot.find_all("button", "save")) == ["e1", "e2"]
@@ -75,7 +75,7 @@ def test_a_role_by_any_of_its_names() -> None:
     assert [ref.role for ref in snapshot.refs.values()] == ["color", "button", "newrole"]
     for role, ref in {"color": "e1", "ColorWell": "e1", "DisclosureTriangle": "e2", "button": "e2"}.items():
         assert found(snapshot.find_all(role)) == [ref]
-    # A newer browser's role is known once it was shown.
+    # A role of a newer browser is known once a snapshot has shown it.
     assert found(snapshot.find_all("newrole")) == found(snapshot.find_all("NewRole")) == ["e3"]
     assert snapshot.find_all("canvas") == []
 
@@ -95,14 +95,14 @@ def test_a_role_by_any_of_its_names() -> None:
         (5, "name of a role"),
     ],
 )
-def test_what_is_no_role_names_the_nearest(shop: Snapshot, role: str, expected: str) -> None:
+def test_an_unknown_role_names_the_nearest(shop: Snapshot, role: str, expected: str) -> None:
     for find in (shop.find, shop.find_all):
         with pytest.raises(InvalidArgumentError, match=re.escape(expected)):
             find(role)
 
 
 @pytest.mark.parametrize("name", [5, re.compile(b"x"), ["Save"]])
-def test_what_is_no_name(shop: Snapshot, name: str) -> None:
+def test_rejects_invalid_names(shop: Snapshot, name: str) -> None:
     for find in (shop.find, shop.find_all):
         with pytest.raises(InvalidArgumentError, match="name"):
             find(name=name)
@@ -141,7 +141,7 @@ def test_nth_of_a_ref_finds_it_again(shop: Snapshot) -> None:
         ("link", "zzz", 0, r'near it: e3 link "Green spade Spade", e7 link "Rake"'),
     ],
 )
-def test_what_is_not_there_names_what_is_near(
+def test_a_missing_element_names_similar_ones(
     shop: Snapshot, role: str | None, name: str | re.Pattern[str] | None, nth: int, message: str
 ) -> None:
     with pytest.raises(NodeNotFoundError, match=message):
@@ -156,15 +156,15 @@ def test_an_error_names_few_and_is_one_line(shop: Snapshot) -> None:
 
 
 @pytest.mark.parametrize("nth", [-1, True, 1.5])
-def test_an_nth_that_cannot_be(shop: Snapshot, nth: int) -> None:
+def test_rejects_an_impossible_nth(shop: Snapshot, nth: int) -> None:
     with pytest.raises(InvalidArgumentError, match="nth"):
         shop.find("button", nth=nth)
 
 
-# --- what is not shown, and what nobody looked at ----------------------------------------------------------
+# --- hidden and unread parts ------------------------------------------------------------------------------
 
 
-def test_what_the_options_left_out_is_named() -> None:
+def test_elements_omitted_by_options_are_named() -> None:
     shown = snapshot_of(tree(("button", "Buy"), ("heading", "Total")), interactive=True)
     with pytest.raises(
         NodeNotFoundError, match=r'left out of this snapshot by its options: e2 heading "Total"$'
@@ -178,7 +178,7 @@ def test_what_the_options_left_out_is_named() -> None:
         cut.find("button", "Buy 49")
 
 
-def test_frames_that_nobody_looked_at_are_named() -> None:
+def test_unread_frames_are_named() -> None:
     silent = Node("iframe", "interactive", "Ad", backend_node_id=1, remark="frame not responding")
     parts = [
         Document([], cut=True, nodes_seen=64),

@@ -1,5 +1,4 @@
-"""Snapshot.nodes: the lines as data. Read back by the grammar of docs/snapshot-format.md, the lines say the
-same."""
+"""Snapshot.nodes: the lines as data. Parsed by the grammar of docs/snapshot-format.md, the lines agree."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ def snapshot(document: Document, options: SnapshotOptions) -> Snapshot:
 
 
 def check_nodes(shown: Snapshot) -> None:
-    """Hold the nodes against what the lines say."""
+    """Compare the nodes with the lines."""
     lines = list(parsed(shown.text))
     assert len(lines) == len(shown.nodes)
     depths: list[int] = []
@@ -151,20 +150,20 @@ def check_ids(shown: Snapshot) -> None:
 
 @pytest.mark.parametrize("ignored", [False, True])
 @pytest.mark.parametrize("name", RECORDED)
-def test_no_child_id_leads_nowhere(name: str, ignored: bool) -> None:
+def test_every_child_id_exists(name: str, ignored: bool) -> None:
     shown = snapshot_of(recorded(name), mode="aria", ignored=ignored)
     check_ids(shown)
     nodes = shown.to_json()["nodes"]
-    # One root: all others are somebody's children, whatever was left out between.
+    # One root: all other nodes are children, whatever was omitted in between.
     assert sum(len(node["childIds"]) for node in nodes) == len(nodes) - 1
 
 
 @given(REPLIES, st.booleans())
-def test_no_child_id_of_any_tree_leads_nowhere(reply: Any, ignored: bool) -> None:
+def test_every_child_id_of_any_tree_exists(reply: Any, ignored: bool) -> None:
     check_ids(snapshot_of(decode_ax_tree(encoded(reply)), mode="aria", ignored=ignored))
 
 
-def test_saying_is_linear_in_depth() -> None:
+def test_descriptions_are_linear_in_depth() -> None:
     node = Node("text", "text", "deep")
     for _ in range(3000):
         node = Node("group", "content", "", children=[node])

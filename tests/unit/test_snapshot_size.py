@@ -1,4 +1,4 @@
-"""Size: what is kept when a snapshot has to be small, and what is said about the rest."""
+"""Size limits: the parts of a snapshot that are kept, and the report about the rest."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def scrolled(rows: int, by: float) -> Document:
 
 
 @pytest.mark.parametrize("mode", ["role", "ai", "numbered"])
-def test_what_is_in_the_viewport_comes_first_with_its_ancestors(mode: Mode) -> None:
+def test_content_in_the_viewport_comes_first_with_its_ancestors(mode: Mode) -> None:
     text = rendered(scrolled(100, 1000), mode=mode, max_chars=900).text
     items = [int(number) for number in re.findall(r'link "Item (\d+)"', text)]
     assert {50, 51, 52} <= set(items)
@@ -50,11 +50,11 @@ def test_what_is_in_the_viewport_comes_first_with_its_ancestors(mode: Mode) -> N
     above, below = map(int, re.findall(r"; (\d+) of them above the viewport, (\d+) below;", text)[0])
     left = int(re.findall(r"^# (\d+) more lines", text, re.MULTILINE)[0])
     assert above > 0 < below
-    # A property of a node has a line of its own in mode ai, and counts as one there.
+    # In mode ai a property of a node is a separate line, and counts as one.
     assert above + below <= left
 
 
-def test_what_is_in_a_frame_far_away_is_far_away() -> None:
+def test_content_of_a_distant_frame_is_distant() -> None:
     inner = Document(
         [Node("button", "interactive", "In the frame", box=(0, 0, 10, 10), backend_node_id=90)],
         viewport=(100, 100),
@@ -111,7 +111,7 @@ def test_the_estimate_adds_up(one: str, other: str) -> None:
     assert both <= estimate_tokens(one) + estimate_tokens(other) <= both + 1
 
 
-def test_the_estimate_is_about_the_pieces_that_tokenisers_start_from() -> None:
+def test_the_estimate_is_close_to_the_pieces_that_tokenisers_start_from() -> None:
     pieces = re.compile(r" ?[^\W\d_]+|\d{1,3}| ?[^\s\w]+|_+|\s+")
     for path in DATA.glob("*.txt"):
         text = path.read_text(encoding="utf-8")
@@ -126,6 +126,6 @@ def test_the_estimate(text: str, tokens: int) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, True, 1.5])
-def test_limits_that_cannot_be(value: Any) -> None:
+def test_rejects_invalid_limits(value: Any) -> None:
     with pytest.raises(ValueError, match="max_tokens"):
         rendered(shop(1), max_tokens=value)

@@ -1,4 +1,4 @@
-"""Whether a text of JavaScript is one function, decided without running it."""
+"""Whether a JavaScript string is one function, decided without running it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_expressions(source: str) -> None:
     assert not is_function(source)
 
 
-def test_a_long_script_is_read_as_a_short_one() -> None:
+def test_a_long_script_is_read_like_a_short_one() -> None:
     inside = "if (a / b > /[}]/.exec(`${{a: '}'}}`)) { a = [1]; } // }\n" * 3_000
     assert is_function(f"function f() {{ {inside} }}")
     assert not is_function(f"function f() {{ {inside} }} f()")
@@ -85,7 +85,7 @@ def test_any_text_gets_an_answer(source: str) -> None:
 
 
 @given(st.text(alphabet="(){}`'\"/*\\ a", max_size=40))
-def test_a_function_with_a_call_behind_it_is_no_function(inside: str) -> None:
+def test_a_function_followed_by_a_call_is_not_a_function(inside: str) -> None:
     quoted = inside.replace("\\", "").replace("'", "").replace("\n", "")
     assert not is_function(f"function f() {{ return '{quoted}' }} f()")
     assert is_function(f"function f() {{ return '{quoted}' }}")

@@ -1,4 +1,4 @@
-"""Storage states as JSON and as files: there and back, and everything that is none."""
+"""Storage states as JSON and as files: round trips, and everything invalid."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATE = StorageState(
 )
 
 
-def test_there_and_back(tmp_path: Path) -> None:
+def test_round_trip(tmp_path: Path) -> None:
     assert StorageState.from_json(STATE.to_json()) == STATE
     path = tmp_path / "state.json"
     write_state(path, STATE)
@@ -31,7 +31,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert StorageState.from_json(StorageState().to_json()) == StorageState()
 
 
-def test_texts_that_have_no_utf_8_form_come_back(tmp_path: Path) -> None:
+def test_texts_without_a_utf_8_form_survive(tmp_path: Path) -> None:
     """JavaScript strings can contain unpaired surrogates, and pages store them."""
     odd = StorageState((), (OriginState("https://x.com", {"\ud800": "a\udfff", "both": "\ude00\ud83d😀"}),))
     write_state(tmp_path / "state.json", odd)
@@ -82,7 +82,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "said"), WRONG.items())
-def test_a_file_that_holds_none(text: str, said: str, tmp_path: Path) -> None:
+def test_an_invalid_file(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text(text)
     with pytest.raises(cdpengine.StateFileInvalidError, match=said) as caught:
@@ -103,7 +103,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
-def test_written_for_its_owner_only_and_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_written_privately_and_completely_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text("old")
     path.chmod(0o644)
@@ -123,7 +123,7 @@ def test_written_for_its_owner_only_and_whole_or_not_at_all(tmp_path: Path) -> N
     assert sorted(each.name for each in tmp_path.iterdir()) == ["link.json", "state.json"], "no partial file"
 
 
-def test_a_state_of_a_programs_own_is_checked() -> None:
+def test_a_state_made_by_the_program_is_checked() -> None:
     assert check_state(STATE) == STATE
     for wrong in (
         StorageState((Cookie("a", "b"),)),
@@ -134,6 +134,6 @@ def test_a_state_of_a_programs_own_is_checked() -> None:
             check_state(wrong)
 
 
-def test_the_repr_holds_no_secret() -> None:
+def test_the_repr_contains_no_secret() -> None:
     assert "one" not in repr(STATE)
     assert "line" not in repr(STATE.origins)

@@ -1,4 +1,4 @@
-"""EventStream: bounded, exact about what it lost and where, and never losing by cancellation."""
+"""EventStream: bounded, exact about the number and place of lost events, and never losing by cancellation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def crashed() -> TargetCrashedError:
 
 
 def drain(stream: EventStream) -> list[int | str]:
-    """Read what is there: numbers of events, "lost N" for gaps, "crash"."""
+    """Read the buffered items: numbers of events, "lost N" for gaps, "crash"."""
     got: list[int | str] = []
     while True:
         try:
@@ -56,7 +56,7 @@ def test_order_is_kept() -> None:
     assert drain(stream) == list(range(10))
 
 
-def test_the_gap_is_told_at_its_very_place_and_once() -> None:
+def test_the_gap_is_reported_once_at_its_exact_place() -> None:
     stream = make_stream(3)
     for n in range(8):
         stream._deliver(event(n))
@@ -66,7 +66,7 @@ def test_the_gap_is_told_at_its_very_place_and_once() -> None:
     assert drain(stream) == [8]
 
 
-def test_a_gap_grows_until_there_is_room_again() -> None:
+def test_a_gap_grows_until_the_buffer_has_room() -> None:
     stream = make_stream(2)
     for n in range(3):
         stream._deliver(event(n))
@@ -85,7 +85,7 @@ def test_gaps_take_no_room_from_events() -> None:
     assert drain(stream) == ["lost 1", 2]
 
 
-def test_the_error_of_a_gap_says_what_and_how_many() -> None:
+def test_the_error_of_a_gap_has_the_pattern_and_the_count() -> None:
     stream = make_stream(1, "Network.*", "Page.loadEventFired")
     for n in range(4):
         stream._deliver(event(n))
@@ -96,7 +96,7 @@ def test_the_error_of_a_gap_says_what_and_how_many() -> None:
     assert (lost.count, lost.buffer, lost.pattern) == (3, 1, "Network.*, Page.loadEventFired")
 
 
-def test_a_gap_that_was_told_does_not_change_any_more() -> None:
+def test_a_reported_gap_no_longer_changes() -> None:
     stream = make_stream(1)
     stream._deliver(event(0))
     stream._deliver(event(1))
@@ -109,7 +109,7 @@ def test_a_gap_that_was_told_does_not_change_any_more() -> None:
 
 
 @given(st.integers(1, 5), st.lists(st.sampled_from(["deliver", "receive", "crash"]), max_size=60))
-def test_received_and_lost_together_are_what_was_sent(buffer: int, steps: list[str]) -> None:
+def test_received_and_lost_events_together_are_the_sent_ones(buffer: int, steps: list[str]) -> None:
     stream = make_stream(buffer)
     sent = 0
     got: list[int | str] = []
@@ -154,7 +154,7 @@ def test_no_sequence_without_a_consumer_grows_beyond_its_bound(steps: list[str])
     assert len(drain(stream)) <= 4 * (2 + 1)
 
 
-def test_a_crash_is_told_in_its_place_and_the_stream_goes_on() -> None:
+def test_a_crash_is_reported_in_its_place_and_the_stream_continues() -> None:
     stream = make_stream(10)
     stream._deliver(event(0))
     stream._crash(crashed())
@@ -166,7 +166,7 @@ def test_a_crash_is_told_in_its_place_and_the_stream_goes_on() -> None:
     assert drain(stream) == ["crash"]
 
 
-async def test_what_is_buffered_is_read_before_the_end_is_raised() -> None:
+async def test_buffered_events_are_read_before_the_end_is_raised() -> None:
     stream = make_stream(2)
     for n in range(3):
         stream._deliver(event(n))
@@ -182,7 +182,7 @@ async def test_what_is_buffered_is_read_before_the_end_is_raised() -> None:
         stream.receive_nowait()
 
 
-async def test_the_end_wakes_whoever_waits() -> None:
+async def test_the_end_wakes_every_waiting_task() -> None:
     stream = make_stream(1)
 
     async def wait() -> None:
@@ -211,7 +211,7 @@ async def test_iterating_ends_with_the_reason() -> None:
     got = []
     with pytest.raises(SessionGoneError):
         async for received in stream:
-            got.append(number(received))  # noqa: PERF401 (the loop ends with an error, and what came before counts)
+            got.append(number(received))  # noqa: PERF401 (the loop ends with an error, and earlier items count)
     assert got == [0, 1, 2]
 
 
@@ -279,5 +279,5 @@ async def test_receive_gives_other_tasks_their_turn() -> None:
         (("A.b",), "A.bc", False),
     ],
 )
-def test_which_events_belong_into_a_stream(patterns: tuple[str, ...], method: str, wanted: bool) -> None:
+def test_which_events_belong_to_a_stream(patterns: tuple[str, ...], method: str, wanted: bool) -> None:
     assert make_stream(1, *patterns)._wants(method) is wanted

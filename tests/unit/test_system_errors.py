@@ -1,4 +1,4 @@
-"""What the system refuses is named, wherever it is met: in an error, in what caused it, in what hides it."""
+"""Refusals of the system are named, wherever they occur: in an error, in its cause, in its context."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = ["EMFILE", "ENFILE", "ENOSPC", "EDQUOT", "EFBIG", "EROFS", "ENOMEM", "EN
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if hasattr(errno, name)])
-def test_each_shortage_says_what_and_what_to_do(name: str) -> None:
+def test_each_shortage_is_named_with_advice(name: str) -> None:
     number = getattr(errno, name)
     error = OSError(number, os.strerror(number), "/a/file")
     found = shortage_of(error)
@@ -38,11 +38,11 @@ def test_it_is_found_behind_other_errors() -> None:
     found = shortage_of(outer)
     assert found is not None
     assert found.name == "EMFILE"
-    outer.__cause__, outer.__context__ = None, bare  # it was dealt with, before
+    outer.__cause__, outer.__context__ = None, bare  # it was handled earlier
     assert shortage_of(outer) is None
 
 
-def test_other_errors_are_none() -> None:
+def test_other_errors_are_not_shortages() -> None:
     for error in (
         OSError(errno.ENOENT, "No such file or directory", "a"),
         socket.gaierror(errno.EMFILE, "a number of the resolver's own"),
@@ -55,8 +55,8 @@ def test_other_errors_are_none() -> None:
     assert "already exists" in os_reason(FileExistsError(errno.EEXIST, "File exists"))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
-def test_what_hides_the_lack_of_descriptors_is_seen_through() -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows lacks this limit")
+def test_a_hidden_lack_of_descriptors_is_found() -> None:
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -90,7 +90,8 @@ def test_a_block_names_its_own_shortages_and_nothing_else() -> None:
         shortages_named(make),
     ):
         lack()
-    with pytest.raises(OSError, match="x"), shortages_named(make) as ended:  # a caller's code runs after that
+    # the caller's code runs after that
+    with pytest.raises(OSError, match="x"), shortages_named(make) as ended:
         ended()
         lack()
     with pytest.raises(KeyError), shortages_named(make):

@@ -1,4 +1,4 @@
-"""Tables in terminals of any width: what gives way, what is cut, and what still tells the rows apart."""
+"""Tables in terminals of any width: columns that give way, cut cells, and rows that stay distinguishable."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def printed(names: Sequence[str], width: int | None, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 100, 160])
 @pytest.mark.parametrize("names", [METHODS, LONG, METHODS + LONG], ids=["methods", "long", "both"])
-def test_the_first_column_tells_the_rows_apart_and_no_line_is_wider(
+def test_the_first_column_distinguishes_the_rows_and_no_line_is_wider(
     names: list[str], width: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     head, _, *rest = printed(names, width, capsys)
@@ -51,7 +51,7 @@ def test_the_first_column_tells_the_rows_apart_and_no_line_is_wider(
     assert all("1,200" in row for row in rows)
 
 
-def test_figures_are_left_out_by_their_rank_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_figures_are_omitted_by_their_rank_and_named(capsys: pytest.CaptureFixture[str]) -> None:
     widths = (100, 80, 70, 60, 50)
     assert [lay_out(columns(METHODS), width).left_out for width in widths] == [
         (),
@@ -64,19 +64,19 @@ def test_figures_are_left_out_by_their_rank_and_named(capsys: pytest.CaptureFixt
     assert printed(METHODS, 60, capsys)[-1] == "left out at 60 columns: out; --json shows them"
 
 
-def test_without_a_limit_nothing_is_cut_or_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_limit_nothing_is_cut_or_omitted(capsys: pytest.CaptureFixture[str]) -> None:
     head, _, *rows = printed(METHODS + LONG, None, capsys)
     assert head.split() == ["method", "calls", "out", "p50", "ms", "p99", "ms", "open"]
     assert [row.split()[0] for row in rows] == METHODS + LONG
 
 
-def test_a_column_without_a_value_goes_first_and_is_not_missed() -> None:
+def test_a_column_without_a_value_is_omitted_first() -> None:
     layout = lay_out(columns(METHODS), 80)
     assert [column.name for column in layout.columns] == ["method", "calls", "out", "p50 ms", "p99 ms"]
     assert layout.left_out == ()
 
 
-def test_names_that_no_cut_tells_apart_are_folded(capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_that_no_cut_can_distinguish_are_folded(capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"{'a' * 40}{letter}{'b' * 40}" for letter in "xyz"]
     lines = printed(names, 40, capsys)
     assert all(cell_len(line) <= 40 for line in lines)
@@ -95,7 +95,7 @@ def test_any_texts_in_any_width(names: list[str], width: int) -> None:
 
 
 @given(st.text("ab漢", max_size=40), st.integers(0, 40))
-def test_what_is_cut_in_the_middle_keeps_both_ends(text: str, width: int) -> None:
+def test_a_cut_in_the_middle_keeps_both_ends(text: str, width: int) -> None:
     cut = fit_middle(text, width)
     assert cell_len(cut) <= width
     if cell_len(text) <= width:
@@ -109,7 +109,7 @@ def test_what_is_cut_in_the_middle_keeps_both_ends(text: str, width: int) -> Non
 
 
 @pytest.mark.parametrize(("given_columns", "expected"), [("", None), ("80", 80), ("0", None), ("wide", None)])
-def test_where_there_is_no_terminal_only_the_environment_limits(
+def test_without_a_terminal_only_the_environment_limits(
     given_columns: str, expected: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", given_columns)

@@ -1,4 +1,6 @@
-"""The ways between asyncio and trio: each call has one end, what is cancelled is waited for, and no thread stays."""
+"""The bridges between asyncio and trio: each call ends once, cancellation waits for the end, and no thread
+remains.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,12 @@ import trio
 from cdpengine.cluster.asyncio_thread import open_asyncio_thread
 from cdpengine.cluster.trio_thread import CallCancelled, TrioThread, TrioThreadEnded
 
-# --- trio, asked from asyncio -----------------------------------------------------------------------------------
+# --- trio, called from asyncio
+# -----------------------------------------------------------------------------------
 
 
 class Block:
-    """What the thread holds open: it notes what becomes of it."""
+    """The object that the thread holds open. It records its events."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -40,7 +43,7 @@ class Block:
             await trio.sleep_forever()
         finally:
             with trio.move_on_after(0.05, shield=True):
-                await trio.sleep_forever()  # to leave takes a moment
+                await trio.sleep_forever()  # leaving takes a moment
             self.notes.append("left")
 
 
@@ -50,7 +53,7 @@ async def began(block: Block, count: int = 1) -> None:
 
 
 def asked(test: Callable[[TrioThread[Block], Block], Awaitable[None]]) -> list[str]:
-    """Run a test in asyncio, with a thread that is stopped at its end; return the notes."""
+    """Run a test in asyncio, with a thread that is stopped at its end. Return the notes."""
     block = Block()
 
     async def main() -> None:
@@ -88,7 +91,7 @@ def test_values_and_errors_come_back() -> None:
     assert asked(test) == ["opened", "closed"]
 
 
-def test_what_is_cancelled_has_ended() -> None:
+def test_a_cancelled_call_has_ended() -> None:
     async def test(thread: TrioThread[Block], block: Block) -> None:
         call = thread.call(Block.hang)
         await began(block)
@@ -104,7 +107,7 @@ def test_what_is_cancelled_has_ended() -> None:
         await began(block, 2)
         task.cancel()
         await asyncio.sleep(0)
-        task.cancel()  # once more, while it ends
+        task.cancel()  # again, while it ends
         with pytest.raises(asyncio.CancelledError):
             await task
         assert block.notes[-1] == "left"
@@ -138,7 +141,7 @@ def test_a_block_that_cannot_be_opened() -> None:
     asyncio.run(main())
 
 
-def test_a_start_that_is_cancelled() -> None:
+def test_a_cancelled_start() -> None:
     notes: list[str] = []
 
     @asynccontextmanager
@@ -164,10 +167,11 @@ def test_a_start_that_is_cancelled() -> None:
     assert notes == ["opening", "left"]
 
 
-# --- asyncio, asked from trio -----------------------------------------------------------------------------------
+# --- asyncio, called from trio
+# -----------------------------------------------------------------------------------
 
 
-async def test_asyncio_is_asked() -> None:
+async def test_calls_into_asyncio() -> None:
     async def add(one: int, two: int) -> int:
         await asyncio.sleep(0)
         return one + two
@@ -190,7 +194,7 @@ async def test_asyncio_is_asked() -> None:
     assert not [each for each in threading.enumerate() if each.name == "cdpengine asyncio"]
 
 
-async def test_what_trio_cancels_has_ended_in_asyncio() -> None:
+async def test_a_call_cancelled_by_trio_has_ended_in_asyncio() -> None:
     notes: list[str] = []
 
     async def hang() -> None:
@@ -198,7 +202,7 @@ async def test_what_trio_cancels_has_ended_in_asyncio() -> None:
         try:
             await asyncio.Event().wait()
         finally:
-            await asyncio.sleep(0.02)  # to leave takes a moment
+            await asyncio.sleep(0.02)  # leaving takes a moment
             notes.append("left")
 
     async with open_asyncio_thread() as thread:

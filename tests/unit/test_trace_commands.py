@@ -1,4 +1,4 @@
-"""`cdpengine trace ...`: what is printed, how each command ends on damaged files, and what it does in a terminal."""
+"""`cdpengine trace ...`: its output, the exit status on damaged files, and its behaviour in a terminal."""
 
 from __future__ import annotations
 
@@ -118,7 +118,9 @@ def test_used_wrongly(
     assert file.read_bytes() == small().bytes()
 
 
-def test_no_requests_no_archive(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_requests_no_archive_is_written(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     status, out, err = trace(capsys, "export", "--har", file, "-o", tmp_path / "out.har")
     assert (status, out) == (1, "")
     assert "Network.enable" in err
@@ -175,7 +177,7 @@ def damaged(kind: str) -> bytes:
     ("another shape", "line 101: "),
     ("foreign", "line 1: this is no recording"),
 ])  # fmt: skip
-def test_damage_is_reported_with_its_line_after_all_that_could_be_read(
+def test_damage_is_reported_with_its_line_after_all_readable_lines(
     arguments: list[str], kind: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, out_path = tmp_path / "a.jsonl", tmp_path / "out"
@@ -193,11 +195,12 @@ def test_damage_is_reported_with_its_line_after_all_that_could_be_read(
         assert arguments[0] != "show" or made.count("requestWillBeSent") > 60
 
 
-# --- in processes of their own -------------------------------------------------------------------------------
+# --- in separate processes
+# -------------------------------------------------------------------------------------
 
 
 def in_terminal(columns: int, *arguments: str, **environment: str) -> tuple[str, int]:
-    """Run a command whose standard output is a terminal of so many columns."""
+    """Run a command whose standard output is a terminal with this many columns."""
     ours, theirs = pty.openpty()
     variables = {
         key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "TERM")
@@ -219,7 +222,7 @@ def in_terminal(columns: int, *arguments: str, **environment: str) -> tuple[str,
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def test_in_a_terminal_there_is_colour_and_no_line_is_wider(tmp_path: Path) -> None:
+def test_a_terminal_gets_colour_and_no_line_is_wider(tmp_path: Path) -> None:
     recorded = small()
     recorded.raw.pop()
     recorded.event("Log.entryAdded", "5E55", text="漢字" * 100)
@@ -255,7 +258,7 @@ def test_a_progress_bar_for_large_files_only_in_a_terminal(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
-def test_following_goes_on_as_the_file_grows_and_ends_with_a_signal(
+def test_following_continues_as_the_file_grows_and_ends_with_a_signal(
     tmp_path: Path, number: int, status: int
 ) -> None:
     recorded = small()
@@ -284,7 +287,7 @@ def test_following_ends_with_the_recording(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].endswith("== end of the recording")
 
 
-def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+def test_a_reader_that_leaves_is_not_an_error(tmp_path: Path) -> None:
     recorded = Recorded()
     for _ in range(5000):
         recorded.event("A.b", text="x" * 50)
@@ -321,7 +324,7 @@ WIDE_METHODS = [
 
 @pytest.mark.parametrize("command", ["stats", "diff"])
 @pytest.mark.parametrize("columns", [60, 80, 100, 160])
-def test_in_a_narrow_terminal_the_rows_can_be_told_apart(
+def test_in_a_narrow_terminal_the_rows_are_distinguishable(
     command: str,
     columns: int,
     tmp_path: Path,
@@ -343,7 +346,7 @@ def test_in_a_narrow_terminal_the_rows_can_be_told_apart(
         assert "5E55AAAA2222" in text
 
 
-def test_where_there_is_no_terminal_all_figures_are_there(
+def test_without_a_terminal_all_figures_are_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -355,7 +358,7 @@ def test_where_there_is_no_terminal_all_figures_are_there(
 
 
 def cut_off(path: Path, *, lines: int, rest: int) -> Path:
-    """Write a recording as the recorder does, cut off after so many lines of it and `rest` bytes of what comes next."""
+    """Write a recording as the recorder does, cut after this many of its lines and `rest` bytes of the next."""
     raw = small().bytes().splitlines(keepends=True)
     if path.suffix != ".zst":
         path.write_bytes(b"".join(raw[:lines]) + raw[lines][:rest])
@@ -372,7 +375,7 @@ def cut_off(path: Path, *, lines: int, rest: int) -> Path:
     "command",
     ["show", "stats", "stats --json", "diff", "export --perfetto", "export --har", "export --html"],
 )
-def test_a_recording_that_was_cut_off_is_used_and_the_cut_is_reported(
+def test_a_truncated_recording_is_used_and_the_cut_is_reported(
     tmp_path: Path, command: str, name: str, rest: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = 9
@@ -387,10 +390,10 @@ def test_a_recording_that_was_cut_off_is_used_and_the_cut_is_reported(
         words.append(path)
     status, out, err = trace(capsys, *words)
     assert status == 1
-    # A compressed file that ends with a block is not over all the same: its frame has no end.
+    # A compressed file that ends with a block is still unfinished: its frame has no end.
     at = lines + 1 if rest or name.endswith(".zst") else lines
     assert f"{name}, line {at}: " in err
-    if words[0] == "export" and "--har" not in words:  # for which this one lacks what makes one
+    if words[0] == "export" and "--har" not in words:  # this recording has nothing to export in that form
         assert (tmp_path / "out").stat().st_size > 100
     elif words[0] == "show":
         assert len(out.splitlines()) == lines - 1

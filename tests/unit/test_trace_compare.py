@@ -1,4 +1,4 @@
-"""Two recordings beside each other: the shortest way from one to the other, normalized payloads, and what counts as a difference."""
+"""Comparing two recordings: the shortest edit path, normalized payloads, and the definition of a difference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_steps_lead_from_one_to_the_other(old: list[int], new: list[int]) ->
 
 
 @given(few, few)
-def test_no_way_is_shorter(old: list[int], new: list[int]) -> None:
+def test_no_path_is_shorter(old: list[int], new: list[int]) -> None:
     table = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
     for i, a in enumerate(old, 1):
         for j, b in enumerate(new, 1):
@@ -37,13 +37,13 @@ def test_no_way_is_shorter(old: list[int], new: list[int]) -> None:
     assert sum(what == "same" for what, _ in steps) == table[-1][-1]
 
 
-def test_what_is_too_different_is_given_up() -> None:
+def test_very_different_recordings_are_abandoned() -> None:
     assert steps_between([1] * 60, [2] * 60, most=100) is None
     assert steps_between([1] * 50, [2] * 50, most=100) is not None
 
 
 def test_long_sequences_with_few_differences_are_cheap() -> None:
-    # The square of the length would not end.
+    # Quadratic time would not end.
     old = [n % 7 for n in range(200_000)]
     new = [*old[:500], 9, *old[500:150_000], *old[150_003:]]
     steps = steps_between(old, new, most=500)
@@ -66,7 +66,7 @@ def test_long_sequences_with_few_differences_are_cheap() -> None:
     (b'{"objectId": {"kept": 1}}', '{"objectId":{"kept":1}}'),
     (b"{no", "<no JSON>"),
 ])  # fmt: skip
-def test_a_normalized_payload_leaves_out_what_differs_from_run_to_run(payload: bytes, text: str) -> None:
+def test_a_normalized_payload_omits_values_that_differ_from_run_to_run(payload: bytes, text: str) -> None:
     assert normalize_payload(payload) == text
 
 
@@ -85,7 +85,7 @@ def compared(first: list[Line], second: list[Line]) -> Comparison:
 def run(
     change: Callable[[Recorded], None] = lambda _: None, *, session: str = "5E55", target: str = "7A26"
 ) -> list[Line]:
-    """Return a run of a program whose ids are its own, with a change in the middle."""
+    """Return a run of a program with its own ids, and a change in the middle."""
     recorded = Recorded(connection=f"ws://127.0.0.1:{len(session)}")
     recorded.attach(session, target)
     for n in range(10):

@@ -1,4 +1,4 @@
-"""The figures of a recording: quantiles within their promise, counts, gaps, bounds."""
+"""The figures of a recording: quantiles within their precision, counts, gaps, bounds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_quantiles_take_bounded_memory() -> None:
     assert len(quantiles._buckets) < 1_700
 
 
-def test_what_was_sent_and_received_is_counted() -> None:
+def test_sent_and_received_messages_are_counted() -> None:
     recorded = small()
     figures = tallied(recorded.lines)
     by_method = {each.method: each for each in figures.methods}
@@ -90,7 +90,7 @@ def test_events_a_second(times: list[float], rate: float | None, busiest: tuple[
     assert (figures.busiest_second, figures.busiest_events) == busiest
 
 
-def test_gaps_that_the_recorder_noted_and_others() -> None:
+def test_gaps_noted_by_the_recorder_and_others() -> None:
     recorded = Recorded()
     recorded.exchange("A.b")
     recorded.lost(7)
@@ -103,7 +103,7 @@ def test_gaps_that_the_recorder_noted_and_others() -> None:
     assert tallied(lines).gaps == (Gap(0.002, 1, told=False), Gap(0.002, 7, told=True))
 
 
-def test_replies_of_calls_that_were_not_recorded_answer_nothing() -> None:
+def test_replies_of_unrecorded_calls_answer_nothing() -> None:
     recorded = Recorded()
     recorded.reply(99)
     recorded.call("A.b")
@@ -112,7 +112,7 @@ def test_replies_of_calls_that_were_not_recorded_answer_nothing() -> None:
     assert {each.method for each in figures.methods} == {UNKNOWN, "A.b"}
 
 
-def test_there_is_a_bound_to_methods_and_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_methods_and_sessions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_ROWS", 3)
     figures = tallied([Line(k="event", m=f"A.{n}", s=f"S{n}", n=n) for n in range(1, 10)])
     assert len(figures.methods) == len(figures.sessions) == 4
@@ -129,16 +129,16 @@ def test_no_order_of_lines_makes_counting_fail(lines: list[Any]) -> None:
     assert figures.counts.events == sum(line.k == "event" for line in lines)
 
 
-def test_what_was_asked_over_http_is_counted_by_itself() -> None:
+def test_http_requests_are_counted_separately() -> None:
     figures = tallied([Line(k="http", m="GET", url="/json/list", status=200, z=100), Line(k="entered", of=1)])
     assert (figures.http, figures.messages, figures.strays, figures.methods) == (1, 0, 0, ())
 
 
-def test_nothing_has_figures_too() -> None:
+def test_an_empty_recording_has_figures_too() -> None:
     assert tallied([]).messages == 0
 
 
-def test_actions_are_counted_by_what_they_do() -> None:
+def test_actions_are_counted_by_their_kind() -> None:
     recorded = Recorded()
     first, second = (Span(number, f"page.click e{number}", began=0.0) for number in (1, 2))
     for span in (first, second):

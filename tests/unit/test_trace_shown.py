@@ -1,4 +1,4 @@
-"""Lines as text: what is said, what is chosen, and that nothing a page wrote reaches the terminal as a command."""
+"""Lines as text: their contents, their selection, and safety from terminal commands of a page."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def test_each_line_of_a_recording_is_one_line() -> None:
     (Line(k="stray", d="<", msg=msgspec.Raw(b'"what?"')), '     0.000 <- browser         (no message) "what?"'),
     (Line(k="event", d="<", m="A.b", msg=msgspec.Raw(b"[7]")), "     0.000 <- browser         A.b [7]"),
 ])  # fmt: skip
-def test_lines_that_are_no_messages(line: Line, text: str) -> None:
+def test_lines_that_are_not_messages(line: Line, text: str) -> None:
     assert plain(show_line(line)) == text
 
 
-def test_of_a_large_payload_only_its_beginning_is_looked_at() -> None:
+def test_only_the_beginning_of_a_large_payload_is_read() -> None:
     recorded = Recorded()
     recorded.event("A.b", "5E55", data="x" * 100_000)
     (line,) = recorded.lines
@@ -74,7 +74,7 @@ def test_of_a_large_payload_only_its_beginning_is_looked_at() -> None:
     st.text(st.characters(), max_size=30),
     st.sampled_from(["m", "url", "name", "s", "type", "payload", "stray"]),
 )
-def test_no_field_lets_anything_through(text: str, field: str) -> None:
+def test_no_field_lets_terminal_commands_through(text: str, field: str) -> None:
     raw = json.dumps({"method": "A.b", "params": {"a": text}}, ensure_ascii=False).encode("utf-8", "replace")
     values: dict[str, Any] = {"msg": msgspec.Raw(raw)} if field in ("payload", "stray") else {field: text}
     for kind in ("call", "event", "error", "target", "span", "stray", "http"):
@@ -105,7 +105,7 @@ ALL = len(small().raw)
     (Choice(spans=("*",), methods=("*.navigate",)), ["Page.navigate"] * 2),
     (Choice(methods=("nothing",)), []),
 ])  # fmt: skip
-def test_what_is_chosen(choice: Choice, methods: list[str]) -> None:
+def test_selected_lines(choice: Choice, methods: list[str]) -> None:
     chooser = Chooser(choice)
     assert [line.m for line in small().lines if chooser.wants(line)] == methods
 
@@ -116,7 +116,7 @@ def test_a_refusal_over_http_is_an_error() -> None:
     assert [line.status for line in lines if chooser.wants(line)] == [404, 500]
 
 
-def test_the_end_of_an_action_that_failed_is_an_error() -> None:
+def test_the_end_of_a_failed_action_is_an_error() -> None:
     chooser = Chooser(Choice(errors=True))
     ends = [Line(k="span-end", span=1, name="page.click", failed=failed) for failed in ("", "StaleRefError")]
     assert [line.failed for line in ends if chooser.wants(line)] == ["StaleRefError"]

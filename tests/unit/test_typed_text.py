@@ -1,4 +1,4 @@
-"""Typed text is put together from keys and pieces, however a client types them."""
+"""Typed text is assembled from keys and pieces, however a client types them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def key_events(letter: str, style: str) -> list[dict[str, Any]]:
 
 
 class Typing:
-    """A redactor that is given commands, and what it made of all of them."""
+    """A redactor that receives commands, and its output for all of them."""
 
     def __init__(self) -> None:
         self.redactor = Redactor()
@@ -62,7 +62,7 @@ def test_each_session_has_its_own_word() -> None:
     assert not typing.knows("hsuwno")
 
 
-def test_what_is_taken_back_is_no_part_of_the_word() -> None:
+def test_deleted_characters_are_not_part_of_the_word() -> None:
     typing = Typing()
     typing.type("hunterx")
     typing.send("Input.dispatchKeyEvent", type="keyDown", key="Backspace", code="Backspace")
@@ -70,7 +70,7 @@ def test_what_is_taken_back_is_no_part_of_the_word() -> None:
     assert typing.knows("hunter2")
 
 
-def test_pieces_that_are_inserted_make_one_text() -> None:
+def test_inserted_pieces_make_one_text() -> None:
     typing = Typing()
     typing.send("Input.insertText", text="hunt")
     typing.send("Input.insertText", text="er2")
@@ -88,7 +88,7 @@ def test_pieces_that_are_inserted_make_one_text() -> None:
         ("Page.navigate", {"url": "about:blank"}),
     ],
 )
-def test_a_word_ends_where_the_caret_goes_elsewhere(method: str, params: dict[str, Any]) -> None:
+def test_a_word_ends_where_the_caret_moves(method: str, params: dict[str, Any]) -> None:
     typing = Typing()
     typing.type("abcd")
     typing.send(method, **params)
@@ -105,7 +105,7 @@ def test_a_pointer_that_only_moves_ends_no_word() -> None:
 
 
 @pytest.mark.parametrize("key", ["Enter", "Tab", "ArrowLeft", "Backspace", "Control", "F5"])
-def test_keys_that_enter_no_letter_stay_and_are_not_looked_for(key: str) -> None:
+def test_keys_without_letters_stay_and_are_not_searched(key: str) -> None:
     typing = Typing()
     typing.send("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=13)
     assert f'"key":"{key}"' in typing.written
@@ -131,8 +131,11 @@ def test_a_script_may_move_the_focus() -> None:
 
 
 @pytest.mark.parametrize("more", ["s", "sw", "swo", "swordfish", "sw rd"])
-def test_a_script_may_move_no_focus(more: str) -> None:
-    """Then the text goes on, and a page that shows it as it grows shows it as one: no letter of it is left."""
+def test_a_script_may_leave_the_focus(more: str) -> None:
+    """The text then continues.
+
+    A page that shows the growing text is redacted as one text, with no letter left.
+    """
     typing = Typing()
     typing.type("hunter2")
     typing.redactor.note_script("A")
@@ -143,7 +146,7 @@ def test_a_script_may_move_no_focus(more: str) -> None:
     assert typing.redactor.text("/find?q=hunter2&a=b") == "/find?q=[redacted]&a=b"
 
 
-def test_a_click_ends_a_text_whatever_scripts_ran_before() -> None:
+def test_a_click_ends_a_text_even_after_scripts() -> None:
     typing = Typing()
     typing.type("hunter2")
     typing.redactor.note_script("A")

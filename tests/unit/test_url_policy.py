@@ -1,4 +1,4 @@
-"""Where pages may be sent: every way to write a host, judged as the browser reads it."""
+"""Permitted destinations of pages: every spelling of a host, judged as the browser reads it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_other_schemes_are_refused(url: str) -> None:
     assert "scheme" in UrlPolicy().refusal(url)
 
 
-def test_what_needs_no_server_is_allowed() -> None:
+def test_urls_without_a_server_are_allowed() -> None:
     assert UrlPolicy().refusal("about:blank") == ""
     assert UrlPolicy(schemes=frozenset({"file"})).refusal("file:///a") == ""
 
@@ -92,9 +92,7 @@ def test_a_denied_host_is_refused_where_all_are_allowed() -> None:
 async def test_a_name_is_judged_by_its_addresses() -> None:
     assert "of this machine" in await UrlPolicy().check("http://localhost:9222/")
     assert await UrlPolicy(allow_private=True).check("http://localhost/") == ""
-    assert await UrlPolicy().check("http://no-such-host.invalid/") == "", (
-        "the browser says what is wrong with it"
-    )
+    assert await UrlPolicy().check("http://no-such-host.invalid/") == "", "the browser reports the error"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_shortening_stops_after_its_attempts() -> None:
 
 
 @pytest.mark.parametrize("nurseries", [0, 1, 2])
-async def test_an_error_that_leaves_a_step_is_a_violation_with_the_program(
+async def test_an_error_from_a_step_is_a_violation_with_the_program(
     nurseries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(walk: Walk, _steps: object, left: int = nurseries) -> Sequence[Step]:

@@ -1,4 +1,4 @@
-"""The words of errors: each client gets names that it can use, whichever error it is and wherever it is made."""
+"""The words of errors: each client gets names that it can use, for every error in every place."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NOT_FOR_CLIENTS = {
     "pool": "programs only",
     "testing": "programs only",
 }
-"""Modules whose errors no request meets."""
+"""Modules whose errors no request can raise."""
 
 OF_ONE_CLIENT = {
     "foreign_names.py",
@@ -66,7 +66,7 @@ OF_ONE_CLIENT = {
 """Modules with the words of one client."""
 
 NOT_ADVICE = re.compile(
-    # What a page's script, a command line or a protocol says, and arguments that no request passes on.
+    # Words of a page's script, a command line or a protocol, and arguments that no request passes on.
     r"\(\?|nth=7|cdpengine (?:span|made|cache)|\bfunction\b|\bCREATE\b|\bPRAGMA\b|\bSELECT\b|\bUPDATE\b|charset=|--[a-z-]+=|\bversion `|globalThis|\(\{\}\)"
     r"|aria-hidden|^\(watch\)|native code|\bof page\.frames|xpected.*`async with`|`async with`|^its `|^A page was opened"
     r"|`sameDocument`|: `|`bytes`|`state`|`accepted`|`count`|`reason`|`failure`|`url`|`cached`"
@@ -76,18 +76,18 @@ UNREACHED = (
     "its cookies, or `await state()`",  # BrowserContext.storage
     "KeepBodies(...)",  # an argument of programs
     "one of page.frames",
-    "a result of page.find() or page.locate()",  # a target that is no string
+    "a result of page.find() or page.locate()",  # a target that is not a string
     "evaluate() returns other values",  # page.object
     "Proxy(server",
     "proxy.username",
-    "url, .domain",  # cookies are checked by the request's own fields before
+    "url, .domain",  # the request's own fields check cookies earlier
     "secure=True",
     "same_site=",
     "debugging_port=0",  # launch's own argument
     "overwrite=True",
-    "subscribe() a larger buffer",  # a line of the log
+    "subscribe() a larger buffer",  # a log line
     "buffer_size",
-    "expect_download a directory",  # a line of the log
+    "expect_download a directory",  # a log line
     "that page.snapshot() made",
     "what normalize_url returns",
     'mode="aria" with it',
@@ -96,12 +96,12 @@ UNREACHED = (
     "text= finds",
     "session.call",
 )
-"""Advice for arguments that requests do not have, or that is in no error."""
+"""Advice for arguments that requests lack, or that no error contains."""
 
 
 @cache
 def texts_of(path: Path) -> tuple[str, ...]:
-    """Return the strings of a module, without docstrings; what is filled in is a word."""
+    """Return the strings of a module, without docstrings. A placeholder is a word."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     left_out: set[int] = set()
     for node in ast.walk(tree):
@@ -215,7 +215,7 @@ def test_a_refused_argument_is_named_as_the_client_wrote_it(message: str, mcp: s
     assert SHELL.translate_refusal(message) == shell
 
 
-def test_advice_names_what_each_client_can_do() -> None:
+def test_advice_names_available_actions_of_each_client() -> None:
     hung = describe_failure(PageUnresponsiveError("click", 2.0, (), 1.0))
     assert "A recover request stops its script" in hung.message
     assert 'The tool navigate with action "recover" stops its script' in words_of("mcp", hung).message

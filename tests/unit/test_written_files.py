@@ -1,7 +1,7 @@
-"""Every place at which the package makes a file or a folder, and the rights that it has there.
+"""Every place where the package creates a file or a folder, with its access rights.
 
-A new place fails this test until it has its row. The rows of kind "private" are tried, with every umask, in
-test_private_files.py; those with a page's content in tests/chrome/test_written_files_chrome.py.
+A new place fails this test until it has a row. test_private_files.py tests the rows of kind "private", with
+every umask. tests/chrome/test_written_files_chrome.py tests those with a page's content.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import cdpengine
 
 PACKAGE = Path(cdpengine.__file__).parent
 
-# Calls that make files or folders: by name, or by the method's name.
+# Calls that create files or folders: by function name, or by method name.
 MAKING = {
     "NewFile", "OutputFile", "_open_part", "checked_path", "create_from_environment", "create_private", "create_recording",
     "mkdir", "mkdtemp", "mkstemp", "move_new", "new_file", "output_file", "place_file", "write_bytes",
     "write_private", "write_text", "copyfile",
 }  # fmt: skip
 
-# What is made where, by which call and how often; and the rights of it.
+# For each module: the created files, their rights, and the calls with their number.
 PRIVATE = "0600 from its first moment"
 PLACES = {
     "_launch/private_files.py": (PRIVATE, {
@@ -69,7 +69,7 @@ PLACES = {
 
 
 def makes(call: ast.Call) -> str:
-    """Return the name of a call that makes a file, "" for any other."""
+    """Return the name of a call that creates a file, or "" for any other."""
     function = call.func
     if isinstance(function, ast.Name):
         name = function.id
@@ -85,7 +85,7 @@ def makes(call: ast.Call) -> str:
     return name if name in MAKING else ""
 
 
-def test_every_place_that_makes_a_file_has_its_rights() -> None:
+def test_every_place_that_creates_a_file_has_its_rights() -> None:
     found: dict[str, Counter[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
@@ -97,11 +97,11 @@ def test_every_place_that_makes_a_file_has_its_rights() -> None:
     }
 
 
-def test_rights_are_given_and_never_changed() -> None:
+def test_rights_are_set_on_creation_and_never_changed() -> None:
     changing = {
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
         if "chmod(" in path.read_text("utf-8")
     }
-    # A history of before that others could read; and folders that Chrome made, which have to be emptied.
+    # An older history file that others could read; and folders that Chrome created, which have to be emptied.
     assert changing == {"cli/repl_prompt.py", "_launch/owned_folder.py"}
