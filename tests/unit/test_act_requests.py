@@ -141,7 +141,7 @@ def test_an_unknown_field_is_refused_with_the_nearest_name(kind: str) -> None:
     ("given", "nearest"),
     [
         ("clik", "'click'"), ("Click", "'click'"), ("scroll_into_view", "'scrollIntoView'"), ("screen-shot", "'screenshot'"),
-        ("goto", "one of 63"), ("", "one of 63"), (None, "one of 63"), (3, "one of 63"), (["click"], "one of 63"),
+        ("goto", "one of 64"), ("", "one of 64"), (None, "one of 64"), (3, "one of 64"), (["click"], "one of 64"),
     ],
 )  # fmt: skip
 def test_an_unknown_kind_is_refused_with_the_nearest_name(given: object, nearest: str) -> None:
