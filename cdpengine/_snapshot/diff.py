@@ -69,7 +69,7 @@ class SnapshotDiff:
 
 
 def diff(previous: str, current: str) -> SnapshotDiff:
-    """Compare the texts of two snapshots of the same mode."""
+    """Compare two snapshots, given as text, of the same mode."""
     before, after = previous.split("\n"), current.split("\n")
     head = f"# diff of {len(before)} lines {_checksum(previous)} to {len(after)} lines {_checksum(current)}: "
     if before == after:
@@ -89,8 +89,8 @@ def apply(previous: str, diff_text: str) -> str:
     if known[1] != _checksum(previous):
         raise InvalidArgumentError(
             what="previous",
-            given=f"a text with the checksum {_checksum(previous)}",
-            expected=f"the text that was compared, {known[1]}",
+            given=f"a snapshot with the checksum {_checksum(previous)}",
+            expected=f"the compared snapshot, {known[1]}",
         )
     before = previous.split("\n")
     after: list[str] = []

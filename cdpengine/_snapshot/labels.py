@@ -68,7 +68,7 @@ def boxes_of(
 
 
 def clip_box(box: Box, limit: Box | None) -> Box | None:
-    """Return the part of the box inside the limit; None if there is none."""
+    """Return the part of the box inside the limit; None if none exists."""
     if limit is None:
         limit = box
     left, top = max(box[0], limit[0]), max(box[1], limit[1])

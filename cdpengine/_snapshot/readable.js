@@ -101,7 +101,7 @@
     return rows;
   }
 
-  // <main>, else <article>s, else the smallest element with seven tenths of the text outside links.
+  // <main>, else <article>s, else the smallest element with 70 % of the characters outside links.
   function mainOf(body) {
     const rows = lengths(body);
     for (let index = rows.length - 1; index > 0; index--) rows[rows[index][1]][2] += Math.max(rows[index][2], 0);
@@ -199,7 +199,7 @@
     return name !== "a" && Object.hasOwn(MARKS, name) ? [MARKS[name]] : null;
   }
 
-  // The name of a link that shows no text.
+  // The name of a link without visible content.
   function unnamed(element, from) {
     const shows = (part) => (typeof part === "string" ? part.trim() !== "" : ["=", "img"].includes(part[0]) && part[1] !== "");
     if (parts.slice(from).some(shows)) return;

@@ -105,7 +105,7 @@ _IN_LINE = re.compile(r"\[ref=(e[0-9]+)\]|^\s*\[([0-9]+)\] ")
 
 
 def ref_of_line(line: str) -> str:
-    """Return the ref of a line of a snapshot, "" if there is none. Ignores quoted content of the page."""
+    """Return the ref of a line of a snapshot, "" if none exists. Ignores quoted content of the page."""
     found = _IN_LINE.search(_WRITTEN.sub("", line))
     return "" if found is None else found[1] or f"e{found[2]}"
 

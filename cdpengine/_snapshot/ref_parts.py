@@ -207,7 +207,7 @@ class PartsOfDocument:
         """Assign refs to the nodes of the part with this outermost node.
 
         `groups` has the entries of equal role and name in the document so far, `given` receives the refs, and
-        `give_one` assigns the ref of a changed node. Returns False if there is no such part, or if it contains
+        `give_one` assigns the ref of a changed node. Returns False if no such part exists, or if it contains
         frames.
         """
         part = self._now.parts.get(node)

@@ -342,7 +342,7 @@ class RefTable:
     def alternatives(self, ref: Ref, loader_ids: Collection[str | None]) -> tuple[Ref, ...]:
         """Return other refs of the same role and name in these documents, of the same frame first; at most five.
 
-        If there are none, return the one whose name differs only by a counter. The latest snapshots determine the
+        If none exist, return the one whose name differs only by a counter. The latest snapshots determine the
         result, so the nodes may be gone by now.
         """
         alike = [

@@ -77,7 +77,7 @@ class Snapshot:
     ) -> Ref:
         """Return the shown ref with this role, name and text; the first one by default, `nth` counts from 0.
 
-        Matches like `find_all`. Raises NodeNotFoundError if there are not that many; the error names near
+        Matches like `find_all`. Raises NodeNotFoundError if too few match; the error names near
         candidates, matching refs that the options left out, and unread parts of the page. Raises
         InvalidArgumentError for a negative `nth`, and for an unknown role.
         """
@@ -374,7 +374,7 @@ def check_comparable(since: Snapshot, mode: Mode) -> None:
 
 
 def common_source(sources: Iterable[str]) -> str:
-    """Return the common source, "mixed" if there are several, "none" if there is none."""
+    """Return the common source, "mixed" if there are several, "none" if none exists."""
     different = set(sources)
     return different.pop() if len(different) == 1 else "mixed" if different else "none"
 

@@ -147,7 +147,7 @@ def _render(
 
 
 def _describe_skipped(document: Document, mode: Mode) -> str:
-    """Return the remark about elements that no source had, including those in frames; "" if there are none."""
+    """Return the remark about elements that no source had, including those in frames; "" if none exist."""
     found = [document, *(node.document for node in _owners(document) if node.document is not None)]
     count = sum(each.skipped for each in found)
     if not count:
@@ -212,7 +212,7 @@ def fit(
     refs: Mapping[Node, Ref],
     options: SnapshotOptions,
 ) -> tuple[Lines, str]:
-    """Return the lines to keep, and the remark about the others, "" if there are none.
+    """Return the lines to keep, and the remark about the others, "" if none exist.
 
     `remarks` are also part of the snapshot. With the remark it is within `max_chars` and `max_tokens`, unless
     the remarks alone are too long.
@@ -356,7 +356,7 @@ def _best_root(
     lines: Lines,
     refs: Mapping[Node, Ref],
 ) -> str:
-    """Return the ref of the kept line with the most omitted lines in it, "" if there is none."""
+    """Return the ref of the kept line with the most omitted lines in it, "" if none exists."""
     counts: Counter[int] = Counter()
     nearest: dict[int, int] = {-1: -1}
     for index in left:

@@ -60,7 +60,7 @@ class Walk(msgspec.Struct, gc=False):
     `customs` are the numbers of custom elements about which Chrome's tree may have more facts
     (_snapshot/sources/internals.py), `leaves` the numbers of elements that it may report as hidden, and `around`
     those of the custom elements around these. `marks` is the prefix of the types of the listeners that mark new
-    elements, "" if there are none (_snapshot/sources/walk_marks.js). `type` is the document's MIME type unless
+    elements, "" if none exist (_snapshot/sources/walk_marks.js). `type` is the document's MIME type unless
     that is HTML's, `size` the size of a picture. `carousels` counts the rows for parts of carousels
     (carousels.py).
     """
@@ -208,7 +208,7 @@ def nodes_of(
 ) -> Document:
     """Return the shown nodes.
 
-    `ids` maps the walk's numbers to backend node ids, 0 if there is none. Nodes whose numbers it lacks are added
+    `ids` maps the walk's numbers to backend node ids, 0 if none exists. Nodes whose numbers it lacks are added
     to `unnumbered`, for `set_ids`, and nodes of custom elements to `customs`. `parts` has the parts that rows may
     reuse, and receives this walk's parts.
 

@@ -138,7 +138,7 @@
     return tidy(parts.join(" "));
   }
 
-  // Whether the element is in a closed `details` or is not laid out. Chrome has no text of such an element,
+  // Whether the element is in a closed `details` or is not laid out. Chrome ignores such content,
   // not even for a label.
   function isLocked(element) {
     for (let at = element, above = kit.parentOf(at); above; at = above, above = kit.parentOf(at)) {

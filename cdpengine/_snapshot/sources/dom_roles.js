@@ -176,7 +176,7 @@
     return owner !== null && owner !== element && explicitRole(owner) === wanted;
   }
 
-  // The first token that is a valid role here; "" if there is none.
+  // The first token that is a valid role here; "" if none exists.
   function explicitRole(element) {
     const known = explicit.get(element);
     if (known !== undefined) return known;
@@ -376,7 +376,7 @@
     return role === "generic" && grouped ? "group" : role;
   }
 
-  // The role of the enclosing table, grid or treegrid; "" if there is none.
+  // The role of the enclosing table, grid or treegrid; "" if none exists.
   function gridOf(element) {
     for (let at = parentOf(element); at; at = parentOf(at)) {
       const role = roleOf(at);

@@ -83,7 +83,7 @@ Measured: 2 to 3.5 on 20,000 and 80,000 elements.
 
 @attrs.frozen(eq=False)
 class Kept:
-    """The parts of the document's latest answered walk, whose number is `number`, 0 if there is none.
+    """The parts of the document's latest answered walk, whose number is `number`, 0 if none exists.
 
     `document` is the document made from that walk.
     """

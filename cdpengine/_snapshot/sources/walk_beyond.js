@@ -6,7 +6,7 @@
 // Under aria-hidden, text with a letter or digit counts, and so do elements that can be acted on. Not
 // counted:
 // - pictures, icons, letters of icon fonts, punctuation;
-// - text that repeats the text around it;
+// - text that repeats its surroundings;
 // - links without text that the Tab key skips, or that lead to a place in the page;
 // - invisible content: transparent, clipped, without a size, off the page, behind an open dialog.
 (function (dom, elements, listens) {
@@ -30,7 +30,7 @@
   const INLINE = /^(?:inline|contents)/;
   const MOST = 400; // nodes per root that are checked
   const MOST_POINTS = 5; // boxes to test against a dialog
-  const LONGEST = 300; // characters that are compared with the text around them
+  const LONGEST = 300; // characters that are compared with the surroundings
   const LONGEST_AROUND = 3000;
   const SEEN = { opacityProperty: true, visibilityProperty: true };
 
@@ -48,7 +48,7 @@
 
   const isHidden = (control) => !checkVisibility.call(control, { visibilityProperty: true });
 
-  // The control that is hidden behind a label; null if there is none.
+  // The control that is hidden behind a label; null if none exists.
   function controlOf(label) {
     const { control } = label;
     if (control === null || localName.call(control) !== "input" || !HIDEABLE.has(control.type)) return null;
@@ -157,7 +157,7 @@
     return !(passed !== null && passed.startsWith("-")) && !getAttribute.call(at, "href").startsWith("#");
   }
 
-  // Whether the text around an element contains the same words.
+  // Whether the surroundings of an element contain the same words.
   function isRepeatedAround(root, words) {
     let around = flatParent(root);
     for (let level = 0; around !== null && level < 4; level++) {

@@ -5,7 +5,7 @@
 //
 // - Only elements of PLAIN_TAGS in HTML's namespace count, without shadow trees, with PLAIN_ATTRIBUTES only,
 //   and with no style that makes list items or tables of them.
-// - A name is the text of the source: no styles change it, nothing is generated before or after it, and it
+// - A name is text as in the source: no styles change it, nothing is generated before or after it, and it
 //   has no characters that Chrome may treat specially.
 // - Labels hold text and their control, and a control has at most one label.
 (function (dom, styles) {

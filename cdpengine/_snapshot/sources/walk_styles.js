@@ -1,4 +1,4 @@
-// The effects of style sheets on the text of a document: generated content, changed case, content skipped
+// The effects of style sheets on a document: generated content, changed case, content skipped
 // because it is far off the screen. A part of walk.js, which calls it once with `dom`, its document readers.
 (function (dom) {
   "use strict";
@@ -103,7 +103,7 @@
       else if (part === "open-quote" || part === "close-quote") text += quoteMark(element, part);
     }
     if (text === "" || getComputedStyle(element, which).display === "none") return null;
-    return { text, apart: slash < 0 }; // alternative text continues the text next to it
+    return { text, apart: slash < 0 }; // alternative text continues the line
   }
 
   function quoteMark(element, which) {
