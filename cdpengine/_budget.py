@@ -18,7 +18,13 @@ import attrs
 import trio
 
 from cdpengine._pickling import not_picklable
-from cdpengine.errors import DeadlineExceededError, EngineError, InvalidArgumentError, NotInTrioError
+from cdpengine.errors import (
+    DeadlineExceededError,
+    EngineError,
+    InvalidArgumentError,
+    NotInTrioError,
+    WrongRunError,
+)
 from cdpengine.errors.texts import shown
 
 
@@ -77,11 +83,8 @@ class Budget:
     def start(cls, action: str, timeout: float) -> Budget:
         """Start the clock now. Raises InvalidArgumentError for a negative or non-numeric timeout."""
         timeout = check_timeout(timeout)
-        try:
-            now = trio.current_time()
-        except RuntimeError:
-            raise NotInTrioError(action=action) from None
-        return cls(action=action, timeout=timeout, deadline=now + timeout)
+        current_run(action)  # outside of trio, this has the clearer error
+        return cls(action=action, timeout=timeout, deadline=trio.current_time() + timeout)
 
     @property
     def remaining(self) -> float:
@@ -186,3 +189,27 @@ def within(action: str, timeout: float) -> AbstractContextManager[Budget]:
     Raises InvalidArgumentError for a negative or non-numeric timeout.
     """
     return _Within(Budget.start(action, timeout))
+
+
+# --- the run that owns an object ------------------------------------------------------------------------------
+
+RunToken = trio.lowlevel.TrioToken
+
+
+def current_run(action: str) -> RunToken:
+    """Return the token of the current `trio.run`. Raises NotInTrioError outside of trio."""
+    try:
+        return trio.lowlevel.current_trio_token()
+    except RuntimeError:
+        raise NotInTrioError(action=action) from None
+
+
+def find_run() -> RunToken | None:
+    """Return the token of the current `trio.run`, or None outside of trio."""
+    return trio.lowlevel.current_trio_token() if trio.lowlevel.in_trio_run() else None
+
+
+def check_run(owner: RunToken | None, action: str) -> None:
+    """Raise WrongRunError if the current `trio.run` is not `owner`, and NotInTrioError outside of trio."""
+    if current_run(action) is not owner and owner is not None:
+        raise WrongRunError(action=action)

@@ -14,7 +14,7 @@ from types import TracebackType
 import attrs
 import trio
 
-from cdpengine.errors import NotInTrioError, WrongRunError
+from cdpengine._budget import current_run
 
 
 def open_body_nursery() -> AbstractAsyncContextManager[trio.Nursery]:
@@ -101,27 +101,3 @@ def choose_error(errors: Sequence[BaseException]) -> BaseException:
         if isinstance(error, KeyboardInterrupt):
             return error
     return BaseExceptionGroup("several tasks failed together", real)
-
-
-# --- the run that owns an object ------------------------------------------------------------------------------
-
-RunToken = trio.lowlevel.TrioToken
-
-
-def current_run(action: str) -> RunToken:
-    """Return the token of the current `trio.run`. Raises NotInTrioError outside of trio."""
-    try:
-        return trio.lowlevel.current_trio_token()
-    except RuntimeError:
-        raise NotInTrioError(action=action) from None
-
-
-def find_run() -> RunToken | None:
-    """Return the token of the current `trio.run`, or None outside of trio."""
-    return trio.lowlevel.current_trio_token() if trio.lowlevel.in_trio_run() else None
-
-
-def check_run(owner: RunToken | None, action: str) -> None:
-    """Raise WrongRunError if the current `trio.run` is not `owner`, and NotInTrioError outside of trio."""
-    if current_run(action) is not owner and owner is not None:
-        raise WrongRunError(action=action)

@@ -18,8 +18,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import trio
 
+from cdpengine._budget import check_run, find_run
 from cdpengine._notifier import Notifier
-from cdpengine._nursery import check_run, find_run
 from cdpengine._page.announcing import ActionListener, announce_call
 from cdpengine._page.dialog_release import RELEASE_URL
 from cdpengine._page.dialogs import REPLIES_TIMEOUT, Shown

@@ -64,13 +64,10 @@ class ConnectionStatistics:
     `in_flight` commands wait for their reply, `queued` commands wait to be written. `late_replies` answer calls
     that were abandoned. Unroutable messages count as `unknown_replies` (no such command), `malformed`,
     `shapeless`, or `events_of_unknown_sessions`. `undecodable_events` had an unexpected shape and were skipped by
-    the engine. `lost_events` were dropped because a consumer was too slow. `failed_callbacks` counts exceptions of
-    callbacks of `Session.on_event` and `on_end`; the log has each exception.
+    the engine. `lost_events` were dropped because a consumer was too slow. `failed_callbacks` raised an error.
 
     `reader_lag` is the mean time in seconds from reading a message off the socket to its delivery,
-    `longest_reader_lag` the maximum. While more is read, the lag of undelivered messages counts from the newest
-    bytes (at most 64 messages are read ahead). Time in the operating system's buffers, while the program blocks
-    trio, is not included.
+    `longest_reader_lag` the maximum. Time in the operating system's buffers is not included.
     """
 
     sent: int

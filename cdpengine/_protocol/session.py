@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
 
+from cdpengine._budget import check_run, find_run
 from cdpengine._logs import get_logger
-from cdpengine._nursery import check_run, find_run
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, SharedCall
 from cdpengine._protocol.domains import NEEDS, REPORTING_DOMAINS
