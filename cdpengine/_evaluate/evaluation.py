@@ -33,7 +33,7 @@ from cdpengine._evaluate.replies import explain_refusal, holds_objects, receive_
 from cdpengine._evaluate.script import JSHandle, Script
 from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
-from cdpengine._page.navigation.arriving import PATIENCE, QUESTIONS, confirm_input, wait_for_documents
+from cdpengine._page.navigation.document_waits import PATIENCE, QUESTIONS, confirm_input, wait_for_documents
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import (
     NOT_OF_THE_DOCUMENT,

@@ -24,7 +24,7 @@ import trio
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialog_release import release_page
-from cdpengine._page.navigation.active import not_active
+from cdpengine._page.navigation.active_document import is_not_active
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import JavascriptDialogClosed, JavascriptDialogOpening
 from cdpengine._protocol.session import CRASHED, Session
@@ -425,7 +425,7 @@ class PageDialogs:
         try:
             await call.raw()
         except RemoteError as error:
-            if not_active(error) and shown.open and not shown.lost:
+            if is_not_active(error) and shown.open and not shown.lost:
                 shown.lost = True
                 await self._release(shown)
         except (SessionGoneError, ConnectionLostError):

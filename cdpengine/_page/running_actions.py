@@ -23,7 +23,7 @@ from cdpengine._notifier import Notifier
 from cdpengine._page.announcing import ActionListener, announce_call
 from cdpengine._page.dialog_release import RELEASE_URL
 from cdpengine._page.dialogs import REPLIES_TIMEOUT, Shown
-from cdpengine._page.scripts.sign_of_life import post_nothing
+from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation
 from cdpengine._page.side_effects import (
     NAVIGATION_EVENTS,
     DownloadStarted,
@@ -380,7 +380,7 @@ class RunningActions:
     def turn_of(self, session: Session) -> Turn:
         """Return the turn for evaluations on a session of the page."""
         if (turn := self._turns.get(session)) is None:
-            turn = Turn(session, post_nothing)
+            turn = Turn(session, post_empty_evaluation)
             if not session.ended:
                 self._turns[session] = turn
         return turn

@@ -14,7 +14,7 @@ import attrs
 import trio
 
 from cdpengine._javascript import own
-from cdpengine._page.navigation.active import request_of_active
+from cdpengine._page.navigation.active_document import request_of_active
 from cdpengine._page.scripts.page_functions import Command, ExecutionContext
 from cdpengine._pictures.editing import (
     Area,

@@ -308,7 +308,7 @@ async def test_a_link_in_a_frame(used_page: cdpengine.Page, site: SlowSite, star
 async def test_frame_without_response_delays_only_one_read(
     used_page: cdpengine.Page, site: SlowSite, silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cdpengine._page.navigation.arriving.PATIENCE", 0.4)
+    monkeypatch.setattr("cdpengine._page.navigation.document_waits.PATIENCE", 0.4)
     link = (
         f"<a id=x href=http://127.0.0.1:{silent_port}/ target=f>Go</a><iframe name=f srcdoc=inner></iframe>"
     )

@@ -9,6 +9,7 @@ import trio
 import trio.testing
 from scripting import attach
 
+from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation
 from cdpengine._page.scripts.node_lists import objects_of_nodes
 from cdpengine._page.scripts.page_functions import (
     NO_OBJECT,
@@ -21,7 +22,6 @@ from cdpengine._page.scripts.page_functions import (
     object_of_node,
     value_of,
 )
-from cdpengine._page.scripts.sign_of_life import post_nothing
 from cdpengine._protocol.calls import Turn
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.session import Session
@@ -31,7 +31,7 @@ from cdpengine.testing.peer import Answer
 
 
 async def _evaluate_in_turn(session: Session, group: ObjectGroup) -> None:
-    call = await Turn(session, post_nothing).post(
+    call = await Turn(session, post_empty_evaluation).post(
         lambda: expression_command(session, "1", group=group), waits=lambda: None
     )
     try:

@@ -45,7 +45,7 @@ from cdpengine._input.actionability.naming import run_with_renaming
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._page.announcing import announce_node
-from cdpengine._page.navigation.arriving import (
+from cdpengine._page.navigation.document_waits import (
     confirm_input,
     describe_navigation,
     read_present,

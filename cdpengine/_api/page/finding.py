@@ -16,7 +16,7 @@ from cdpengine._budget import Budget, check_timeout
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame
-from cdpengine._page.navigation.arriving import read_present
+from cdpengine._page.navigation.document_waits import read_present
 from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words

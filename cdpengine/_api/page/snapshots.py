@@ -19,7 +19,7 @@ from cdpengine._api.page.finding import FrameTarget, find_frame, find_root
 from cdpengine._budget import Budget
 from cdpengine._collector import pause_collector
 from cdpengine._page.frames import Frame
-from cdpengine._page.navigation.arriving import PATIENCE, wait_for_documents
+from cdpengine._page.navigation.document_waits import PATIENCE, wait_for_documents
 from cdpengine._page.search.locator import Locator
 from cdpengine._snapshot.arrival import Arrival, has_nothing
 from cdpengine._snapshot.capture import Capture, Scope, capture

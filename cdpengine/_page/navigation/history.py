@@ -13,8 +13,8 @@ import trio
 
 from cdpengine._budget import Budget
 from cdpengine._page.frames import LoadState
-from cdpengine._page.navigation.active import not_active, request_of_active
-from cdpengine._page.navigation.arriving import wait_for_documents
+from cdpengine._page.navigation.active_document import is_not_active, request_of_active
+from cdpengine._page.navigation.document_waits import wait_for_documents
 from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.navigation.navigation import (
     TRIES,
@@ -148,7 +148,7 @@ async def _is_at(page: PageTarget, entry_id: int) -> bool:
     try:
         history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
     except RemoteError as error:
-        if not not_active(error):
+        if not is_not_active(error):
             raise
         return False  # the page's main document is pending
     return history.entries[history.current_index].id == entry_id

@@ -16,7 +16,7 @@ import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._page.running_actions import KNOWN_UNRESPONSIVE, QUICK_PROBE
-from cdpengine._page.scripts.sign_of_life import post_nothing, post_shared_nothing
+from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation, post_shared_empty_evaluation
 from cdpengine._protocol.calls import SharedCall, note_termination
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
@@ -50,7 +50,7 @@ async def answers(session: Session) -> None:
     for _ in range(_TRIES):
         try:
             await trio.lowlevel.checkpoint_if_cancelled()
-            await post_nothing(session).raw()
+            await post_empty_evaluation(session).raw()
         except RemoteError as error:
             if error.message.startswith(_INTERRUPTIONS):
                 continue
@@ -178,7 +178,7 @@ class Ping:
     def _ask(self) -> SharedCall:
         session = self._session()
         if self._question is None or self._asked_on is not session:
-            question = post_shared_nothing(session)
+            question = post_shared_empty_evaluation(session)
             if self._question is not None:
                 self._question.abandon()
             self._question, self._asked_on = question, session

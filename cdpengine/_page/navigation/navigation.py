@@ -17,8 +17,8 @@ import trio
 
 from cdpengine._budget import Budget, undoing
 from cdpengine._page.frames import LOAD_STATES, LoadState
-from cdpengine._page.navigation.active import request_of_active
-from cdpengine._page.navigation.arriving import QUESTIONS, wait_for_documents, wait_until_begun
+from cdpengine._page.navigation.active_document import request_of_active
+from cdpengine._page.navigation.document_waits import QUESTIONS, wait_for_documents, wait_until_begun
 from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import Command

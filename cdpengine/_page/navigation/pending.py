@@ -2,7 +2,7 @@
 
 Rule: a navigation is pending from the event that requests or begins it until its document arrives, or Chrome
 reports that none comes. The reader updates this model with each event; nothing here waits. A new document from a
-navigation of the page itself is fresh until a task has waited for it: see `arriving`.
+navigation of the page itself is fresh until a task has waited for it: see `document_waits`.
 """
 
 from __future__ import annotations

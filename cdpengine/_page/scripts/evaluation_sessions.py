@@ -28,8 +28,8 @@ from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_target import REVIVED, PageTarget
+from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation
 from cdpengine._page.scripts.page_functions import context_gone
-from cdpengine._page.scripts.sign_of_life import post_nothing
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.connection import Connection, Targets
 from cdpengine._protocol.domains.target import AttachToTargetReply
@@ -398,7 +398,7 @@ async def _prove(evaluation_session: Session, page: PageTarget) -> None:
         calls = [
             evaluation_session.post("Inspector.enable"),
             evaluation_session.post("Page.enable"),
-            post_nothing(evaluation_session),
+            post_empty_evaluation(evaluation_session),
         ]
         try:
             for call in calls:

@@ -22,7 +22,7 @@ import trio
 from cdpengine import Page, _json
 from cdpengine._evaluate.injection import InitScript
 from cdpengine._javascript import own, script, with_dom
-from cdpengine._page.navigation.active import request_of_active
+from cdpengine._page.navigation.active_document import request_of_active
 from cdpengine._page.page_scope import PageScope, SessionOverride
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply, SerializedNode
 from cdpengine._page.scripts.page_functions import Command, ExecutionContext, ObjectGroup, new_group

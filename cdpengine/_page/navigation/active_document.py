@@ -32,11 +32,11 @@ async def request_of_active(session: Session, command: Command, kind: type[T]) -
         try:
             return await session.request(command.method, command.params, kind)
         except RemoteError as error:
-            if not not_active(error):
+            if not is_not_active(error):
                 raise
         await trio.sleep(_PAUSE)
 
 
-def not_active(error: RemoteError) -> bool:
+def is_not_active(error: RemoteError) -> bool:
     """Return whether Chrome refused because the page's document is not the active one."""
     return error.message.startswith(_NOT_ACTIVE)

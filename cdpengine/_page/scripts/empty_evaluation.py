@@ -13,14 +13,14 @@ from cdpengine._protocol.session import Session
 _NOTHING = own("0")
 
 
-def post_nothing(session: Session) -> PendingCall:
+def post_empty_evaluation(session: Session) -> PendingCall:
     """Send an empty evaluation. Raises the error of an ended session."""
     method, params = expression_command(session, _NOTHING)
     return session.post(method, params)
 
 
-def post_shared_nothing(session: Session) -> SharedCall:
-    """Send an empty evaluation for several waiting tasks, as `post_nothing` does."""
+def post_shared_empty_evaluation(session: Session) -> SharedCall:
+    """Send an empty evaluation for several waiting tasks, as `post_empty_evaluation` does."""
     method, params = expression_command(session, _NOTHING)
     if (error := session.error(method)) is not None:
         raise error

@@ -1,4 +1,4 @@
-"""Arriving: actions and reads wait for the documents of navigations that the page itself began.
+"""Waits of actions and reads for the documents of navigations that the page itself began.
 
 Rule: a wait ends when the frame has parsed its next document, when Chrome reports that no document comes (status
 204, a download, a stopped navigation), when a dialog opens, or after PATIENCE seconds. If the page replaces its
