@@ -1,9 +1,9 @@
 """The command line: `cdpengine` and `python -m cdpengine`. Thin: parse, call the library, print.
 
-Rule: exit status 0 when it was done, 1 when it failed, 2 when it was used wrongly, 130 on Ctrl-C, 143 on
-SIGTERM, 129 on SIGHUP. What cdpengine raises on purpose is printed as one message; anything else is a bug and
-keeps its traceback. A command for the browser that stays (`cdpengine click e3`) is asked of its service, and loads
-nothing else.
+Rule: the exit status is 0 for success, 1 for a failure, 2 for wrong usage, 130 for Ctrl-C, 143 for SIGTERM, 129
+for SIGHUP. Errors of cdpengine are printed as one message; any other exception is a bug and keeps its
+traceback. A command for the running browser (`cdpengine click e3`) is sent to its service and loads nothing
+else.
 """
 
 import os
@@ -22,13 +22,15 @@ __all__ = ["main"]
 def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
     """Run one command and exit with its status. `arguments` are those after the program's name.
 
-    The packages of the command line are optional: where one is missing, one line says how to install it.
+    The packages of the command line are optional: if one is missing, one line explains how to install it.
     """
     given = sys.argv[1:] if arguments is None else arguments
     if is_for_session(given):
         status = run(given)
         if arguments is None:
-            os._exit(status)  # everything is written; the interpreter's own end takes longer than the command
+            os._exit(
+                status
+            )  # all output is written, and the interpreter's exit takes longer than the command
         sys.exit(status)
     from cdpengine.errors import PackageMissingError, packages_named
 

@@ -1,7 +1,7 @@
-"""The commands that act by requests: `run` does an action script, `serve` answers requests over HTTP.
+"""The commands for requests: `run` runs an action script, `serve` and `mcp` run servers.
 
-Rule: all of a script is read before the browser starts; each step is one line of output, and what the script says
-with `stop` is the last. The service's token is printed only when it was made now, and never logged.
+Rule: a script is parsed completely before the browser starts. Each step is one line of output; the answer of
+`stop` is the last line. The service's token is printed only when it is new, and never logged.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ def _check_url(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return None if value is None else absolute_url(ctx, param, value)
 
 
-@click.command(short_help="Do an action script.")
+@click.command(short_help="Run an action script.")
 @click.argument("script", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@click.option("--url", callback=_check_url, metavar="URL", help="Where to begin; a blank page without it.")
+@click.option("--url", callback=_check_url, metavar="URL", help="The first page; by default a blank one.")
 @click.option("--snapshot", "shows", is_flag=True, help="Print the page with its numbers at the end.")
 @json_option
 @browser_options
 def run(
     script: Path, url: str | None, shows: bool, as_json: bool, executable: str | None, endpoint: str | None
 ) -> None:
-    """Do the actions in SCRIPT ("-": standard input), one a line, to the first that fails.
+    """Run the actions in SCRIPT ("-": standard input), one a line, up to the first failure.
 
-    The numbers are those that `cdpengine snapshot --mode numbered` shows; lines that begin with # are comments.
+    The numbers are those of `cdpengine snapshot --mode numbered`. Lines that begin with # are comments.
 
     \b
     Actions:
@@ -72,7 +72,7 @@ def run(
             if opened.error is not None:
                 raise click.ClickException(opened.error.message)
             done = await run_script(actor, text)
-            # Without a snapshot, the tabs are asked for: their response has the dialogs that opened late.
+            # Without a snapshot, request the tabs: that response has the dialogs that opened late.
             last = {"kind": "snapshot", "mode": "numbered"} if shows else {"kind": "tabs"}
             return opened, done, await dispatch(actor, last)
 
@@ -104,7 +104,7 @@ def _describe(done: ScriptRun) -> dict[str, object]:
         {"line": step.line, "url": step.url, "response": to}
         for step, to in zip(done.steps, answers, strict=True)
     ]
-    # Of a script that is done to its first failure, that is the last.
+    # A script stops at its first failure, which is the last response.
     error = {} if done.ok or not answers or answers[-1] is None else {"error": answers[-1]["error"]}
     return {"ok": done.ok, "steps": steps, "answer": done.answer, **error}
 
@@ -114,7 +114,7 @@ def _say_steps(text: str, done: ScriptRun) -> None:
     for step in done.steps:
         failure = None if step.response is None else step.response.error
         words = lines[step.line - 1].strip()
-        # What is typed may be a secret.
+        # The typed string may be a secret.
         words = f"{words.partition(']')[0]}] ..." if words.startswith("type") else words
         if failure is None:
             say(f"{step.line}: {words}  {step.url or 'no page'}", err=True)
@@ -125,7 +125,7 @@ def _say_steps(text: str, done: ScriptRun) -> None:
 
 
 def _say_effects(response: ActResponse | None) -> None:
-    """Print what an action set off, and the dialogs that opened since the one before."""
+    """Print the effects of an action, and the dialogs that opened since the last one."""
     from cdpengine.act.response import describe_effects
 
     for line in () if response is None else describe_effects(response.effects):
@@ -136,12 +136,12 @@ def _say_effects(response: ActResponse | None) -> None:
 
 
 def token_path() -> Path:
-    """Return where the token is kept: in the user's folder for state."""
+    """Return the path of the token's file, in the user's folder for state."""
     return state_folder() / "token"
 
 
 def allowed_by(capabilities: Collection[str]) -> dict[str, Any]:
-    """Return what the settings of a service allow with these capabilities. A command can run any script."""
+    """Return the settings of a service with these capabilities. Commands can run any script."""
     return {
         "evaluate_enabled": not {"scripts", "wire"}.isdisjoint(capabilities),
         "commands_enabled": "wire" in capabilities,
@@ -167,7 +167,7 @@ _cache_option = click.option(
     is_flag=False,
     flag_value="user",
     metavar="[FILE]",
-    help="Offer the action cache in FILE; without FILE, that of the user.",
+    help="Offer the action cache in FILE; without FILE, the user's cache.",
 )
 
 
@@ -176,27 +176,31 @@ _cache_option = click.option(
 @click.option(
     "--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."
 )
-@click.option("--token-file", type=click.Path(path_type=Path), help="Where the token is; made if need be.")
 @click.option(
-    "--name", "hosts", multiple=True, metavar="HOST", help="A further name that it may be asked by."
+    "--token-file", type=click.Path(path_type=Path), help="The file of the token; created if needed."
 )
+@click.option("--name", "hosts", multiple=True, metavar="HOST", help="A further host name of the service.")
 @click.option(
-    "--origin", "origins", multiple=True, metavar="ORIGIN", help="A web page's origin that may ask it."
+    "--origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="The origin of a web page that may use the service.",
 )
-@click.option("--allow-private", is_flag=True, help="Let pages go to private networks and this machine.")
+@click.option("--allow-private", is_flag=True, help="Allow pages from private networks and this machine.")
 @click.option(
-    "--allow", multiple=True, metavar="HOST", help="Only these hosts (*.example.com: those below it)."
+    "--allow", multiple=True, metavar="HOST", help="Allow only these hosts (*.example.com: its subdomains)."
 )
-@click.option("--deny", multiple=True, metavar="HOST", help="Never these hosts.")
+@click.option("--deny", multiple=True, metavar="HOST", help="Block these hosts.")
 @click.option(
     "--files",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder of files that requests name.",
+    help="The folder for the files of requests.",
 )
 @click.option(
     "--profiles",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder of the profiles that sessions may have.",
+    help="The folder for the profiles of sessions.",
 )
 @click.option(
     "--mcp-capabilities",
@@ -204,28 +208,30 @@ _cache_option = click.option(
     multiple=True,
     callback=_check_capabilities,
     metavar="NAMES",
-    help="Tools besides the usual ones for clients of /mcp: more, scripts, storage, files.",
+    help="Further tools for clients of /mcp: more, scripts, storage, files.",
 )
 @_cache_option
-@click.option("--no-evaluate", is_flag=True, help="Refuse every request that runs a script of the caller's.")
+@click.option("--no-evaluate", is_flag=True, help="Refuse requests that run a script of the caller.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @viewport_option
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
 @click.option("--endpoint", metavar="URL", help="Use a running browser, and leave it running.")
-@click.option("--sessions", default=32, show_default=True, type=click.IntRange(1), help="The most sessions.")
+@click.option(
+    "--sessions", default=32, show_default=True, type=click.IntRange(1), help="Maximum number of sessions."
+)
 @click.option(
     "--idle",
     default=600,
     show_default=True,
     type=click.IntRange(1),
-    help="Seconds unused until one ends.",
+    help="Seconds until an idle session ends.",
 )
 @click.option(
     "--ending",
     default=5.0,
     show_default=True,
     type=click.FloatRange(0, min_open=True),
-    help="Seconds that requests may go on when it ends.",
+    help="Seconds that running requests get at shutdown.",
 )
 def serve(
     host: str,
@@ -249,10 +255,10 @@ def serve(
     idle: int,
     ending: float,
 ) -> None:
-    """Answer requests over HTTP: POST /act, /snapshot, /screenshot and others; /openapi.json has all of them.
+    """Answer requests over HTTP: POST /act, /snapshot, /screenshot and others; /openapi.json lists all.
 
-    Each request needs the header "Authorization: Bearer TOKEN". Pages may go to http and https addresses of the
-    internet, unless the options say otherwise. SIGTERM ends it in order, with status 0.
+    Each request needs the header "Authorization: Bearer TOKEN". By default, pages may open http and https
+    URLs on the internet. SIGTERM shuts the service down in order, with status 0.
 
     \b
     Example:
@@ -270,7 +276,7 @@ def serve(
     try:
         token, is_new = keep_token(place)
     except OSError as error:
-        raise click.ClickException(f"the token's file {place} cannot be used: {error.strerror}") from error
+        raise click.ClickException(f"cannot use the token's file {place}: {error.strerror}") from error
     settings = ServiceSettings(
         token=token,
         host=host,
@@ -298,9 +304,12 @@ def serve(
             with trio.open_signal_receiver(*_signals()) as signals:
                 async with run_service(settings) as listening:
                     say(f"listening on {listening.url}", err=True)
-                    say(f"the token is in {place}" + (f", and is {token}" if is_new else ""), err=True)
+                    say(f"the token is in {place}" + (f": {token}" if is_new else ""), err=True)
                     number: int = await anext(signals)
-                    say(f"ending; what runs has {ending:g} s (a second signal ends it at once)", err=True)
+                    say(
+                        f"ending; running requests have {ending:g} s (a second signal ends it immediately)",
+                        err=True,
+                    )
                     nursery.start_soon(_end_at_next, signals)
                 return number
 
@@ -308,7 +317,9 @@ def serve(
         number = trio.run(run)
     except OSError as error:
         raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}") from error
-    if number != signal.SIGTERM:  # which is how a service is ended; the others end it as they do all commands
+    if (
+        number != signal.SIGTERM
+    ):  # SIGTERM is the usual way to end a service; the others end it like all commands
         sys.exit(128 + number)
 
 
@@ -317,13 +328,13 @@ def _cache_file(given: str | None) -> Path | Literal["user"] | None:
 
 
 def _signals() -> list[int]:
-    """Return the signals that end a service, but for those that are ignored, as with nohup."""
+    """Return the signals that end a service, without ignored ones, as with nohup."""
     ending = {signal.SIGINT, signal.SIGTERM, *ENDING_SIGNALS}
     return [each for each in ending if signal.getsignal(each) is not signal.SIG_IGN]
 
 
 async def _end_at_next(signals: AsyncIterator[int]) -> None:
-    """End the process at once when one more signal comes: the system then ends the browser through its pipe."""
+    """End the process immediately at the next signal: the system then ends the browser through its pipe."""
     end_by(await anext(signals))
 
 
@@ -337,18 +348,22 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
     multiple=True,
     callback=_check_capabilities,
     metavar="NAMES",
-    help="Tools besides the usual ones: more, scripts, files, storage, wire, performance, cache; with commas.",
+    help="Further tools, comma-separated: more, scripts, files, storage, wire, performance, cache.",
 )
 @click.option(
-    "--max-tokens", default=2_000, show_default=True, type=click.IntRange(100), help="The most of an answer."
+    "--max-tokens",
+    default=2_000,
+    show_default=True,
+    type=click.IntRange(100),
+    help="Maximum length of a result.",
 )
 @click.option(
     "--output-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder of what is too long for an answer, kept; without, a temporary one.",
+    help="The folder for long results, which is kept; by default a temporary one.",
 )
 @_cache_option
-@click.option("--no-private", is_flag=True, help="Keep pages from private networks and this machine.")
+@click.option("--no-private", is_flag=True, help="Block pages from private networks and this machine.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @viewport_option
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
@@ -364,9 +379,9 @@ def mcp(
     executable: str | None,
     endpoint: str | None,
 ) -> None:
-    """Serve one client over standard input and output, by the Model Context Protocol.
+    """Serve one client over standard input and output, using the Model Context Protocol.
 
-    An MCP client starts it by itself: give it this command.
+    The MCP client starts this command.
 
     \b
     Example:
@@ -394,7 +409,7 @@ def mcp(
                 cache=_cache_file(cache),
                 url_policy=UrlPolicy(
                     allow_private=not no_private,
-                    private_remedy="a server that is started without --no-private",
+                    private_remedy="a server without --no-private",
                 ),
                 endpoint=endpoint,
                 executable=executable,
@@ -406,7 +421,7 @@ def mcp(
                 await run_on_stdio(partial(service.perform, "mcp"), offered, outputs)
 
     async def run() -> int:
-        """Serve until the client closes its end, or a signal comes; return that, 0 for none."""
+        """Serve until the client closes the input or a signal arrives; return the signal, or 0."""
         ended_by: list[int] = []
         async with open_body_nursery() as nursery:
             with trio.open_signal_receiver(*_signals()) as signals, trio.CancelScope() as serving:
@@ -424,6 +439,6 @@ def mcp(
     try:
         number = trio.run(run)
     except OSError as error:
-        raise click.ClickException(f"the folder for outputs cannot be used: {error.strerror}") from error
+        raise click.ClickException(f"cannot use the folder for outputs: {error.strerror}") from error
     if number not in (0, signal.SIGTERM):
         sys.exit(128 + number)

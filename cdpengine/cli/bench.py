@@ -1,6 +1,6 @@
-"""`cdpengine bench`: measure a browser, yours or one that is started, and say what is slow and why.
+"""`cdpengine bench`: measure a running or a new browser, and explain slow results.
 
-Rule: this file only shows; what is measured and what is made of it, is in cdpengine/bench.py.
+Rule: this module only prints; the measurements and their evaluation are in cdpengine/bench.py.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _page_url(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     "--browser", "executable", metavar="PATH|CHANNEL", help="Without ENDPOINT: the browser to start."
 )
 @click.option(
-    "--rounds", type=click.IntRange(1, 1000), default=5, show_default=True, help="How often to repeat."
+    "--rounds", type=click.IntRange(1, 1000), default=5, show_default=True, help="Number of repetitions."
 )
 @click.option("--quick", is_flag=True, help="One short round: orders of magnitude only.")
 @record_options
@@ -46,10 +46,10 @@ def _page_url(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 def bench(
     endpoint: str | None, url: str | None, executable: str | None, rounds: int, quick: bool, as_json: bool
 ) -> None:
-    """Measure the browser at ENDPOINT (http://host:port or ws://...), or one that is started for it.
+    """Measure the browser at ENDPOINT (http://host:port or ws://...), or a new one.
 
-    It works in tabs of its own, which it closes; nothing is listened on. The median is what counts, p95 is what
-    one of twenty is worse than. What cannot be measured is said with its reason; the exit status is then 1.
+    It works in new tabs, which it closes, and opens no port. The median is the main figure; 5 % of the
+    rounds are slower than p95. If a measurement fails, its reason is printed and the exit status is 1.
 
     \b
     Examples:
@@ -99,7 +99,7 @@ def bench(
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    """Give what shows the progress: a bar on standard error where that is a terminal, nothing elsewhere."""
+    """Return a progress display: a bar on standard error in a terminal, otherwise nothing."""
     if not sys.stderr.isatty():
         yield lambda _done, _all, _next: None
         return
@@ -140,5 +140,5 @@ def _print(report: BenchReport, advice: list[str]) -> None:
                 escape_line(each.detail),
             )
     console.print(table)
-    for words in advice or ["Nothing here is slow for a reason that these figures show."]:
+    for words in advice or ["These figures show no cause of slowness."]:
         console.print(f"- {escape_line(words)}", style="yellow" if advice else "green")

@@ -1,4 +1,4 @@
-"""`cdpengine cache`: what the action cache knows, as tables; entries deleted, exported and imported."""
+"""`cdpengine cache`: show, delete, export and import the entries of the action cache."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ _HOUR, _DAY = 3_600.0, 86_400.0
 
 def _file_options(command: F) -> F:
     for option in (
-        click.option("--owner", metavar="NAME", help="Whose entries; without, those of the configuration."),
+        click.option(
+            "--owner", metavar="NAME", help="The owner of the entries; by default the configured one."
+        ),
         click.option(
             "--file",
             "path",
             metavar="FILE",
             type=click.Path(path_type=Path, dir_okay=False),
-            help="The file of the cache; without, that of the user.",
+            help="The file of the cache; by default the user's cache.",
         ),
         json_option,
     ):
@@ -43,7 +45,7 @@ def _file_options(command: F) -> F:
 def _with_cache(
     path: Path | None, owner: str | None, use: Callable[[ActionCache], Awaitable[T]], *, as_json: bool
 ) -> T:
-    """Open the cache, and return what `use` makes of it."""
+    """Open the cache, and return the result of `use`."""
 
     async def work() -> T:
         from cdpengine.cache import ActionCache, read_config
@@ -58,12 +60,12 @@ def _with_cache(
         return trio.run(work)
 
 
-@click.group("cache", short_help="Show and keep in order what the action cache knows.")
+@click.group("cache", short_help="Show and manage the entries of the action cache.")
 def cache() -> None:
-    """Show and keep in order what the action cache knows.
+    """Show and manage the entries of the action cache.
 
-    The file is encrypted where CDPENGINE_CACHE_KEY or the user's keyring has its key. Its options are those of
-    cache.toml in the user's folder for configuration, and of CDPENGINE_CACHE_... in the environment.
+    The file is encrypted if CDPENGINE_CACHE_KEY or the user's keyring has its key. Options come from
+    cache.toml in the user's folder for configuration, and from CDPENGINE_CACHE_... in the environment.
     """
 
 
@@ -72,12 +74,14 @@ def cache() -> None:
 @click.option(
     "--limit", "most", default=50, show_default=True, type=click.IntRange(1), help="So many at most."
 )
-@click.option("--offset", default=0, show_default=True, type=click.IntRange(0), help="Leave out so many.")
+@click.option(
+    "--offset", default=0, show_default=True, type=click.IntRange(0), help="Number of entries to skip."
+)
 @_file_options
 def list_(
     scenario: str | None, most: int, offset: int, as_json: bool, path: Path | None, owner: str | None
 ) -> None:
-    """List the entries, or those of SCENARIO, the latest used first."""
+    """List the entries, or those of SCENARIO, latest used first."""
 
     async def read(opened: ActionCache) -> tuple[Sequence[CacheEntry], int, Mapping[str, str]]:
         found = await opened.list(scenario, limit=most, offset=offset)
@@ -88,7 +92,7 @@ def list_(
         print_json({"count": size, "entries": [_describe(entry) for entry in entries], "damaged": damaged})
         return
     if not entries and not damaged:
-        say("there are no entries")
+        say("no entries")
     elif entries:
         print_table(_columns(entries, time.time()), width=limit(), advice="--json has all")
     for identity, reason in damaged.items():
@@ -136,7 +140,7 @@ def _describe(entry: CacheEntry) -> dict[str, Any]:
 def show(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
     """Print ENTRY, an id of `cdpengine cache list`, as JSON.
 
-    `statistics` are how its runs ended, and `rule` says when it is not used any more.
+    `statistics` are the outcomes of its runs, and `rule` explains when it is no longer used.
     """
 
     async def find(opened: ActionCache) -> dict[str, Any]:
@@ -144,7 +148,7 @@ def show(entry: str, as_json: bool, path: Path | None, owner: str | None) -> Non
 
         found = await opened.get(entry)
         if found is None:
-            raise CacheMissError(f"entry {entry}", "any page", "there is no such entry")
+            raise CacheMissError(f"entry {entry}", "any page", "no entry has this id")
         return _describe(found) | describe_runs(found, opened.config.failures)
 
     print_json(_with_cache(path, owner, find, as_json=as_json))
@@ -154,54 +158,54 @@ def show(entry: str, as_json: bool, path: Path | None, owner: str | None) -> Non
 @click.argument("entry")
 @_file_options
 def versions(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """List ENTRY and its older versions, the newest first."""
+    """List ENTRY and its older versions, newest first."""
     found = _with_cache(path, owner, lambda opened: opened.versions(entry), as_json=as_json)
     if as_json:
         print_json({"versions": [_describe(each) for each in found]})
     elif not found:
-        say("there is no such entry")
+        say("no entry has this id")
     else:
         print_table(_columns(found, time.time()), width=limit(), advice="--json has all")
 
 
-@cache.command(short_help="Use an older version of an entry again.")
+@cache.command(short_help="Restore an older version of an entry.")
 @click.argument("entry")
 @click.argument("version", type=click.IntRange(1))
 @_file_options
 def restore(entry: str, version: int, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Make VERSION of ENTRY its newest one; `cdpengine cache versions ENTRY` lists them."""
+    """Make VERSION of ENTRY the current one; `cdpengine cache versions ENTRY` lists them."""
     kept = _with_cache(path, owner, lambda opened: opened.restore(entry, version), as_json=as_json)
     if as_json:
         print_json(_describe(kept))
     else:
-        say(f"version {version} is used again, as version {kept.version}")
+        say(f"version {version} is restored as version {kept.version}")
 
 
 @cache.command(short_help="Delete an entry.")
 @click.argument("entry")
 @_file_options
 def delete(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Delete ENTRY with its versions, also one that cannot be read."""
+    """Delete ENTRY with its versions, even if it is unreadable."""
     deleted = _with_cache(path, owner, lambda opened: opened.delete(entry), as_json=as_json)
     if as_json:
         print_json({"deleted": deleted})
     else:
-        say("deleted" if deleted else "there is no such entry")
+        say("deleted" if deleted else "no entry has this id")
 
 
 @cache.command(short_help="Report that an entry did something wrong.")
 @click.argument("entry")
 @_file_options
 def report(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Count a run of ENTRY as failed, though each of its steps was done."""
+    """Count a run of ENTRY as failed, although all of its steps succeeded."""
     still = _with_cache(path, owner, lambda opened: opened.report_error(entry), as_json=as_json)
     if as_json:
         print_json({"stillUsed": still})
     else:
-        say("counted" if still else "counted; it is not used any more")
+        say("counted" if still else "counted; the entry is no longer used")
 
 
-@cache.command(short_help="Print what is known for a sentence and a page.")
+@cache.command(short_help="Print the scenario and the entry for a sentence and a page.")
 @click.argument("sentence")
 @click.argument("url")
 @click.option("--variant", metavar="NAME", help="Only the entry of this variant.")
@@ -209,10 +213,10 @@ def report(entry: str, as_json: bool, path: Path | None, owner: str | None) -> N
 def lookup(
     sentence: str, url: str, variant: str | None, as_json: bool, path: Path | None, owner: str | None
 ) -> None:
-    """Print which scenario SENTENCE is about, and its entry for a page with the address URL.
+    """Print the scenario that SENTENCE is about, and its entry for the page at URL.
 
-    The entry uses all values that SENTENCE says. Its other variants follow: only a page tells them apart.
-    "-" in place of SENTENCE reads it from standard input.
+    The entry uses all values in SENTENCE. Its other variants follow: only a page shows which one applies.
+    With "-" instead of SENTENCE, it is read from standard input.
     """
     sentence = sys.stdin.read() if sentence == "-" else sentence
 
@@ -235,12 +239,12 @@ def lookup(
 @cache.command(short_help="List the scenarios.")
 @_file_options
 def scenarios(as_json: bool, path: Path | None, owner: str | None) -> None:
-    """List the scenarios, with their variables and how their runs ended."""
+    """List the scenarios, with their variables and the outcomes of their runs."""
     found = _with_cache(path, owner, lambda opened: opened.scenarios(), as_json=as_json)
     if as_json:
         print_json({"scenarios": [attrs.asdict(each) for each in found]})
     elif not found:
-        say("there are no entries")
+        say("no entries")
     else:
         columns = [
             Column("scenario", [each.scenario for each in found], figure=False),
@@ -252,10 +256,10 @@ def scenarios(as_json: bool, path: Path | None, owner: str | None) -> None:
         print_table(columns, width=limit())
 
 
-@cache.command(short_help="Print what the cache is worth.")
+@cache.command(short_help="Print statistics of the cache.")
 @_file_options
 def stats(as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Print hits, misses, runs, and estimates of the tokens and the time that were saved."""
+    """Print hits, misses, runs, and the estimated savings in tokens and time."""
     found = _with_cache(path, owner, lambda opened: opened.statistics(), as_json=as_json)
     if as_json:
         print_json({**attrs.asdict(found), "hit_rate": found.hit_rate, "success_rate": found.success_rate})
@@ -277,7 +281,7 @@ def stats(as_json: bool, path: Path | None, owner: str | None) -> None:
 def clear(
     scenario: str | None, everything: bool, as_json: bool, path: Path | None, owner: str | None
 ) -> None:
-    """Delete the entries of SCENARIO, or with --all those of every scenario."""
+    """Delete the entries of SCENARIO, or with --all those of all scenarios."""
     if everything == (scenario is not None):
         raise click.UsageError("give a scenario, or --all")
     deleted = _with_cache(path, owner, lambda opened: opened.clear(scenario), as_json=as_json)
@@ -287,46 +291,46 @@ def clear(
         say(f"{deleted} deleted")
 
 
-@cache.command(short_help="Have an entry learned anew.")
+@cache.command(short_help="Have an entry learned again.")
 @click.argument("entry")
 @_file_options
 def refresh(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Have ENTRY not be used any more: what is learned next becomes its next version."""
+    """Stop using ENTRY. The next recording of its scenario becomes its next version."""
     refreshed = _with_cache(path, owner, lambda opened: opened.refresh(entry), as_json=as_json)
     if as_json:
         print_json({"refreshed": refreshed})
     else:
-        say("it is learned anew" if refreshed else "it was not in use")
+        say("it will be learned again" if refreshed else "it was not in use")
 
 
 @cache.command("export", short_help="Print all entries as JSON, to be imported elsewhere.")
-@click.option("--typed", is_flag=True, help="Entries that hold typed text, too; they are left out otherwise.")
+@click.option("--typed", is_flag=True, help="Include entries that contain typed text.")
 @_file_options
 def export_(typed: bool, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Print all entries as JSON. How many were left out is said on standard error."""
+    """Print all entries as JSON. The number of omitted entries goes to standard error."""
     found = _with_cache(path, owner, lambda opened: opened.export(typed=typed), as_json=as_json)
     say_lines(found.text.rstrip("\n"))
-    say(f"{found.entries} exported, {found.left_out} left out", err=True)
+    say(f"{found.entries} exported, {found.left_out} omitted", err=True)
 
 
-@cache.command("import", short_help="Take the entries of an export.")
+@cache.command("import", short_help="Import the entries of an export.")
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@click.option("--replace", is_flag=True, help="Put them in place of those that are there.")
+@click.option("--replace", is_flag=True, help="Replace existing entries.")
 @_file_options
 def import_(source: Path, replace: bool, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Take the entries of SOURCE ("-": standard input), which `cdpengine cache export` printed."""
+    """Import the entries of SOURCE ("-": standard input), the output of `cdpengine cache export`."""
     text = sys.stdin.buffer.read() if str(source) == "-" else source.read_bytes()
     done = _with_cache(path, owner, lambda opened: opened.import_(text, replace=replace), as_json=as_json)
     if as_json:
         print_json(attrs.asdict(done))
     else:
-        say(f"{done.added} added, {done.replaced} replaced, {done.kept} kept as they were")
+        say(f"{done.added} added, {done.replaced} replaced, {done.kept} kept unchanged")
 
 
-@cache.command(short_help="Print what a language model is to know of the cache.")
+@cache.command(short_help="Print instructions about the cache for a language model.")
 @_file_options
 def guide(as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Print the text for the prompt of a language model, with the scenarios that are known."""
+    """Print instructions for the prompt of a language model, with the known scenarios."""
     text = _with_cache(path, owner, lambda opened: opened.guide(), as_json=as_json)
     if as_json:
         print_json({"guide": text})

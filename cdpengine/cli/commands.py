@@ -1,10 +1,10 @@
-"""The command group, and how every command ends: its exit status, its last message, and what a signal does to it.
+"""The command group, and the end of each command: its exit status, its last message, and its reaction to signals.
 
-Rule: only here are errors turned into messages and exit statuses; the commands let them pass. On Ctrl-C, SIGTERM
-or SIGHUP the whole of a command is cancelled in trio, and so unwound: recordings get their last line, the browser
-ends, its profile goes. Where no trio runs, the signal is raised as an exception. A second signal does not disturb
-that; a third one ends the process on the spot. A signal that is ignored (nohup, a job in the background) stays
-ignored.
+Rule: only this module turns errors into messages and exit statuses; the commands let them pass. On Ctrl-C,
+SIGTERM or SIGHUP, the whole command is cancelled in trio and unwinds: recordings get their last line, the
+browser ends, its profile is removed. If trio is not running, the signal is raised as an exception. A second
+signal does not interrupt that; a third one ends the process immediately. Ignored signals (nohup, background
+jobs) stay ignored.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from cdpengine.shell.client import VERBS
 DONE = 0
 FAILED = 1
 USED_WRONGLY = 2
-TIMED_OUT = 3  # of an evaluation: told apart from a script that threw
-INTERRUPTED = 130  # 128 + SIGINT, what shells give and expect; 143 and 129 are those of SIGTERM and SIGHUP
+TIMED_OUT = 3  # an evaluation timed out; a script that throws has another status
+INTERRUPTED = 130  # 128 + SIGINT, as in shells; 143 and 129 are for SIGTERM and SIGHUP
 
 
 _WHERE = {
@@ -71,11 +71,11 @@ _WHERE = {
     "serve": "acting:serve",
     "trace": "traces.commands:trace",
 }
-"""Each command's module in this folder, and its name there."""
+"""The module of each command in this folder, and its name there."""
 
 
 class _Loaded(MutableMapping[str, click.Command]):
-    """The commands by their names. Each is loaded when it is asked for: one command needs little of the others."""
+    """The commands by name. Each is loaded on first use, because most commands need few modules."""
 
     def __init__(self) -> None:
         self._commands: dict[str, click.Command] = {}
@@ -90,7 +90,7 @@ class _Loaded(MutableMapping[str, click.Command]):
         self._commands[name] = command
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError("a command cannot be taken out")
+        raise TypeError("commands cannot be removed")
 
     def __iter__(self) -> Iterator[str]:
         return iter(_WHERE | self._commands)
@@ -136,11 +136,11 @@ _FOREIGN = {
     }.items()
     for name in names.split()
 }
-"""Commands of agent-browser, playwright-cli and browser-use, and ours for the same."""
+"""Commands of agent-browser, playwright-cli and browser-use, by our equivalent."""
 
 
 class _Commands(click.Group):
-    """The group, whose help lists the verbs of the browser that stays as well."""
+    """The group; its help also lists the verbs of the running browser."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -160,7 +160,7 @@ class _Commands(click.Group):
         from cdpengine.shell.verbs import TABLE
 
         super().format_commands(ctx, formatter)
-        with formatter.section("For the page of the browser that stays"):
+        with formatter.section("For the page of the running browser"):
             formatter.write_dl([(verb.name, verb.meaning) for verb in TABLE])
 
 
@@ -171,21 +171,21 @@ class _Commands(click.Group):
 )
 @click.version_option(__version__, prog_name="cdpengine")
 def commands() -> None:
-    """See and drive Chrome from the shell: one page, one command, one answer.
+    """Read and control Chrome from the shell: one page, one command, one answer.
 
-    `cdpengine open URL` starts a browser that stays for the commands below, until `cdpengine close`. Each command
-    that loads a URL by itself has one of its own: the one named by --browser or the environment variable
-    CDPENGINE_BROWSER, or else the first one that is installed; it is started headless with a temporary profile and
-    ends with the command.
+    `cdpengine open URL` starts a browser that keeps running for the commands below, until `cdpengine close`.
+    Each command that loads a URL starts a separate browser: the one named by --browser or the environment
+    variable CDPENGINE_BROWSER, or the first installed one. It is headless, has a temporary profile and ends
+    with the command.
 
-    Exit status: 0 done, 1 failed, 2 used wrongly, 3 an evaluation ran out of time, 4 no background service; 130,
-    143 or 129 ended by Ctrl-C, SIGTERM or SIGHUP, with everything taken down in order: recordings whole, the
-    browser ended, its profile removed. A second signal does not disturb that; a third ends the command at once.
+    Exit status: 0 success, 1 failure, 2 wrong usage, 3 evaluation timeout, 4 no background service; 130,
+    143 or 129 ended by Ctrl-C, SIGTERM or SIGHUP, after an orderly end: recordings are complete, the
+    browser ended, its profile removed. A second signal does not interrupt that; a third ends the command.
     """
 
 
 def run_command(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run one command and exit with its status. `arguments` are those after the program's name; None: its own."""
+    """Run one command and exit with its status. `arguments` are those after the program's name; None: sys.argv."""
     status = run_interruptible(partial(_run, arguments))
     if arguments is None and status < SIGNALLED:
         _end_process(status)
@@ -193,10 +193,10 @@ def run_command(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _end_process(status: int) -> None:
-    """End the process at once: all is done, and to take its modules apart takes Python 80 ms and more.
+    """End the process immediately: Python's normal exit takes 80 ms or more to tear down modules.
 
-    What was registered for the end is done. Where output cannot be written, or a thread still runs, Python's own
-    end says so, or waits for it.
+    Registered exit functions run first. If output cannot be written or a thread is still running, use Python's
+    normal exit, which reports that or waits.
     """
     if any(not each.daemon and each is not threading.main_thread() for each in threading.enumerate()):
         return
@@ -214,7 +214,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         say_lines(error.format_message())
         return USED_WRONGLY
     except click.ClickException as error:
-        # It quotes what was given: file names, and URLs with passwords.
+        # The message quotes arguments: file names, and URLs with passwords.
         shown, message = io.StringIO(), error.format_message()
         error.show(shown)
         text = shown.getvalue().rstrip("\n").replace(message, escape_line(hide_secrets(message)))
@@ -231,11 +231,12 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output left, as `| head` does. Python would complain again when it flushes at exit.
+        # The reader of the output has ended, as with `| head`. Python would report that again when it flushes
+        # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
-        # Where the system lacks something, modules and trio's own loop fail too, before anything of ours runs.
+        # Without system resources, imports and trio's loop fail too, before any code of the command.
         lack = shortage_of(error) or missing_package(error)
         if lack is None:
             raise
@@ -245,15 +246,15 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 SIGNALLED = 128
-"""What is added to a signal's number for the exit status."""
+"""Offset between a signal's number and the exit status."""
 
 
 class Ended(BaseException):
-    """A signal asks the command to end. Raised where no trio runs; SIGINT is raised as KeyboardInterrupt."""
+    """A signal requests the end of the command. Raised if trio is not running; SIGINT raises KeyboardInterrupt."""
 
 
 class _Interruption:
-    """Takes the signals while a command runs."""
+    """Handles signals while a command runs."""
 
     def __init__(self) -> None:
         self.wishes = Wishes()
@@ -261,7 +262,7 @@ class _Interruption:
         self._taken: dict[int, Any] = {}
 
     def install(self) -> None:
-        """Take the signals that would end this process."""
+        """Handle the signals that would end this process."""
         for number in (signal.SIGINT, *ENDING_SIGNALS):
             handler = signal.getsignal(number)
             if handler in (signal.SIG_DFL, signal.default_int_handler):
@@ -274,7 +275,7 @@ class _Interruption:
             signal.signal(number, signal.SIG_IGN)
 
     def uninstall(self) -> None:
-        """Give the signals back."""
+        """Restore the previous handlers."""
         for number, handler in self._taken.items():
             signal.signal(number, handler)
 
@@ -284,13 +285,13 @@ class _Interruption:
         try:
             trio.lowlevel.current_trio_token().run_sync_soon(cancel_main_task)
         except trio.RunFinishedError:
-            return  # trio is ending by itself; the exit status will tell
-        except RuntimeError:  # no trio runs
+            return  # trio is already ending; the exit status has the result
+        except RuntimeError:  # trio is not running
             raise (KeyboardInterrupt if number == signal.SIGINT else Ended) from None
 
 
 def run_interruptible(run: Callable[[], int]) -> int:
-    """Run a command, in the main thread. Return its exit status: 128 + the signal's number where one ended it."""
+    """Run a command in the main thread. Return its exit status: 128 + the signal's number if a signal ended it."""
     interruption = _Interruption()
     interruption.install()
     status = 0
@@ -303,14 +304,14 @@ def run_interruptible(run: Callable[[], int]) -> int:
         if not _is_interruption(error):
             traceback.print_exception(error)
     if interruption.wishes.first is None:
-        # A signal may end the process now, with nothing undone but this. What fails here fails again, and is
-        # reported, when Python ends.
+        # A signal may end the process now: only the flush is missing. An error here occurs again, and is
+        # reported, when Python exits.
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
         interruption.uninstall()
         return status
-    # No signal may end the process with another status now. Python gives handlers up while it ends, but leaves
-    # signals ignored; until then the third one still counts, should a thread not let it end.
+    # From here on no signal may end the process with another status. At exit, Python restores handlers but keeps
+    # ignored signals. Until then the third signal still counts, in case a thread blocks the exit.
     interruption.is_over = True
     atexit.register(interruption.ignore)
     _flush()
@@ -324,7 +325,7 @@ def _is_interruption(error: BaseException) -> bool:
 
 
 def _flush() -> None:
-    """Write what was printed. What is for a terminal that has been closed goes nowhere, and is no failure."""
+    """Flush the output. Output for a closed terminal is lost, which is no failure."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(ValueError):  # it was closed
             try:

@@ -1,8 +1,8 @@
-"""`cdpengine demo`: the engine at work on a small shop of its own, served on loopback.
+"""`cdpengine demo`: a tour of the engine on a small shop, served on loopback.
 
-Rule: a step says what it did only after the page itself has confirmed it; a step that did not do what it says ends
-the tour. The tour prints nothing: it reports every step to the command, which prints. The server serves the files
-of demo_site/ and nothing else, and it ends with its `with` block.
+Rule: a step reports success only after the page has confirmed it; a failed step ends the tour. The tour prints
+nothing: it reports each step to the command, which prints. The server serves only the files of demo_site/, and
+ends with its `with` block.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 
 
 SHOWN_LINES = 22
-"""Lines of the snapshot that are printed; the rest is counted."""
+"""Number of printed lines of the snapshot; the rest is counted."""
 
 
 PLAIN_WIDTH = 110
-"""Columns of the summary where the output is no terminal."""
+"""Width of the summary if the output is no terminal, in columns."""
 
 
-@click.command(short_help="See, click, type, hover and evaluate on a page of its own.")
+@click.command(short_help="See, click, type, hover and evaluate on a demo page.")
 @click.option("--headful", is_flag=True, help="Show the browser's window.")
 @click.option(
-    "--keep-open", is_flag=True, help="Leave browser and shop open after the last step, until Ctrl-C."
+    "--keep-open", is_flag=True, help="Keep browser and shop open after the last step, until Ctrl-C."
 )
 @click.option(
     "--browser",
@@ -60,8 +60,8 @@ PLAIN_WIDTH = 110
 def demo(headful: bool, keep_open: bool, executable: str | None) -> None:
     """See, click, type, hover and evaluate on a small shop page, and survive a script that never ends.
 
-    The page is served on loopback by this command itself. Every step is checked against the page's own state and
-    printed with its time; the exit status is 1 when one does not hold.
+    This command serves the page on loopback. It checks each step against the page's state and
+    prints it with its time. If a step fails, the exit status is 1.
 
     \b
     Example:
@@ -103,7 +103,7 @@ def _print_snapshot(console: Console, text: str) -> None:
     for line in lines[:SHOWN_LINES]:
         console.print(f"           | {line}", style="cyan", markup=False)
     if len(lines) > SHOWN_LINES:
-        console.print(f"           | ... {len(lines) - SHOWN_LINES} lines more", style="cyan", markup=False)
+        console.print(f"           | ... {len(lines) - SHOWN_LINES} more lines", style="cyan", markup=False)
 
 
 def _print_summary(console: Console, steps: list[Step], *, held: bool) -> None:
@@ -111,7 +111,7 @@ def _print_summary(console: Console, steps: list[Step], *, held: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.ASCII2 if not sys.stdout.isatty() else box.ROUNDED, title="The demo in short")
+    table = Table(box=box.ASCII2 if not sys.stdout.isatty() else box.ROUNDED, title="Summary")
     table.add_column("step")
     table.add_column("what the page showed", overflow="fold")
     table.add_column("ms", justify="right")
@@ -124,17 +124,15 @@ def _print_summary(console: Console, steps: list[Step], *, held: bool) -> None:
     console.print()
     console.print(table, soft_wrap=False)
     done = sum(step.held for step in steps)
-    console.print(
-        f"{done} of {len(steps)} steps did what they say" + ("." if held else "; the last one did not.")
-    )
+    console.print(f"{done} of {len(steps)} steps succeeded" + ("." if held else "; the last one failed."))
 
 
-async def _close_now(page: Page) -> None:  # noqa: ARG001 - the tour gives the page to a caller that wants to stay
+async def _close_now(page: Page) -> None:  # noqa: ARG001 - the tour passes the page to a caller that keeps it open
     await trio.lowlevel.checkpoint()
 
 
 async def _keep_open(page: Page) -> None:
-    """Stay until Ctrl-C, or until the tab or the browser is closed by hand."""
+    """Wait until Ctrl-C, or until the user closes the tab or the browser."""
 
     async def until_closed() -> None:
         with contextlib.suppress(SessionGoneError, ConnectionLostError):
@@ -152,17 +150,17 @@ async def _keep_open(page: Page) -> None:
 # --- the tour ------------------------------------------------------------------------------------------------
 
 PRICES = {"Espresso cup": 1800, "Tea bowl": 3250}
-"""Cents, in the order of the page's first two "Add to cart" buttons."""
+"""Prices in cents, in the order of the page's first two "Add to cart" buttons."""
 
 COUPON, PERCENT_OFF = "SLOW10", 10
 HUNG_TIMEOUT = 0.5
 HUNG_SLACK = 0.5
-"""Seconds: a hung script is given up on after the first, and the tour fails when it took the second longer."""
+"""Timeout for a hung script, and the additional time after which the tour fails, in seconds."""
 
 
 @attrs.define
 class Step:
-    """One step: what was tried, what was seen, how long it took in seconds, and whether it held."""
+    """One step: its title, its result, its duration in seconds, and whether it succeeded."""
 
     title: str
     seen: str = ""
@@ -171,12 +169,12 @@ class Step:
 
 
 class StepFailed(Exception):
-    """A step did not do what it says; the step has been reported with the reason."""
+    """A step failed; it has been reported with the reason."""
 
 
 @attrs.define
 class Tour:
-    """Runs the steps and reports each one when it has ended, in `on_step`."""
+    """Runs the steps and passes each finished one to `on_step`."""
 
     on_step: Callable[[Step], None]
     on_snapshot: Callable[[str], None]
@@ -185,7 +183,7 @@ class Tour:
 
     @contextmanager
     def step(self, title: str) -> Iterator[Step]:
-        """Time the body; what it raises on purpose becomes the step's own failure."""
+        """Time the block; its expected errors become the step's failure."""
         step = Step(title)
         start = time.perf_counter()
         try:
@@ -200,7 +198,7 @@ class Tour:
             self.on_step(step)
 
     async def run(self, browser_block: AbstractAsyncContextManager[Browser], url: str) -> None:
-        """Take the whole tour. Raises StepFailed at the first step that did not hold."""
+        """Run all steps. Raises StepFailed at the first failed one."""
         async with AsyncExitStack() as stack:
             with self.step("start the browser") as step:
                 browser = await stack.enter_async_context(browser_block)
@@ -218,7 +216,7 @@ class Tour:
             with self.step("close the browser") as step:
                 await stack.aclose()
                 if os.name == "posix":
-                    _check(not _is_alive(process_id), f"process {process_id} is still there")
+                    _check(not _is_alive(process_id), f"process {process_id} is still running")
                 step.seen = f"process {process_id} is gone"
 
     async def _open(self, browser: Browser, url: str) -> Page:
@@ -253,7 +251,7 @@ class Tour:
             await page.type(field, COUPON, submit=True)
             note = f"{PERCENT_OFF} % off, enjoy"
             await _expect(page, "document.querySelector('#coupon-note').textContent", note)
-            step.seen = f"the page says: {note}"
+            step.seen = f"the page shows: {note}"
 
     async def _hover(self, page: Page, snapshot: Snapshot) -> None:
         hidden = "Shipping and returns"
@@ -295,7 +293,7 @@ class Tour:
 
 
 class _NotSo(Exception):
-    """The page does not show what a step claims."""
+    """The page does not confirm a step."""
 
 
 def _check(holds: bool, otherwise: str) -> None:
@@ -309,7 +307,7 @@ async def _expect(page: Page, expression: str, expected: object) -> None:
 
 
 async def _browser_process(browser: Browser) -> int:
-    """Return the operating system's id of the browser's main process, which the browser reports."""
+    """Return the process id of the browser's main process, as reported by the browser."""
     reply = await browser.session.call("SystemInfo.getProcessInfo")
     return next(int(process["id"]) for process in reply["processInfo"] if process["type"] == "browser")
 
@@ -331,12 +329,12 @@ FILES = {
 }
 
 SHUTDOWN_POLL = 0.02
-"""Seconds between two looks at whether to stop: the longest that leaving the block waits for the server."""
+"""Interval between checks for the end, in seconds: the maximum delay of leaving the block."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        """Answer with one of the files, or 404."""
+        """Send one of the files, or 404."""
         found = FILES.get(self.path)
         if found is None:
             self.send_error(HTTPStatus.NOT_FOUND)
@@ -357,14 +355,14 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore a browser that left before it had its answer: a closed tab does that."""
+        """Ignore a browser that disconnected before its response, as a closed tab does."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 @contextmanager
 def serve_shop() -> Iterator[str]:
-    """Serve the shop while the body runs; gives its URL."""
+    """Serve the shop during the block; gives its URL."""
     with _Server(("127.0.0.1", 0), _Handler) as server:
         thread = threading.Thread(
             target=server.serve_forever, args=(SHUTDOWN_POLL,), name="demo shop", daemon=True

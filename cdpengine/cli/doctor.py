@@ -1,7 +1,7 @@
-"""`cdpengine doctor`: what is here, what works, and what to do about the rest.
+"""`cdpengine doctor`: checks of the environment, with advice.
 
-Rule: a check never raises for what it examines; it answers with a Finding, whose advice says what to do next.
-"warn" is for what works now and may bite later, "fail" for what does not work.
+Rule: a check does not raise for faults that it finds; it returns a Finding with advice. "warn" means that it works
+now but may fail later, "fail" that it does not work.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from cdpengine.errors import BrowserNotFoundError, EngineError
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
-@click.command(short_help="Check that everything works here, and say what to do.")
+@click.command(short_help="Check the environment, and give advice.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @partial(browser_options, recordings=2)
 def doctor(as_json: bool, executable: str | None, endpoint: str | None) -> None:
     """Check Python, the packages, the browser, its sandbox, and one round trip by each transport.
 
-    Each line is ok, warn or fail, and says what to do when it is not ok. The exit status is 1 when any fails.
+    Each line is ok, or warn or fail with advice. The exit status is 1 if any check fails.
 
     \b
     Examples:
@@ -76,16 +76,16 @@ def _print(status: str, subject: str, detail: str, advice: str) -> None:
 OLDEST_PYTHON = (3, 11)
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - only looked at
 SMALL_SHARED_MEMORY = 256 << 20
-"""Bytes. Docker gives 64 MB by default, and pages with large pictures crash there."""
+"""Recommended minimum in bytes. Docker's default is 64 MB, and pages with large pictures crash there."""
 SMALL_TEMPORARY_SPACE = 200 << 20
-"""Bytes. A fresh profile takes a few MB, a session with a cache takes more."""
+"""Recommended minimum in bytes. A new profile takes a few MB, a session with a cache takes more."""
 
 ROUND_TRIPS = 100
 
 
 @attrs.frozen
 class Finding:
-    """What one check found. `advice` is empty when there is nothing to do."""
+    """The result of one check. `advice` is empty if no action is needed."""
 
     subject: str
     status: Literal["ok", "warn", "fail"]
@@ -94,7 +94,7 @@ class Finding:
 
 
 async def check_all(source: Source, report: Callable[[Finding], None]) -> None:
-    """Run every check that makes sense for `source`, reporting each finding as it is made."""
+    """Run all checks that apply to `source`, and report each finding immediately."""
     report(check_python())
     for finding in check_packages():
         report(finding)
@@ -114,7 +114,7 @@ async def check_all(source: Source, report: Callable[[Finding], None]) -> None:
 
 
 def check_python() -> Finding:
-    """Look at the Python that runs this."""
+    """Check the Python version."""
     detail = f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}"
     if sys.version_info < OLDEST_PYTHON:
         return Finding("python", "fail", detail, "Install Python 3.11 or newer.")
@@ -125,42 +125,40 @@ _EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
 
 
 def check_packages() -> Iterator[Finding]:
-    """Look at cdpengine's own requirements, as its metadata lists them; those of extras may be missing."""
+    """Check the requirements of cdpengine in its metadata; those of extras are optional."""
     from importlib import metadata
 
     versions: list[str] = []
     try:
         requirements = metadata.requires("cdpengine") or []
     except metadata.PackageNotFoundError:
-        yield Finding(
-            "packages", "warn", "cdpengine runs without being installed", "python -m pip install --editable ."
-        )
+        yield Finding("packages", "warn", "cdpengine is not installed", "python -m pip install --editable .")
         return
     for requirement in requirements:
         wanted, _, marker = requirement.partition(";")
         name = re.split(r"[^A-Za-z0-9._-]", wanted, maxsplit=1)[0]
         extra = _EXTRA.search(marker)
         if name == "cdpengine":
-            continue  # the extra that is all others
+            continue  # the extra that includes all others
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             if extra is not None:
                 what = f"cdpengine[{extra[1]}]"
                 advice = f"python -m pip install '{what}'"
-                yield Finding(name, "warn", f"not installed; {what} brings it", advice)
+                yield Finding(name, "warn", f"not installed; {what} includes it", advice)
                 continue
             yield Finding(
                 name,
                 "fail",
-                f"not installed (wanted: {wanted.strip()})",
+                f"not installed (required: {wanted.strip()})",
                 f"python -m pip install '{wanted.strip()}'",
             )
     yield Finding("packages", "ok", ", ".join(versions))
 
 
 async def check_browser(wanted: str | None) -> Finding:
-    """Find the browser that `launch` would start, and ask its version."""
+    """Find the browser that `launch` would start, and its version."""
     from cdpengine._launch.find import find_browser, read_version
 
     try:
@@ -168,30 +166,32 @@ async def check_browser(wanted: str | None) -> Finding:
     except BrowserNotFoundError as error:
         return Finding("browser", "fail", f"no {error.wanted} was found", error.advice)
     except EngineError as error:
-        return Finding("browser", "fail", str(error), "Name another with --browser or CDPENGINE_BROWSER.")
+        return Finding(
+            "browser", "fail", str(error), "Choose another one with --browser or CDPENGINE_BROWSER."
+        )
     version = await read_version(found)
     detail = f"{found.product} ({found.channel}), {found.path}"
     if not version:
-        return Finding("browser", "warn", f"{detail}, tells no version", f"Try: {found.path} --version")
+        return Finding("browser", "warn", f"{detail}, reports no version", f"Try: {found.path} --version")
     return Finding("browser", "ok", f"{detail}, version {version}")
 
 
 def check_sandbox() -> Finding:
-    """Say whether the browser's sandbox can work here."""
+    """Check whether the browser's sandbox can work."""
     if sys.platform != "linux":
-        return Finding("sandbox", "ok", f"the one of {platform.system()}")
+        return Finding("sandbox", "ok", f"that of {platform.system()}")
     if os.geteuid() == 0:
         return Finding(
             "sandbox",
             "warn",
-            "off: Chrome has none for root, so it is started with --no-sandbox",
-            "Run as another user before you open pages that you do not trust.",
+            "off: Chrome has no sandbox for root, so it is started with --no-sandbox",
+            "Run as another user before you open untrusted pages.",
         )
     for setting, blocking, remedy in _NAMESPACE_SETTINGS:
         try:
             value = Path(setting).read_text().strip()
         except OSError:
-            continue  # this kernel does not have the setting, so it cannot stand in the way
+            continue  # this kernel does not have the setting
         if value == blocking:
             return Finding(
                 "sandbox",
@@ -208,14 +208,14 @@ _NAMESPACE_SETTINGS = (
     (
         "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
         "1",
-        "take a packaged Chrome, or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        "use a packaged Chrome, or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
     ),
 )
-"""Kernel settings that take the sandbox away: (file, blocking value, remedy)."""
+"""Kernel settings that disable the sandbox: (file, blocking value, remedy)."""
 
 
 def check_shared_memory() -> Finding:
-    """Look at /dev/shm, through which Chrome's processes share pictures."""
+    """Check /dev/shm, through which Chrome's processes share pictures."""
     if sys.platform != "linux":
         return Finding("shared memory", "ok", "not limited by a file system here")
     try:
@@ -238,16 +238,18 @@ def check_shared_memory() -> Finding:
 
 
 def check_temporary_space() -> Finding:
-    """Look at the folder in which temporary profiles are made."""
+    """Check the folder for temporary profiles."""
     folder = tempfile.gettempdir()
     free = shutil.disk_usage(folder).free
     detail = f"{folder} has {_size(free)} free"
     if not os.access(folder, os.W_OK):
         return Finding(
-            "temporary folder", "fail", f"{folder} cannot be written to", "Set TMPDIR to one that can."
+            "temporary folder", "fail", f"{folder} is not writable", "Set TMPDIR to a writable folder."
         )
     if free < SMALL_TEMPORARY_SPACE:
-        return Finding("temporary folder", "warn", detail, "Make room there, or set TMPDIR to a larger one.")
+        return Finding(
+            "temporary folder", "warn", detail, "Free some space there, or set TMPDIR to a larger one."
+        )
     return Finding("temporary folder", "ok", detail)
 
 
@@ -273,10 +275,8 @@ async def check_round_trip(
 
 def _advice(source: Source) -> str:
     if source.endpoint is not None:
-        return "Start Chrome with --remote-debugging-port=9222 and give its address, http://127.0.0.1:9222."
-    return (
-        "Run the browser by hand with --headless --dump-dom about:blank to see what it says, or name another."
-    )
+        return "Start Chrome with --remote-debugging-port=9222 and pass its address, http://127.0.0.1:9222."
+    return "Run the browser with --headless --dump-dom about:blank to see its output, or choose another one."
 
 
 def _size(count: float) -> str:

@@ -1,6 +1,7 @@
-"""`cdpengine map`: a function done for each line of a file, with progress; interrupted, the same command goes on.
+"""`cdpengine map`: run a function for each line of a file, with progress; an interrupted run can be continued.
 
-Rule: this file only parses and shows; what is read, done and written is cdpengine/pool/mapping.
+Rule: this module only parses and prints; reading inputs, running the function and writing results is in
+cdpengine/pool/mapping.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ if TYPE_CHECKING:
     from cdpengine.pool.members import Members
 
 SHOWN_EACH = 10.0
-"""Seconds between two lines about the progress, where standard error is no terminal."""
+"""Interval between progress lines if standard error is no terminal, in seconds."""
 
 _REDRAWN_EACH = 0.25
 
 AHEAD = 1000
-"""Inputs that are read ahead: those of a host that has to be waited for hold up no others."""
+"""Number of inputs that are read ahead, so that inputs of a slow host do not block the others."""
 
 
-@click.command("map", short_help="Do a function for each line of a file, in many pages at once.")
+@click.command("map", short_help="Run a function for each line of a file, in many pages at the same time.")
 @click.argument("function")
 @click.argument("inputs", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @click.option(
@@ -42,20 +43,20 @@ AHEAD = 1000
     required=True,
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where results go; where it is there, the run goes on.",
+    help="The file of results; if it exists, the run continues.",
 )
 @click.option(
     "--failures",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where failures go; OUT.failures.jsonl for OUT.jsonl by default.",
+    help="The file of failures; by default OUT.failures.jsonl for OUT.jsonl.",
 )
 @click.option(
     "--files",
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where pictures and archives go, each as a file; else they stand in their line.",
+    help="The folder for pictures and archives; by default they are part of their line.",
 )
 @click.option(
     "--pages",
@@ -63,7 +64,7 @@ AHEAD = 1000
     default=20,
     show_default=True,
     metavar="N",
-    help="Pages at once in each browser.",
+    help="Number of pages in each browser.",
 )
 @click.option(
     "--browsers",
@@ -71,7 +72,7 @@ AHEAD = 1000
     default=1,
     show_default=True,
     metavar="N",
-    help="Browsers to start; with --endpoint, connections to each.",
+    help="Number of browsers; with --endpoint, of connections to each.",
 )
 @click.option(
     "--browser",
@@ -89,7 +90,7 @@ AHEAD = 1000
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Have the workers of Dask do it: tcp://host:8786. --browsers and --pages are those of each worker.",
+    help="Use the workers of Dask: tcp://host:8786. --browsers and --pages are those of each worker.",
 )
 @click.option(
     "--retries",
@@ -97,7 +98,7 @@ AHEAD = 1000
     default=0,
     show_default=True,
     metavar="N",
-    help="How often more to try what failed by the browser or the network.",
+    help="Number of retries after failures of the browser or the network.",
 )
 @click.option(
     "--timeout",
@@ -105,18 +106,18 @@ AHEAD = 1000
     default=60,
     show_default=True,
     metavar="S",
-    help="Seconds that one attempt may take.",
+    help="Timeout of one attempt, in seconds.",
 )
 @click.option(
     "--no-manners",
     is_flag=True,
-    help="Visit foreign hosts without their robots.txt, and as fast as they answer.",
+    help="Ignore robots.txt and the rate limit for foreign hosts.",
 )
-@click.option("--retry-failures", is_flag=True, help="Do what failed in earlier runs again.")
+@click.option("--retry-failures", is_flag=True, help="Retry the failures of earlier runs.")
 @click.option(
     "--once",
     is_flag=True,
-    help="Begin no input twice: one that was under way when a run ended fails. By default it is done again.",
+    help="Begin no input twice: inputs that were running when a run ended fail. By default they run again.",
 )
 @json_option
 def map_(
@@ -137,19 +138,19 @@ def map_(
     once: bool,
     as_json: bool,
 ) -> None:
-    """Do FUNCTION for each line of INPUTS ("-": standard input), and append each result to a file as one line.
+    """Run FUNCTION for each line of INPUTS ("-": standard input), and append each result as a line to a file.
 
     FUNCTION is one of markdown, snapshot, screenshot, har, links, or your own `async def name(page, item)`:
     module.py:name, or package.module:name. A line that begins with { or a quotation mark is JSON, an object (with
-    an address as "url") or a text; any other line is an address. Empty lines are left out.
+    a URL as "url") or a string; any other line is a URL. Empty lines are ignored.
 
-    Interrupted, killed or out of disk, the same command goes on where it ended: an input with a line among the
-    results or failures is not done again. Those that were under way are done again, unless --once. INPUTS may
-    have grown at its end meanwhile. To begin anew, remove the results, the failures and OUT.journal.
+    If a run was interrupted or killed, or the disk was full, the same command continues it: an input with a
+    result or failure does not run again. Inputs that were running do, unless --once. INPUTS may
+    have new lines at its end. To start over, remove the results, the failures and OUT.journal.
 
-    Foreign hosts are visited with manners: robots.txt is obeyed, 2 pages of a host at once, one a second begun.
+    For foreign hosts, robots.txt is obeyed, with at most 2 pages of a host at a time and one new page a second.
 
-    Exit status 0 when all inputs are done, 1 when some failed, in this run or before.
+    The exit status is 0 if all inputs succeeded, 1 if some failed, in this run or before.
 
     \b
     Examples:
@@ -253,9 +254,9 @@ def _tell_end(files: MapFiles, counts: MapCounts, *, as_json: bool) -> None:
         before = f", {counts.failed_before} of them before" if counts.failed_before else ""
         parts.append(f"{counts.all_failed} failed ({files.failures}{before})")
     if counts.left:
-        parts.append(f"{counts.left} left: the same command goes on")
+        parts.append(f"{counts.left} left: the same command continues")
     elif counts.left is None:
-        parts.append("not all of standard input was read: the same command goes on with the same lines")
+        parts.append("not all of standard input was read: the same command continues with the same lines")
     say("; ".join(parts), err=True)
 
 
@@ -264,7 +265,7 @@ def _tell_end(files: MapFiles, counts: MapCounts, *, as_json: bool) -> None:
 
 @asynccontextmanager
 async def _progress(counts: MapCounts) -> AsyncIterator[None]:
-    """Show how it goes while the block lasts: a bar in a terminal, elsewhere a line now and then."""
+    """Show the progress during the block: a bar in a terminal, otherwise a line at intervals."""
     if not sys.stderr.isatty():
         async with open_body_nursery() as nursery:
             nursery.start_soon(_each, SHOWN_EACH, lambda: say(_describe(counts), err=True))
@@ -300,7 +301,7 @@ def _describe(counts: MapCounts) -> str:
     known = "" if counts.total is None else f" of {counts.total}"
     text = f"{counts.all_done + counts.all_failed}{known}, {counts.rate:.1f} a second, {counts.all_failed} failed"
     if counts.left and counts.rate:
-        text += f", some {_tell_time(counts.left / counts.rate)} left"
+        text += f", about {_tell_time(counts.left / counts.rate)} left"
     return text
 
 

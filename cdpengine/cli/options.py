@@ -1,9 +1,9 @@
-"""What several commands share: the choice of a browser, URLs, one page to work on, and files to write.
+"""Shared options of commands: the choice of a browser, URLs, one page to work on, and files to write.
 
-Rule: a value that cannot work is refused while the command line is parsed, before any browser starts. A file that
-exists is refused by name, with exit status 2, unless --force is given; the same holds at the moment when it is
-written, for a file that came up meanwhile. "-" is standard output where a command says so; devices and named pipes
-are written to as they are.
+Rule: an impossible value is refused while the command line is parsed, before a browser starts. An existing file
+is refused with exit status 2, unless --force is given. The same applies when a file is written, in case it was
+created meanwhile. "-" is standard output where a command documents it. Devices and named pipes are written
+directly.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 CLOSE_GRACE = 2.0
-"""Seconds that closing our page in somebody else's browser may take when the command ends."""
+"""Timeout for closing our page in a running browser at the end of the command, in seconds."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class SharedCommand(click.Command):
-    """A command that loads a URL, and by the same name a verb for the page of the browser that stays."""
+    """A command that loads a URL; its name is also a verb for the page of the running browser."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help of the verb below that of the command."""
@@ -48,14 +48,14 @@ class SharedCommand(click.Command):
 
 
 class Failed(Exception):
-    """The command did its work and the result is a failure, which was printed already."""
+    """The command has printed a failure as its result."""
 
 
 _VIEWPORT = "cdpengine.viewport"
 
 
 def given_viewport() -> tuple[int, int] | None:
-    """Return what --viewport of the command that runs says."""
+    """Return the value of --viewport of the running command."""
     from cdpengine._emulation.options import DEFAULT_VIEWPORT
 
     context = click.get_current_context(silent=True)
@@ -70,9 +70,9 @@ def _take_viewport(ctx: click.Context, _param: click.Parameter, value: tuple[int
 
 @attrs.frozen
 class Source:
-    """Which browser to use: a running one at `endpoint`, or one to start (`executable`, None for any).
+    """The browser to use: a running one at `endpoint`, or one to start (`executable`, None for any).
 
-    `viewport` is that of the pages that the command opens: what --viewport says.
+    `viewport` is the viewport of the pages that the command opens, from --viewport.
     """
 
     executable: str | None
@@ -93,9 +93,9 @@ class Source:
         transport: Literal["websocket", "pipe"] | None = None,
         debugging_port: int | None = None,
     ) -> AsyncIterator[Browser]:
-        """Start the browser, as these options of `launch` say, or connect to it.
+        """Start the browser with these options of `launch`, or connect to it.
 
-        One that was started ends with the block.
+        A started browser ends with the block.
         """
         import cdpengine
 
@@ -116,9 +116,9 @@ class Source:
     async def open_page(
         self, url: str | None, *, timeout: float, activity: ActivityOptions | None = None
     ) -> AsyncIterator[Page]:
-        """Open one new tab and load `url` in it within `timeout` seconds; without a URL, take the first page.
+        """Open a new tab and load `url` in it within `timeout` seconds; without a URL, use the first page.
 
-        What the new tab does is kept as `activity` says. A tab that was opened is closed with the block.
+        `activity` configures the recording of the new tab's activity. The new tab is closed with the block.
         """
         async with self.open() as browser:
             if url is None:
@@ -129,18 +129,18 @@ class Source:
                 await page.goto(url, timeout=timeout)
                 yield page
             finally:
-                # A browser that was started by us ends anyway; a running one must not be left with our tab.
+                # A browser that we started ends anyway; a running one must not keep our tab.
                 if self.endpoint is not None:
                     with trio.move_on_after(CLOSE_GRACE, shield=True), contextlib.suppress(EngineError):
                         await page.close()
 
 
 def state_folder() -> Path:
-    """Return where commands keep what lasts: in the user's folder for state."""
+    """Return the user's folder for persistent state of commands."""
     return Path(places.state_folder())
 
 
-# The options say the same as the environment variables, for this process.
+# These options have the effect of the environment variables, for this process.
 
 
 def _take_record(recordings: int, ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
@@ -153,7 +153,7 @@ def _take_record(recordings: int, ctx: click.Context, param: click.Parameter, va
 
 
 def _take_flag(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
-    """Return what sets an environment variable of that name to "1" where a flag is given."""
+    """Return a callback that sets an environment variable to "1" if its flag is given."""
 
     def take(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         if value:
@@ -165,14 +165,14 @@ def _take_flag(name: str) -> Callable[[click.Context, click.Parameter, bool], No
 def record_options(command: F, *, recordings: int = 1) -> F:
     """Add --record, --unredacted, --keep-arguments and --force.
 
-    `recordings` is how many browsers the command opens at most.
+    `recordings` is the maximum number of browsers that the command opens.
     """
     command = click.option(
         "--keep-arguments",
         is_flag=True,
         expose_value=False,
         callback=_take_flag("CDPENGINE_RECORD_KEEP_ARGUMENTS"),
-        help="With --record: keep the texts that scripts are given and return.",
+        help="With --record: keep the arguments and results of scripts.",
     )(command)
     command = click.option(
         "--unredacted",
@@ -208,7 +208,7 @@ class _Viewport(click.ParamType):  # type: ignore[type-arg]
 
 
 def viewport_option(command: F, *, expose_value: bool = True) -> F:
-    """Add --viewport. Where the command does not get its value, `Source` does."""
+    """Add --viewport. If the command does not get its value, `Source` does."""
     return click.option(
         "--viewport",
         type=_Viewport(),
@@ -221,13 +221,13 @@ def viewport_option(command: F, *, expose_value: bool = True) -> F:
 
 
 def browser_options(command: F, *, recordings: int = 1) -> F:
-    """Add --browser, --endpoint and --viewport, and what `record_options` adds."""
+    """Add --browser, --endpoint and --viewport, and the options of `record_options`."""
     command = record_options(command, recordings=recordings)
     command = viewport_option(command, expose_value=False)
     command = click.option(
         "--endpoint",
         metavar="URL",
-        help="Use a running browser: http://host:port or ws://... It is left running.",
+        help="Use a running browser: http://host:port or ws://... It keeps running.",
     )(command)
     return click.option(
         "--browser",
@@ -248,12 +248,12 @@ def timeout_option(what: str, default_ms: int) -> Callable[[F], F]:
         default=default_ms,
         show_default=True,
         metavar="N",
-        help=f"Milliseconds that {what} may take.",
+        help=f"Timeout for {what}, in milliseconds.",
     )
 
 
 def absolute_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    """Pass a URL on; refuse a host without a scheme, or a path, with what was probably meant."""
+    """Return a URL; refuse a host without a scheme, or a path, and suggest the intended URL."""
     problem, meant = url_problem(value)
     if problem:
         advice = f"; did you mean {meant}?" if meant else ""
@@ -271,26 +271,26 @@ _NAMED = "cdpengine.files"
 
 
 def may_overwrite() -> bool:
-    """Say whether the command that runs was given --force."""
+    """Return whether the running command has --force."""
     return bool(click.get_current_context().meta.get(_FORCE))
 
 
 def force_option(command: F) -> F:
-    """Add --force, unless another option of the command has brought it along."""
+    """Add --force, unless another option of the command has added it."""
     if any(each.name == "force" for each in getattr(command, "__click_params__", ())):
         return command
     return click.option(
         "--force",
         is_flag=True,
-        is_eager=True,  # known before the files are looked at
+        is_eager=True,  # processed before the file options
         expose_value=False,
         callback=_take_force,
-        help="Overwrite files that exist.",
+        help="Overwrite existing files.",
     )(command)
 
 
 def output_option(text: str, *, dash: bool = False, default: str | None = None) -> Callable[[F], F]:
-    """Add --output and --force. `dash`: "-" is standard output. Without a `default` it has to be given."""
+    """Add --output and --force. `dash`: "-" is standard output. Without a `default` it is required."""
 
     def add(command: F) -> F:
         return click.option(
@@ -307,31 +307,29 @@ def output_option(text: str, *, dash: bool = False, default: str | None = None) 
 
 
 def new_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
-    """Pass a file's name on; refuse that of a file that exists, and one that another option names too."""
+    """Return a file name; refuse an existing file, and one that another option also names."""
     if value is not None and str(value) != "-":
         check_new_file(ctx, param, value)
     return value
 
 
 def check_new_file(ctx: click.Context, param: click.Parameter, path: Path) -> None:
-    """Refuse as `new_file` does."""
+    """Refuse the files that `new_file` refuses."""
     from cdpengine._launch.private_files import is_taken
 
     if not path.absolute().parent.is_dir():
-        raise click.BadParameter(f"{path}: there is no such folder", ctx, param)
+        raise click.BadParameter(f"{path}: the folder does not exist", ctx, param)
     if not ctx.meta.get(_FORCE) and is_taken(path):
         raise click.BadParameter(f"{path} exists already; --force overwrites it", ctx, param)
     named: dict[str, str] = ctx.meta.setdefault(_NAMED, {})
     option = param.opts[0]
     other = named.setdefault(os.path.realpath(path), option)
     if other != option and not path.is_char_device():
-        raise click.BadParameter(
-            f"{path} is the file of {other} too; give each a file of its own", ctx, param
-        )
+        raise click.BadParameter(f"{path} is also the file of {other}; use different files", ctx, param)
 
 
 def _take_force(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     if value:
         ctx.meta[_FORCE] = True
-        # What the environment has recorded is a file of the command as well.
+        # The recording that the environment requests is a file of the command, too.
         os.environ["CDPENGINE_RECORD_OVERWRITE"] = "1"

@@ -1,14 +1,14 @@
 """Printing: text, tables that fit the terminal, and JSON in one shape for all commands.
 
-Rule: only here is anything printed, so that no command can forget that a page's text may be meant for the
-terminal. Text goes through `say` or `say_lines`, tables through `safe_console`; both escape it. With --json,
-standard output is one JSON document whatever happens; an error is {"error": {"type", "message", ...}} with the
-error's own fields beside them, without secrets, and the exit status is the same as without --json. Width is
-counted in columns, as a terminal does (most CJK characters take two), not in characters.
+Rule: only this module prints, so that no command can forget to escape a page's text, which could control the
+terminal. Text is printed by `say` or `say_lines`, tables by `safe_console`; both escape it. With --json, standard
+output is always one JSON document. An error is {"error": {"type", "message", ...}} with the error's attributes,
+without secrets, and with the same exit status as without --json. Width is counted in terminal columns (most CJK
+characters take two), not in characters.
 
-The first column of a table tells the rows apart. Where there is not room for all columns, figures are left out,
-the least important first, and named below the table; then texts are cut, so far as rows that differ still look
-different, and at last the first column is folded.
+The first column of a table identifies the rows. If not all columns fit, figures are omitted, the least important
+first, and named below the table. Then texts are cut, as long as different rows still look different. Finally the
+first column is folded.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 def say(
     text: str, *, err: bool = False, paint: Callable[[str], str] | None = None, columns: int | None = None
 ) -> None:
-    """Print one line, whatever is in it, to standard output or (`err`) standard error.
+    """Print one line with any content to standard output or (`err`) standard error.
 
-    `columns` cuts it; `paint` colours it, where there are colours.
+    `columns` is its maximum width; `paint` colours it if colours are enabled.
     """
     _print(escape_line(text), err=err, paint=paint, columns=columns)
 
 
 def say_lines(text: str, *, err: bool = False, paint: Callable[[str], str] | None = None) -> None:
-    """Print a text that may have several lines; what is foreign in it cannot command a terminal."""
+    """Print a string of one or several lines. Foreign content cannot control the terminal."""
     _print(escape_lines(text), err=err, paint=paint, columns=None)
 
 
@@ -58,23 +58,23 @@ def _print(safe: str, *, err: bool, paint: Callable[[str], str] | None, columns:
 
 
 def show_progress(text: str) -> None:
-    """Put a text in the place of the present line of the terminal that is standard error; "" clears it."""
+    """Replace the current line of the terminal on standard error; "" clears it."""
     click.echo(f"\r\x1b[K{printable(escape_line(text), sys.stderr)}", nl=False, err=True)
 
 
 def print_json(document: object) -> None:
-    """Print a value as one JSON document, bytes as base64; what a terminal could obey is escaped."""
+    """Print a value as one JSON document, bytes as base64; terminal controls are escaped."""
     from cdpengine._plain import to_plain
 
     plain = to_plain(document)
     text = escape_json(_json.encode_text(plain, indent=2))
-    # Python's escapes, for what the output's encoding lacks, would be no JSON.
+    # Python's escapes for characters outside of the encoding would be invalid JSON.
     click.echo(text if printable(text) == text else _json.encode_ascii(plain, indent=2))
 
 
 @contextmanager
 def errors_as_json(*, wanted: bool) -> Iterator[None]:
-    """Print what the body raises as JSON too, when `wanted`; the message still goes to standard error."""
+    """If `wanted`, print errors of the block also as JSON; the message still goes to standard error."""
     try:
         with packages_named():
             yield
@@ -89,8 +89,8 @@ def errors_as_json(*, wanted: bool) -> Iterator[None]:
 
 
 def describe_error(error: EngineError) -> dict[str, object]:
-    """Return the error's type, its message and its own fields, without secrets."""
-    # RemoteError has a `message` of its own: Chrome's words, which are part of ours.
+    """Return the error's type, message and attributes, without secrets."""
+    # RemoteError has an attribute `message`, which is only Chrome's part of the message.
     description: dict[str, object] = {"type": type(error).__name__, "message": str(error)}
     for name, value in describe_fields(error).items():
         description.setdefault(name, value)
@@ -100,33 +100,33 @@ def describe_error(error: EngineError) -> dict[str, object]:
 # --- the terminal --------------------------------------------------------------------------------------------
 
 PLAIN_WIDTH = 160
-"""Columns where the output is no terminal, and COLUMNS says nothing."""
+"""Width in columns if the output is no terminal and COLUMNS is not set."""
 
 
 def width() -> int:
-    """Return the columns of the terminal."""
+    """Return the width of the terminal in columns."""
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
 def limit() -> int | None:
-    """Return the columns that what is printed may take; None for any: no terminal, and COLUMNS says nothing."""
+    """Return the maximum width of output in columns; None for any: no terminal, and COLUMNS is not set."""
     given = os.environ.get("COLUMNS", "")
     return width() if sys.stdout.isatty() or (given.isdecimal() and int(given)) else None
 
 
 def has_colours() -> bool:
-    """Say whether standard output takes colours: it is a terminal, and NO_COLOR is not set."""
+    """Return whether standard output supports colours: it is a terminal, and NO_COLOR is not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def printable(text: str, stream: IO[str] | None = None) -> str:
-    """Return the text with what the encoding of the stream (standard output) lacks written as escapes."""
+    """Return the string with escapes for characters outside of the encoding of the stream (standard output)."""
     encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def fit(text: str, columns: int) -> tuple[str, int]:
-    """Return the text, cut so that it takes at most `columns` columns ("..." at its end), and those it takes."""
+    """Return the string, cut to at most `columns` columns ("..." at its end), and its width."""
     from rich.cells import cell_len, set_cell_size
 
     length = cell_len(text)
@@ -137,7 +137,7 @@ def fit(text: str, columns: int) -> tuple[str, int]:
 
 
 def safe_console(**options: Any) -> Console:
-    """Return a console of rich's, with its `options`, that escapes each text that it is given as a `str`."""
+    """Return a rich console with these `options` that escapes each `str`."""
     from rich.console import Console
 
     class SafeConsole(Console):
@@ -148,7 +148,7 @@ def safe_console(**options: Any) -> Console:
 
 
 def fit_middle(text: str, columns: int) -> str:
-    """Return the text, cut so that it takes at most `columns` columns: "..." stands in its middle."""
+    """Return the string, cut to at most `columns` columns, with "..." in its middle."""
     from rich.cells import cell_len, chop_cells, set_cell_size
 
     if cell_len(text) <= columns:
@@ -156,13 +156,13 @@ def fit_middle(text: str, columns: int) -> str:
     kept = columns - len("...")
     if kept < 2:
         return fit(text, columns)[0]
-    # A wide character that a cut would halve is left out; turned around, the end of a text is its beginning.
+    # A wide character at the cut is omitted. The end of a string is the beginning of the reversed one.
     end = chop_cells(text[::-1], kept // 2)[0][::-1]
     return set_cell_size(text, kept - cell_len(end)).rstrip() + "..." + end
 
 
 def painter(styles: dict[str, str]) -> Callable[[str, str], str]:
-    """Return a function that colours a text by the name of a style, and changes nothing without colours."""
+    """Return a function that colours a string by the name of a style, or does nothing without colours."""
     if not has_colours():
         return lambda text, _style: text
     from rich.color import ColorSystem
@@ -178,20 +178,21 @@ def painter(styles: dict[str, str]) -> Callable[[str, str], str]:
 _GAP = "  "
 
 _FIRST_SHARE, _TEXT_SHARE = 0.6, 0.35
-"""Parts of the terminal that the first column, and each other column of text, gets before figures are left out."""
+"""Denominators of the width that the first and each other text column get before figures are omitted."""
 
 _STYLES = {"head": "bold", "rule": "dim", "note": "dim", "told": "yellow"}
 
 
 Cut = Literal["end", "middle", "fold"]
-"""How a text that is too long is made to fit: without its end, without its middle, or going on in more lines."""
+"""How to shorten a long string: cut its end, cut its middle, or continue it in more lines."""
 
 
 @attrs.frozen
 class Column:
-    """One column. `values` has a text for each row; a `figure` is never cut.
+    """One column. `values` has a string for each row; a `figure` is never cut.
 
-    Columns with the highest `yields` are left out first, those with 0 never; one without any value before all.
+    Columns with the highest `yields` are omitted first, those with 0 never. A column without any value is
+    omitted first.
     """
 
     name: str
@@ -201,13 +202,13 @@ class Column:
 
     @property
     def natural(self) -> int:
-        """The columns of the terminal that all of it takes."""
+        """The width of the whole column, in columns of the terminal."""
         return max(_length(text) for text in (self.name, *self.values))
 
 
 @attrs.frozen
 class Layout:
-    """Which columns are shown, how wide, and the names of the others. `cut` is how the first one is cut."""
+    """The visible columns with their widths, and the names of the others. `cut` applies to the first one."""
 
     columns: tuple[Column, ...]
     widths: tuple[int, ...]
@@ -216,7 +217,7 @@ class Layout:
 
 
 def lay_out(columns: Sequence[Column], width: int | None) -> Layout:
-    """Find a place for the columns in `width` columns of the terminal; None for as many as they take."""
+    """Lay out the columns in `width` columns of the terminal; None for unlimited."""
     first, *others = columns
     widths = {column.name: column.natural for column in columns}
     left_out: list[str] = []
@@ -239,10 +240,10 @@ def lay_out(columns: Sequence[Column], width: int | None) -> Layout:
             widths[column.name] = needed[column.name] + more
             room -= more
         if room < 0:
-            # Not even what cannot be left out has room: the first column is folded in what is left of it.
+            # Even the mandatory columns do not fit: fold the first column into the rest of the width.
             rest = _total([widths[each.name] for each in others]) + len(_GAP) if others else 0
             widths[first.name] = max(_LEAST, width - rest)
-    # Nothing is lost with a column that has no value: it is not named.
+    # An omitted column without values loses nothing, so it is not named.
     names = tuple(column.name for column in columns if column.name in left_out and any(column.values))
     shown = (first, *others)
     sizes = tuple(widths[column.name] for column in shown)
@@ -250,16 +251,16 @@ def lay_out(columns: Sequence[Column], width: int | None) -> Layout:
 
 
 _LEAST = 8
-"""Columns that a text gets at least."""
+"""Minimum width of a text column."""
 
 
 def print_table(
     columns: Sequence[Column], *, width: int | None, told: Collection[int] = (), advice: str = ""
 ) -> None:
-    """Print the table to standard output, in `width` columns of the terminal, None for as many as it takes.
+    """Print the table to standard output, in `width` columns of the terminal; None for unlimited.
 
-    Rows whose numbers are in `told` stand out. Where columns are left out, a line says which; `advice` is how to
-    see them.
+    Rows whose numbers are in `told` are highlighted. If columns are omitted, a line names them; `advice`
+    explains how to see them.
     """
     columns = [
         attrs.evolve(column, values=[printable(escape_line(text)) for text in column.values])
@@ -281,7 +282,7 @@ def print_table(
             print_line(line, "told" if number in told else "")
     if layout.left_out and width is not None:
         more = f"; {advice}" if advice else ""
-        note = f"left out at {width} columns: {', '.join(layout.left_out)}{more}"
+        note = f"omitted at {width} columns: {', '.join(layout.left_out)}{more}"
         for line in textwrap.wrap(note, width):
             print_line(line, "note")
 
@@ -304,12 +305,12 @@ def _row(layout: Layout, number: int) -> list[str]:
 
 def _cell(text: str, column: Column, size: int) -> str:
     padding = " " * max(0, size - _length(text))
-    # The first column, and other texts, stand on the left, figures under each other on the right.
+    # The first column and other texts are left-aligned, figures right-aligned.
     return padding + text if column.figure else text + padding
 
 
 def _least(column: Column) -> int:
-    """Return the fewest columns in which texts that differ still look different, cut at one of both places."""
+    """Return the minimum width at which different texts still look different with one of both cuts."""
     low, high = min(_LEAST, column.natural), column.natural
     while low < high:
         size = (low + high) // 2
@@ -321,7 +322,7 @@ def _least(column: Column) -> int:
 
 
 def _choose_cut(texts: Sequence[str], size: int) -> Cut:
-    """Return how texts can be cut to so many columns so that those that differ still do."""
+    """Return a way to cut texts to `size` columns so that different ones still differ."""
     different = set(texts)
     if len({fit(text, size)[0] for text in different}) == len(different):
         return "end"

@@ -1,8 +1,8 @@
 """The commands that write a page to a file: `har`, `trace-page`, `screenshot` and `pdf`.
 
-Rule: a file is written whole or not at all, and what cannot be made is refused before a browser starts. A page
-that never rests is written all the same: `har` has the requests of its loading, `trace-page` Chrome's own trace of
-it.
+Rule: a file is written completely or not at all, and impossible options are refused before a browser starts. A
+page that never becomes idle is still written: `har` has the requests of its loading, `trace-page` Chrome's
+trace of it.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 
 
 MOST_REQUESTS = 10_000
-"""Requests that are kept, if nobody says otherwise."""
+"""Default number of requests to keep."""
 
 
 @click.command(short_help="Write a page's requests as an HTTP archive.")
 @url_argument
-@output_option("Where to write; - is standard output.", dash=True)
-@click.option("--no-bodies", is_flag=True, help="Leave out the bodies of the responses.")
+@output_option("The file; - is standard output.", dash=True)
+@click.option("--no-bodies", is_flag=True, help="Omit the bodies of the responses.")
 @click.option(
     "--largest-body",
     type=click.IntRange(min=0),
     default=2**20,
     show_default=True,
     metavar="BYTES",
-    help="Leave out bodies above that size.",
+    help="Omit bodies above this size.",
 )
 @click.option(
     "--requests",
@@ -58,11 +58,11 @@ MOST_REQUESTS = 10_000
     default=MOST_REQUESTS,
     show_default=True,
     metavar="N",
-    help="How many of the latest requests to keep.",
+    help="Number of the latest requests to keep.",
 )
-@click.option("--no-settle", is_flag=True, help="Do not wait until the page is at rest after it has loaded.")
-@click.option("--with-secrets", is_flag=True, help="Leave cookies, tokens and posted data in it.")
-@timeout_option("the loading, the coming to rest and the archive, each,", 30_000)
+@click.option("--no-settle", is_flag=True, help="Do not wait until the page is idle after loading.")
+@click.option("--with-secrets", is_flag=True, help="Include cookies, tokens and posted data.")
+@timeout_option("each of loading, settling and archiving", 30_000)
 @json_option
 @browser_options
 def har(
@@ -78,10 +78,10 @@ def har(
     executable: str | None,
     endpoint: str | None,
 ) -> None:
-    """Load URL and write its requests and their answers as an HTTP archive (HAR 1.2), secrets redacted.
+    """Load URL and write its requests and responses as an HTTP archive (HAR 1.2), secrets redacted.
 
-    Browsers' developer tools and HAR viewers open it. The file is readable by its owner only. With --json, a
-    summary is printed.
+    Browsers' developer tools and HAR viewers open it. Only the owner can read the file. --json prints a
+    summary.
 
     \b
     Example:
@@ -91,7 +91,7 @@ def har(
     timeout = timeout_ms / 1000
     to_standard_output = str(output) == "-"
     if as_json and to_standard_output:
-        raise click.UsageError("--json prints a summary; give -o a FILE with it")
+        raise click.UsageError("--json prints a summary; use it with -o FILE")
     overwrite = may_overwrite()
 
     async def take() -> None:
@@ -102,7 +102,7 @@ def har(
         options = ActivityOptions(console=0, errors=0, requests=requests)
         async with source.open_page(url, timeout=timeout, activity=options) as page:
             if not no_settle:
-                # A page that never rests is archived all the same.
+                # A page that never becomes idle is still archived.
                 with contextlib.suppress(DeadlineExceededError):
                     await page.settled(timeout=timeout)
             archive = await page.activity.har(
@@ -142,16 +142,23 @@ _MB = 1e6
 
 @click.command("trace-page", short_help="Trace Chrome while it loads a page, for Perfetto.")
 @url_argument
-@output_option("The file: .json, or .pftrace (smaller, faster); .gz after it compresses.")
+@output_option("The file: .json, or .pftrace (smaller, faster); a further .gz compresses.")
 @click.option(
-    "--categories", metavar="NAMES", help="Chrome's categories or patterns, with commas: 'v8*,blink'."
+    "--categories", metavar="NAMES", help="Chrome's categories or patterns, comma-separated: 'v8*,blink'."
 )
-@click.option("--screenshots", is_flag=True, help="Put pictures of the page into it.")
+@click.option("--screenshots", is_flag=True, help="Include pictures of the page.")
 @click.option(
-    "--for", "seconds", type=click.FloatRange(0), default=0, metavar="S", help="Seconds after the load."
+    "--for",
+    "seconds",
+    type=click.FloatRange(0),
+    default=0,
+    metavar="S",
+    help="Seconds to trace after the load.",
 )
-@click.option("--buffer-mb", type=click.IntRange(1), metavar="N", help="Chrome's buffer; 200 MB by default.")
-@timeout_option("the loading and the writing, each,", 60_000)
+@click.option(
+    "--buffer-mb", type=click.IntRange(1), metavar="N", help="Size of Chrome's buffer; by default 200 MB."
+)
+@timeout_option("each of loading and writing", 60_000)
 @json_option
 @browser_options
 def trace_page(
@@ -168,7 +175,7 @@ def trace_page(
 ) -> None:
     """Load URL in a new tab and trace the browser meanwhile; https://ui.perfetto.dev opens the file.
 
-    Exit status 1 also where Chrome's buffer was too small, and the trace lacks some of what happened.
+    The exit status is also 1 if Chrome's buffer was too small and the trace is incomplete.
     """
     source = Source(executable, endpoint)
     timeout = timeout_ms / 1000
@@ -204,7 +211,7 @@ def trace_page(
         traced = f"{report.seconds:.1f} s traced, {report.written / _MB:.1f} MB{compressed}"
         say(f"{output}: {traced}. Open it at https://ui.perfetto.dev")
     if report.data_lost:
-        say("Error: Chrome's buffer was too small: the trace is not whole. Use --buffer-mb", err=True)
+        say("Error: Chrome's buffer was too small: the trace is incomplete. Use --buffer-mb", err=True)
         raise Failed
 
 
@@ -217,7 +224,7 @@ def _show(progress: TraceProgress) -> None:
 
 
 class _Numbers(click.ParamType):  # type: ignore[type-arg]
-    """Numbers with something in between, as 1280x720 or 0,0,300,200."""
+    """Numbers with a separator, as 1280x720 or 0,0,300,200."""
 
     def __init__(self, name: str, separator: str, count: int) -> None:
         self.name = name
@@ -242,20 +249,20 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg]
 @click.command(cls=SharedCommand, short_help="Save a page as a picture.")
 @url_argument
 @output_option("The file: .png, .jpg, .jpeg or .webp.")
-@click.option("--full-page", is_flag=True, help="All of the page, not only what is in view.")
+@click.option("--full-page", is_flag=True, help="The whole page, not only the viewport.")
 @click.option("--target", metavar="CSS", help="Only the first element that matches.")
 @click.option("--clip", type=_Numbers("X,Y,WIDTH,HEIGHT", ",", 4), help="Only this rectangle, in CSS pixels.")
 @click.option(
     "--format",
     "image_format",
     type=click.Choice(("png", "jpeg", "webp")),
-    help="The format, where the file's name does not say it.",
+    help="The format, if the file's name does not imply it.",
 )
 @click.option("--quality", type=click.IntRange(0, 100), help="For jpeg and webp.")
-@click.option("--scale", type=click.FloatRange(0.01, 10), help="Pixels of the picture per CSS pixel.")
-@click.option("--omit-background", is_flag=True, help="Leave transparent what the page does not paint.")
-@click.option("--refs", is_flag=True, help="Frame and label what has a ref in a snapshot.")
-@timeout_option("the loading and the picture, each,", 30_000)
+@click.option("--scale", type=click.FloatRange(0.01, 10), help="Picture pixels per CSS pixel.")
+@click.option("--omit-background", is_flag=True, help="Keep unpainted areas transparent.")
+@click.option("--refs", is_flag=True, help="Frame elements and label them with their refs.")
+@timeout_option("each of loading and the picture", 30_000)
 @json_option
 @browser_options
 def screenshot(
@@ -274,9 +281,9 @@ def screenshot(
     executable: str | None,
     endpoint: str | None,
 ) -> None:
-    """Load URL and save a picture of it. Pages of any height are taken whole with --full-page.
+    """Load URL and save a picture of it. --full-page supports pages of any height.
 
-    Without -o, `screenshot [FILE]` is of the page of the browser that `cdpengine open` started.
+    Without -o, `screenshot [FILE]` uses the page of the browser that `cdpengine open` started.
 
     \b
     Example:
@@ -327,17 +334,17 @@ def screenshot(
 @click.option(
     "--margin", metavar="LENGTH[,...]", help="One length, two or four: 1cm, or 1cm,2cm. 1 cm by default."
 )
-@click.option("--landscape", is_flag=True, help="The longer side across.")
-@click.option("--no-background", is_flag=True, help="Leave out colours and images behind the text.")
+@click.option("--landscape", is_flag=True, help="Use landscape orientation.")
+@click.option("--no-background", is_flag=True, help="Omit background colours and images.")
 @click.option(
-    "--scale", type=click.FloatRange(0.1, 2), default=1, show_default=True, help="How large things are."
+    "--scale", type=click.FloatRange(0.1, 2), default=1, show_default=True, help="The scale of the content."
 )
-@click.option("--pages", metavar="RANGES", help="Only these: 1-3,5.")
+@click.option("--pages", metavar="RANGES", help="Only these pages: 1-3,5.")
 @click.option("--header", metavar="HTML", help="Printed above each page.")
 @click.option("--footer", metavar="HTML", help="Printed below: '<span class=pageNumber></span>', say.")
-@click.option("--css-page-size", is_flag=True, help="The page's own @page size wins.")
-@click.option("--outline", is_flag=True, help="Bookmarks made of the headings.")
-@timeout_option("the loading and the printing, each,", 30_000)
+@click.option("--css-page-size", is_flag=True, help="Prefer the page's @page size.")
+@click.option("--outline", is_flag=True, help="Add bookmarks from the headings.")
+@timeout_option("each of loading and printing", 30_000)
 @json_option
 @browser_options
 def pdf(

@@ -1,6 +1,6 @@
-"""The commands that print what a page says: `snapshot`, `text`, `markdown` and `evaluate`.
+"""The commands that print the content of a page: `snapshot`, `text`, `markdown` and `evaluate`.
 
-Rule: the page's output is standard output, all else is standard error.
+Rule: the content goes to standard output, everything else to standard error.
 """
 
 from __future__ import annotations
@@ -40,30 +40,32 @@ _SOURCES = ("ax", "computed", "hybrid", "dom")
     type=click.Choice(_MODES),
     default="role",
     show_default=True,
-    help="How the page is written down.",
+    help="The format of the snapshot.",
 )
 @click.option(
     "--source",
     "read_from",
     type=click.Choice(_SOURCES),
-    help="Where to read it from; the best there is by default.",
+    help="The source of the snapshot; by default the best available one.",
 )
 @click.option("--frame", metavar="FRAME", help="Only this frame: its id, its name, or a pattern of its URL.")
-@click.option("--root", metavar="CSS", help="Only what is in the first element that matches.")
-@click.option("--interactive", is_flag=True, help="Only what can be acted on.")
-@click.option("--compact", is_flag=True, help="Leave out structure that holds nothing with a ref.")
+@click.option("--root", metavar="CSS", help="Only the content of the first element that matches.")
+@click.option("--interactive", is_flag=True, help="Only interactive elements.")
+@click.option("--compact", is_flag=True, help="Omit structure that contains no refs.")
 @click.option("--max-depth", type=click.IntRange(min=0), metavar="N", help="Levels of the tree to show.")
-@click.option("--max-chars", type=click.IntRange(min=1), metavar="N", help="Characters after which to cut.")
-@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="The same in tokens, estimated.")
+@click.option("--max-chars", type=click.IntRange(min=1), metavar="N", help="Maximum length, in characters.")
+@click.option(
+    "--max-tokens", type=click.IntRange(min=1), metavar="N", help="Maximum length, in estimated tokens."
+)
 @click.option(
     "--refs",
     type=click.Choice(("actions", "all")),
     default="actions",
     show_default=True,
-    help="What has a ref: what can be acted on and named content, or every element with a line.",
+    help="The elements with refs: interactive and named ones, or every element with a line.",
 )
-@click.option("--ignored", is_flag=True, help="With --mode aria, also the nodes that Chrome shows nobody.")
-@timeout_option("the loading and the snapshot, each,", 30_000)
+@click.option("--ignored", is_flag=True, help="With --mode aria, include the nodes that Chrome ignores.")
+@timeout_option("each of loading and the snapshot", 30_000)
 @json_option
 @browser_options
 def snapshot(
@@ -84,9 +86,9 @@ def snapshot(
     executable: str | None,
     endpoint: str | None,
 ) -> None:
-    """Load URL and print its role snapshot: what a screen reader would be told, with a ref for each element.
+    """Load URL and print its role snapshot: the content for screen readers, with a ref for each element.
 
-    Without a URL, the page of the browser that `cdpengine open` started is read.
+    Without a URL, it uses the page of the browser that `cdpengine open` started.
 
     \b
     Example:
@@ -136,9 +138,11 @@ def _options(command: F) -> F:
     for option in (
         browser_options,
         json_option,
-        timeout_option("the loading and the reading, each,", 30_000),
-        click.option("--max-chars", type=click.IntRange(min=1), metavar="N", help="Characters to cut at."),
-        click.option("--main-only", is_flag=True, help="Leave out navigation, footers and the like."),
+        timeout_option("each of loading and reading", 30_000),
+        click.option(
+            "--max-chars", type=click.IntRange(min=1), metavar="N", help="Maximum length, in characters."
+        ),
+        click.option("--main-only", is_flag=True, help="Omit navigation, footers and the like."),
         click.option("--target", metavar="CSS", help="Only the first element that matches."),
         url_argument,
     ):
@@ -171,7 +175,7 @@ def _print(
         trio.run(read)
 
 
-@click.command(short_help="Print what a page says, as plain text.")
+@click.command(short_help="Print the content of a page as plain text.")
 @_options
 def text(
     url: str,
@@ -183,11 +187,11 @@ def text(
     executable: str | None,
     endpoint: str | None,
 ) -> None:
-    """Load URL and print what a reader sees of it, frames included, as plain text."""
+    """Load URL and print its readable content, frames included, as plain text."""
     _print("text", url, target, main_only, max_chars, timeout_ms, as_json, Source(executable, endpoint))
 
 
-@click.command(short_help="Print what a page says, as Markdown.")
+@click.command(short_help="Print the content of a page as Markdown.")
 @_options
 def markdown(
     url: str,
@@ -199,7 +203,7 @@ def markdown(
     executable: str | None,
     endpoint: str | None,
 ) -> None:
-    """Load URL and print what a reader sees of it as Markdown: headings, links, lists, tables, code."""
+    """Load URL and print its readable content as Markdown: headings, links, lists, tables, code."""
     _print(
         "markdown",
         url,
@@ -228,10 +232,10 @@ RESCUES = ("terminate", "reload", "close")
     type=click.Choice(RESCUES),
     default="terminate",
     show_default=True,
-    help="How far to go with a page that does not answer any more.",
+    help="How far to go with an unresponsive page.",
 )
 @click.option(
-    "--raw", is_flag=True, help="Write a value that is text as it is, without a line end. Not to a terminal."
+    "--raw", is_flag=True, help="Write a string value unchanged, without a line end. Not to a terminal."
 )
 @json_option
 @browser_options
@@ -247,15 +251,15 @@ def evaluate(
     executable: str | None,
     endpoint: str | None,
 ) -> None:
-    """Load URL, evaluate EXPRESSION in it and print the value: text as text, anything else as JSON.
+    """Load URL, evaluate EXPRESSION in it and print the value: strings as text, other values as JSON.
 
-    Text comes from a page, and could command a terminal: control characters, and those that hide or turn text
-    around, are printed as escapes such as \\x1b, wherever the output goes; line ends and tabs stay. --raw writes
-    the text as it is, into a pipe or a file.
+    Text of a page could control a terminal. So control characters, and those that hide or reverse text,
+    are always printed as escapes such as \\x1b; line ends and tabs stay. --raw writes
+    the text unchanged, into a pipe or a file.
 
-    With --endpoint and no URL, it is evaluated in the running browser's first page. A promise is awaited. A script
-    that is not done in time is stopped, and the exit status is 3; one that threw gives 1. An EXPRESSION that
-    begins with a dash goes last, after "--".
+    With --endpoint and no URL, it runs in the running browser's first page. A promise is awaited. A script
+    that times out is stopped, and the exit status is 3; for one that throws it is 1. An EXPRESSION that
+    begins with a dash must be last, after "--".
 
     \b
     Examples:
@@ -265,16 +269,14 @@ def evaluate(
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     source = Source(executable, endpoint)
     if not words or len(words) > 2:
-        raise click.UsageError(
-            f"an EXPRESSION is wanted, with a URL before it; {len(words)} words were given"
-        )
+        raise click.UsageError(f"expected a URL and an EXPRESSION, got {len(words)} words")
     if len(words) == 1 and endpoint is None:
-        raise click.UsageError("without a URL, --endpoint says in which browser's page to evaluate")
+        raise click.UsageError("without a URL, --endpoint is required")
     if raw and as_json:
-        raise click.UsageError("--raw writes text as it is, --json as JSON; give only one")
+        raise click.UsageError("--raw writes text unchanged, --json as JSON; give only one")
     if raw and sys.stdout.isatty():
         raise click.UsageError(
-            "--raw writes what a page wrote, which a terminal would obey; send it to a pipe or a file"
+            "--raw writes text of a page, which could control a terminal; send it to a pipe or a file"
         )
     url = absolute_url(ctx, ctx.command.params[0], words[0]) if len(words) == 2 else None
 

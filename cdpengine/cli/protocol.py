@@ -1,4 +1,4 @@
-"""`cdpengine protocol`: what the browser says that it can do, looked up, compared, and checked."""
+"""`cdpengine protocol`: look up, compare and check a browser's description of the protocol."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 @attrs.frozen
 class _Origin:
-    """Where the protocol is from: a file, a running browser, or one that is started for it."""
+    """The source of the protocol: a file, a running browser, or a browser to start."""
 
     file: Path | None
     source: Source
 
     def load(self) -> Protocol:
-        """Read it, or ask for it."""
+        """Read it from the file or the browser."""
         from cdpengine.debug.explorer.protocol import read_protocol
 
         if self.file is not None:
@@ -51,7 +51,7 @@ async def _ask(source: Source) -> Protocol:
 
 
 def _find_protocol(name: str) -> Protocol:
-    """Return the protocol of what a user names: a saved file, an endpoint, or a browser to start."""
+    """Return the protocol from a saved file, an endpoint, or a browser to start."""
     from cdpengine.debug.explorer.protocol import read_protocol
 
     if "://" in name:
@@ -94,15 +94,15 @@ def _origin(saved: Path | None, executable: str | None, endpoint: str | None) ->
     return _Origin(saved, Source(executable, endpoint))
 
 
-@click.group(short_help="Look up, compare and check what the browser can do.")
+@click.group(short_help="Look up, compare and check the protocol of a browser.")
 def protocol() -> None:
-    """Look up, compare and check the protocol of a browser, from its own description.
+    """Look up, compare and check the protocol of a browser, from the browser's description.
 
-    Without --endpoint or --file, a browser is started, asked, and ended.
+    Without --endpoint or --file, a browser is started for this and ended.
     """
 
 
-@protocol.command("list", short_help="List domains, or what is in one.")
+@protocol.command("list", short_help="List domains, or the content of one.")
 @click.argument("domain", required=False)
 @json_option
 @_origin_options
@@ -126,7 +126,7 @@ def list_(
 
 
 def _print_list(text: str) -> None:
-    """Print one entry a line: in a terminal, what is too long is cut, for the names stand first."""
+    """Print one entry a line. In a terminal, long lines are cut: the names are at the beginning."""
     columns = limit()
     for line in text.splitlines():
         say(line, columns=columns)
@@ -170,7 +170,7 @@ def show(
 def search(
     word: str, as_json: bool, saved: Path | None, executable: str | None, endpoint: str | None
 ) -> None:
-    """List what has WORD in its name, its fields or its description. Exit status 1 when nothing has."""
+    """List the items with WORD in their name, fields or description. The exit status is 1 without a match."""
     from cdpengine.debug.explorer.protocol_text import list_text, row_json
 
     with errors_as_json(wanted=as_json):
@@ -181,7 +181,7 @@ def search(
         elif found:
             _print_list(list_text(found))
         else:
-            say(f"nothing has {word!r} in its name or its description", err=True)
+            say(f"no item has {word!r} in its name or its description", err=True)
         if not found:
             raise Failed
 
@@ -192,7 +192,7 @@ def search(
 @click.option("--endpoint", metavar="URL", help="Ask a running browser: http://host:port or ws://...")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start and ask.")
 def save(file: Path, executable: str | None, endpoint: str | None) -> None:
-    """Write the browser's own description of the protocol to FILE, as it is."""
+    """Write the browser's description of the protocol to FILE, unchanged."""
     from cdpengine._launch import private_files
 
     loaded = _origin(None, executable, endpoint).load()
@@ -205,15 +205,15 @@ def save(file: Path, executable: str | None, endpoint: str | None) -> None:
     say(f"{file}: protocol {loaded.version}, {counts}")
 
 
-@protocol.command(short_help="What changed from one protocol to another.")
+@protocol.command(short_help="List the changes from one protocol to another.")
 @click.argument("before")
 @click.argument("after")
 @json_option
 def diff(before: str, after: str, as_json: bool) -> None:
-    """List what AFTER has and BEFORE has not, the other way round, and what changed.
+    """List the additions, removals and changes from BEFORE to AFTER.
 
-    Each is a file that `protocol save` wrote, the endpoint of a running browser, or a browser to start (a path,
-    or chrome, chromium, edge, brave).
+    BEFORE and AFTER are each a file that `protocol save` wrote, the endpoint of a running browser, or a browser
+    to start (a path, or chrome, chromium, edge, brave).
     """
     from cdpengine.debug.explorer.compatibility import diff_protocols
 
@@ -232,17 +232,17 @@ def _count(kinds: Sequence[str]) -> str:
     return ", ".join(counts) or "no difference"
 
 
-@protocol.command(short_help="Whether the engine, and PyCDP, know this browser.")
-@click.option("--all", "everything", is_flag=True, help="List what PyCDP does not know, too.")
+@protocol.command(short_help="Check whether the engine and PyCDP match this browser.")
+@click.option("--all", "everything", is_flag=True, help="Also list items that PyCDP does not know.")
 @json_option
 @_origin_options
 def check(
     everything: bool, as_json: bool, saved: Path | None, executable: str | None, endpoint: str | None
 ) -> None:
-    """Compare the engine's own methods and fields, and PyCDP's vocabulary, with the browser's.
+    """Compare the methods and fields of the engine, and those of PyCDP, with the browser's.
 
-    Exit status 0: the browser has all that the engine uses. 1: it lacks some of it, and the engine is affected.
-    What PyCDP does not know affects only those who use that part of PyCDP.
+    The exit status is 0 if the browser has all methods and fields of the engine, and 1 otherwise.
+    Gaps in PyCDP affect only programs that use those parts of it.
     """
     from cdpengine.debug.explorer.compatibility import check_engine, check_pycdp
     from cdpengine.debug.explorer.vocabulary import engine_uses, list_structures, read_pycdp
@@ -259,12 +259,12 @@ def check(
             methods = len({use.method for use in uses})
             say(f"engine: {methods} methods used, {len(list_structures())} replies and events decoded")
             _print_findings(engine, lambda _finding: True)
-            say(f"  {'affected' if affected else 'the browser has all of it'}")
+            say(f"  {'affected' if affected else 'the browser has all of them'}")
             say("PyCDP:")
             _print_findings(pycdp, lambda finding: finding.breaks or everything)
             broken = sum(finding.breaks for finding in pycdp)
             hidden = "" if everything else " (--all lists it)"
-            say(f"  {broken} that PyCDP gets wrong, {len(pycdp) - broken} that it does not know{hidden}")
+            say(f"  {broken} wrong in PyCDP, {len(pycdp) - broken} unknown to it{hidden}")
         if affected:
             raise Failed
 

@@ -1,4 +1,4 @@
-"""`cdpengine proxy`: a man in the middle between any client of the protocol and a browser."""
+"""`cdpengine proxy`: a proxy between any client of the protocol and a browser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cdpengine.debug.proxy_server import Proxy
 
 
-@click.command(short_help="Stand between a client and a browser: see, record, do harm on demand.")
+@click.command(short_help="Watch, record and disturb the traffic between a client and a browser.")
 @click.option(
     "--listen", "port", type=click.IntRange(0, 65535), required=True, metavar="PORT", help="0: any free."
 )
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     help="Record the traffic to FILE (JSON lines; .zst compresses), secrets redacted.",
 )
 @click.option("--unredacted", is_flag=True, help="With --record: write secrets too.")
-@click.option("--keep-arguments", is_flag=True, help="Keep the texts that scripts are given and return.")
+@click.option("--keep-arguments", is_flag=True, help="Keep the arguments and results of scripts.")
 @force_option
 @click.option(
     "--filter",
     "filters",
     multiple=True,
     metavar="GLOB",
-    help="Print only messages of methods like this; can be given several times.",
+    help="Print only messages with methods like this; can be repeated.",
 )
-@click.option("--quiet", is_flag=True, help="Print no messages, only who comes and goes.")
-@click.option("--fault", "faults", multiple=True, metavar="SPEC", help="Do harm; can be given several times.")
+@click.option("--quiet", is_flag=True, help="Print no messages, only connections.")
+@click.option("--fault", "faults", multiple=True, metavar="SPEC", help="Inject a fault; can be repeated.")
 @click.option(
     "--faults",
     "faults_file",
@@ -67,7 +67,7 @@ def proxy(
     """Pass any client's traffic through to a browser, and print one line for each message. Ends with Ctrl-C.
 
     A SPEC is ACTION:METHOD[@KIND][:NTH[:ARGUMENTS]] with the actions delay, drop, duplicate, truncate, error,
-    cut; the NTH message like that ("3+" from the third on, "*" each). KIND is call, reply, event or any.
+    cut; the NTH matching message ("3+" from the third on, "*" each). KIND is call, reply, event or any.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def proxy(
     from cdpengine.debug.http_websocket_server import is_loopback
 
     if unredacted and record is None:
-        raise click.UsageError("--unredacted says how to --record FILE; there is none")
+        raise click.UsageError("--unredacted needs --record FILE")
     lines = [] if faults_file is None else faults_file.read_text().splitlines()
     overwrite = may_overwrite()
     planned = [*parse_faults(lines), *(debug.parse_fault(fault) for fault in faults)]
@@ -99,7 +99,7 @@ def proxy(
         ) as running:
             if not is_loopback(running.listens_on[0]):
                 say(
-                    f"WARNING: listening on {running.listens_on[0]}: everybody who can reach this port can do "
+                    f"WARNING: listening on {running.listens_on[0]}: all programs that can reach this port can do "
                     "all that the browser's user can",
                     err=True,
                     paint=partial(click.style, fg="red", bold=True),
@@ -140,7 +140,7 @@ async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_argu
 
 
 _SHOWN = 120
-"""Bytes of a payload that are shown."""
+"""Maximum length of a printed payload, in bytes."""
 
 _LOOKED_AT = 4096
-"""Bytes of a message that are looked at: what is longer is cut before secrets are searched in it."""
+"""Maximum length of a printed message, in bytes: a longer one is cut before the search for secrets."""

@@ -1,8 +1,8 @@
-"""`cdpengine repl`: a console on the protocol, for people at a terminal and for scripts from standard input.
+"""`cdpengine repl`: a protocol console, for people at a terminal and for scripts from standard input.
 
-Rule: at the prompt Ctrl-C ends the command that runs, with the script that it gave its page, and the console goes
-on. A script from standard input ends at Ctrl-C, and at its first line that fails, with that line's exit status.
-Nothing holds up its end: a lost connection ends a script that waits for its next line.
+Rule: at the prompt, Ctrl-C ends the running command and its script in the page, and the console continues. A
+script from standard input ends at Ctrl-C, and at its first failed line, with that line's exit status. Nothing
+blocks its end: a lost connection ends a script that waits for its next line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 _COLOURED_AT_MOST = 200_000
-"""Characters of a result that are coloured: colouring takes time that grows with them."""
+"""Maximum length of a coloured result, in characters: colouring takes time."""
 
 
 @click.command(short_help="A console on the protocol, with completion.")
@@ -49,14 +49,14 @@ _COLOURED_AT_MOST = 200_000
 @click.option("--headed", is_flag=True, help="Start the browser with a window.")
 @record_options
 def repl(endpoint: str | None, executable: str | None, headed: bool) -> None:
-    """Send commands, watch events, act on pages: at a prompt, or line by line from standard input.
+    """Send commands, watch events and act on pages, at a prompt or line by line from standard input.
 
-    ENDPOINT is a running browser (http://host:port or ws://...), which is left running; without it, a browser is
-    started, and ends with the console. "?" at the prompt is help, Tab completes, Ctrl-C stops what runs (and ends
-    the script that the line gave its page), Ctrl-D leaves.
+    ENDPOINT is a running browser (http://host:port or ws://...), which keeps running. Without it, a browser is
+    started, and ends with the console. At the prompt, "?" is help, Tab completes, Ctrl-C stops the running line
+    (and its script in the page), Ctrl-D leaves.
 
-    A script ends at its first line that fails, with exit status 1, 2 when the line was wrong, 3 when an evaluation
-    ran out of time; with 130 at Ctrl-C. A browser that ends before the console does is 1, at the prompt too.
+    A script ends at its first failed line, with exit status 1, 2 if the line was invalid, 3 if an evaluation
+    timed out, and 130 at Ctrl-C. If the browser ends before the console, it is 1, also at the prompt.
 
     \b
     Examples:
@@ -89,19 +89,19 @@ async def _run(source: Source, headed: bool) -> None:
 
 
 def _tell(text: str) -> None:
-    """Say something beside the output: a script's output is for programs."""
+    """Print a note on standard error: a script's output is for programs."""
     say_lines(text, err=True)
 
 
 @asynccontextmanager
 async def _open_browser(source: Source, headed: bool) -> AsyncIterator[Browser]:
-    # Chrome tells its protocol, for completion and help, over a port alone.
+    # Chrome serves the protocol's description, for completion and help, only over a port.
     async with source.open(headless=not headed, debugging_port=0) as browser:
         yield browser
 
 
 def _place(browser: Browser) -> str:
-    """Return where the browser is: what another tool is given to come to it, where it has a port."""
+    """Return the address of the browser for other tools, if it has a port."""
     name = browser.connections[0].name
     return (
         name if browser.endpoint is None or "://" in name else f"http://{urlsplit(browser.endpoint).netloc}"
@@ -109,7 +109,7 @@ def _place(browser: Browser) -> str:
 
 
 async def _protocol(source: Source, browser: Browser) -> Protocol | None:
-    """Return the browser's protocol; None, with a word about it, where it cannot be had."""
+    """Return the browser's protocol; if it is unavailable, print a note and return None."""
     from cdpengine.debug.explorer.protocol import fetch_protocol
 
     try:
@@ -137,8 +137,8 @@ async def _converse(console: Interpreter) -> None:
     )
     browser = console.browser
     browser.session.on_end(prompt.stop)
-    # The signal is taken for as long as it all lasts: raised as KeyboardInterrupt, it could end the wait for an
-    # editor that goes on, and two of them would share the terminal.
+    # Handle the signal throughout: as KeyboardInterrupt, it could end the wait for an editor that keeps
+    # running, and two editors would share the terminal.
     with trio.open_signal_receiver(signal.SIGINT) as signals:
         interrupts = _Interrupts(lambda: prompt.editing)
         say(f"{browser.version.product} at {_place(browser)}; ? is help, Ctrl-D leaves")
@@ -161,28 +161,28 @@ async def _converse(console: Interpreter) -> None:
 
 
 class _Interrupts:
-    """Ctrl-C as a signal: it cancels the command that runs, or that was just entered."""
+    """Ctrl-C as a signal: it cancels the command that is running or was just entered."""
 
     def __init__(self, editing: Callable[[], bool]) -> None:
         self._editing = editing
         self._scope = trio.CancelScope()
 
     async def take(self, signals: AsyncIterator[int]) -> None:
-        """Take the signals, for as long as they come."""
+        """Handle the signals."""
         async for _ in signals:
             if not self._editing():
                 self._scope.cancel()
 
     @contextmanager
     def stop_on_signal(self) -> Iterator[trio.CancelScope]:
-        """Cancel the block on the signal, also on one that came since the line was entered."""
+        """Cancel the block on the signal, even if it arrived just after the line was entered."""
         with self._scope as scope:
             yield scope
         self._scope = trio.CancelScope()
 
 
 async def _run_line(console: Interpreter, line: str, interrupts: _Interrupts) -> None:
-    """Run one line and print what comes of it; Ctrl-C cancels it."""
+    """Run one line and print its result; Ctrl-C cancels it."""
     with interrupts.stop_on_signal() as running:
         try:
             output = await console.run(line)
@@ -222,14 +222,16 @@ def _colour(text: str) -> str:
 # --- scripts -------------------------------------------------------------------------------------------------
 
 _AT_ONCE = 65536
-"""Bytes that are read at once."""
+"""Bytes per read."""
 
 
 async def run_script(console: Interpreter, tell: Callable[[str], None]) -> bool:
-    """Run the lines of standard input to the end, to !quit, or to the first that fails. True when Ctrl-C ended it.
+    """Run the lines of standard input to the end, to !quit, or to the first failure.
 
-    Raises what the line raised, and ConnectionLostError when the browser ended while a line was waited for. `tell`
-    says which line that was.
+    Return whether Ctrl-C ended it.
+
+    Raises the error of a line, and ConnectionLostError if the browser ended while waiting for a line. `tell`
+    reports the number of the line.
     """
     from cdpengine._nursery import open_body_nursery
 
@@ -270,7 +272,7 @@ async def _run_lines(console: Interpreter, tell: Callable[[str], None]) -> None:
 
 
 async def _lines(console: Interpreter) -> AsyncGenerator[str, None]:
-    """Give the lines of standard input as they come. Raises InvalidArgumentError for bytes that are not text."""
+    """Yield the lines of standard input as they arrive. Raises InvalidArgumentError for undecodable bytes."""
     stdin: TextIO | None = sys.stdin
     if stdin is None:
         return
@@ -295,7 +297,7 @@ async def _lines(console: Interpreter) -> AsyncGenerator[str, None]:
 
 
 class _Input:
-    """The bytes of a script, as long as there is a browser to run it against."""
+    """The bytes of a script, while its browser is running."""
 
     def __init__(self, descriptor: int, session: Session) -> None:
         self._descriptor = descriptor
@@ -306,19 +308,19 @@ class _Input:
     async def read(self) -> bytes:
         """Return the next bytes; b"" at the end.
 
-        Raises ConnectionLostError when the browser ends before they come.
+        Raises ConnectionLostError if the browser ends first.
         """
         with trio.CancelScope() as self._waiting:
             if self._session.ended:
                 self._stop_waiting()
-            # In a thread, and not through sys.stdin: a thread that waits for ever would hold its lock at the exit.
+            # In a thread, and not through sys.stdin: a thread that waits forever would hold its lock at exit.
             return await trio.to_thread.run_sync(os.read, self._descriptor, _AT_ONCE, abandon_on_cancel=True)
         error = self._session.error()
         assert error is not None
         raise error
 
     def _stop_waiting(self) -> None:
-        # What is there is read: a line, which fails on its own, or the end of a script whose lines are all done.
+        # Available input is read: a line, which fails with its error, or the end of a finished script.
         if not _is_readable(self._descriptor):
             self._waiting.cancel()
 
@@ -326,5 +328,5 @@ class _Input:
 def _is_readable(descriptor: int) -> bool:
     try:
         return bool(select.select([descriptor], [], [], 0)[0])
-    except OSError:  # Windows asks sockets only
+    except OSError:  # Windows supports only sockets
         return False

@@ -1,9 +1,8 @@
 """The prompt of the console: a line editor with completion, and a history without secrets.
 
-Rule: the editor runs in a thread of its own, because its loop is not trio's; it is told from outside when to end.
-What is printed meanwhile appears above the prompt. All else goes straight to the terminal: what a command prints
-is there before the next prompt.
-What is written to the history went through `safe_line`, into a file that only its owner can read.
+Rule: the editor runs in a separate thread, because its loop is not trio's, and is stopped from outside. Output
+during editing appears above the prompt. Other output goes directly to the terminal: a command's output precedes
+the next prompt. `safe_line` filters the lines of the history, in a file that only its owner can read.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ LINES_KEPT = 2000
 
 
 class Stopped(Exception):
-    """The prompt was ended from outside."""
+    """The prompt was stopped from outside."""
 
 
 class SafeHistory(History):
-    """Lines in a file, oldest first, as `safe_line` gives them; the present session remembers them as typed."""
+    """Lines in a file, oldest first, filtered by `safe_line`; the current session remembers them as typed."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
 
     def load_history_strings(self) -> Iterable[str]:
-        """Give the lines that were kept, newest first."""
+        """Yield the stored lines, newest first."""
         try:
             lines = self._path.read_text("utf-8", "replace").splitlines()
         except OSError:
@@ -48,7 +47,7 @@ class SafeHistory(History):
         return reversed(lines[-LINES_KEPT:])
 
     def store_string(self, string: str) -> None:
-        """Keep one line."""
+        """Store one line."""
         line = " ".join(safe_line(string).split("\n"))
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -61,7 +60,7 @@ class SafeHistory(History):
 
 
 def history_path() -> Path:
-    """Return where the history is: in the user's folder for state."""
+    """Return the path of the history, in the user's folder for state."""
     return state_folder() / "history"
 
 
@@ -80,7 +79,7 @@ class _Completer(Completer):
 
 
 class Prompt:
-    """A line editor that a trio program can wait for. While it is `editing`, Ctrl-C is a key, not a signal."""
+    """A line editor for trio programs. While it is `editing`, Ctrl-C is a key, not a signal."""
 
     def __init__(self, complete: Callable[[str], list[Candidate]], history: Path) -> None:
         self._editor: PromptSession[str] = PromptSession(
@@ -90,13 +89,13 @@ class Prompt:
         self.editing = False
 
     async def ask(self, text: str) -> str:
-        """Return the next line. Raises EOFError at Ctrl-D, KeyboardInterrupt at Ctrl-C, Stopped when told to end.
+        """Return the next line. Raises EOFError at Ctrl-D, KeyboardInterrupt at Ctrl-C, Stopped after `stop`.
 
-        The terminal is given back before it ends, however it ends; cancellation ends the editor first.
+        In every case the terminal is restored before it returns. Cancellation ends the editor first.
         """
         if self._stop.is_set():
             raise Stopped
-        # It prints from a thread, some time later; leaving it waits until that is done (0.2 s at most).
+        # It prints from a thread with a delay; leaving the block waits for that (0.2 s at most).
         with patch_stdout(raw=True):
             return await self._edit(text)
 
@@ -129,7 +128,7 @@ class Prompt:
         return result
 
     def stop(self) -> None:
-        """End the prompt, the present one and any that comes. May be called from any thread."""
+        """End the current and all later prompts. May be called from any thread."""
         self._stop.set()
         loop = self._editor.app.loop
         if loop is not None and not loop.is_closed():

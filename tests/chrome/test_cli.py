@@ -55,7 +55,7 @@ def closed_port() -> int:
 def test_demo_passes() -> None:
     done = run("demo")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "10 of 10 steps did what they say." in done.stdout
+    assert "10 of 10 steps succeeded." in done.stdout
     assert "EvaluationTimeoutError" in done.stdout
     assert '- button "Add to cart" [ref=' in done.stdout
     assert done.stderr == ""

@@ -57,7 +57,7 @@ def test_a_pages_requests_become_an_archive(shop: str, shared_endpoint: str, tmp
 def test_invalid_arguments_are_refused_before_browser_starts(tmp_path: Path) -> None:
     for arguments, words in (
         (["https://example.com"], "-o"),
-        (["https://example.com", "-o", str(tmp_path / "no" / "a.har")], "no such folder"),
+        (["https://example.com", "-o", str(tmp_path / "no" / "a.har")], "the folder does not exist"),
         (["https://example.com", "-o", "-", "--json"], "--json prints a summary"),
         (["example.com", "-o", "a.har"], "has no scheme"),
     ):

@@ -108,4 +108,4 @@ def test_ctrl_c_in_a_terminal_ends_a_demo_that_was_kept_open() -> None:
             if command.poll() is None:
                 command.kill()
     assert command.returncode == 0, output
-    assert "10 of 10 steps did what they say." in output
+    assert "10 of 10 steps succeeded." in output

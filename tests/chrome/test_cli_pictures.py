@@ -60,7 +60,7 @@ def test_paper(shared_endpoint: str, tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"%PDF")
     done = run_here("pdf", PAGE, "-o", str(tmp_path / "none" / "a.pdf"), "--endpoint", shared_endpoint)
     assert done.returncode == 2
-    assert "there is no such folder" in done.stderr
+    assert "the folder does not exist" in done.stderr
 
 
 def test_a_trace(shared_endpoint: str, tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_signal_leaves_complete_files_and_rest_for_next_run(site: Site, number: 
         output, errors = command.communicate(timeout=BOUND)
     assert (command.returncode, output) == (status, "")
     assert "o.jsonl: 0 done in" in errors
-    assert f"; {COUNT} left: the same command goes on" in errors
+    assert f"; {COUNT} left: the same command continues" in errors
     assert lines_of(Path("o.jsonl")) == []
     site.gate.set()
     with start("--failures", "bad.jsonl", "--json") as command:

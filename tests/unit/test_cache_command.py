@@ -57,14 +57,14 @@ def test_entries_are_listed_and_shown(file: Path) -> None:
     assert all(each in table for each in ids.values())
     assert "expired" in table
     assert ids["search"] not in command(file, "list", "login")
-    assert command(file, "list", "logout") == "there are no entries\n"
+    assert command(file, "list", "logout") == "no entries\n"
     shown = json.loads(command(file, "show", ids["login"]))
     assert shown["steps"][0]["request"]["kind"] == "click"
     assert "after 3 failed runs in a row" in shown["rule"]
     assert shown["statistics"] == {
         "successes": 0, "failures": 0, "mistakes": 0, "cancelled": 0, "failedInRow": 0, "totalMs": 0, "lastUsedAt": 0,
     }  # fmt: skip
-    assert "there is no such entry" in command(file, "show", "0" * 32, status=1)
+    assert "no entry has this id" in command(file, "show", "0" * 32, status=1)
 
 
 def test_scenarios_figures_and_the_guide_are_printed(file: Path) -> None:
@@ -86,19 +86,19 @@ def test_entries_are_refreshed_deleted_and_moved(file: Path, tmp_path: Path) -> 
     exported = tmp_path / "export.json"
     exported.write_text(command(file, "export"))
     assert command(file, "clear", "search") == "1 deleted\n"
-    assert command(file, "import", str(exported)) == "1 added, 0 replaced, 1 kept as they were\n"
+    assert command(file, "import", str(exported)) == "1 added, 0 replaced, 1 kept unchanged\n"
     assert json.loads(command(file, "import", str(exported), "--replace", "--json"))["replaced"] == 2
-    assert command(file, "refresh", found["id"]) == "it is learned anew\n"
+    assert command(file, "refresh", found["id"]) == "it will be learned again\n"
     assert command(file, "refresh", found["id"]) == "it was not in use\n"
     assert json.loads(command(file, "clear", "--all", "--json")) == {"deleted": 2}
-    assert command(file, "list") == "there are no entries\n"
-    assert command(file, "scenarios") == "there are no entries\n"
+    assert command(file, "list") == "no entries\n"
+    assert command(file, "scenarios") == "no entries\n"
     for wrong in (["clear"], ["clear", "login", "--all"], ["import", str(tmp_path / "missing")]):
         command(file, *wrong, status=2)
 
 
 def test_another_owner_sees_nothing(file: Path) -> None:
-    assert command(file, "list", "--owner", "ada") == "there are no entries\n"
+    assert command(file, "list", "--owner", "ada") == "no entries\n"
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["stats"], ["export"], ["guide"]])
@@ -133,15 +133,15 @@ def test_an_older_version_is_used_again(file: Path) -> None:
 
     trio.run(change)
     assert len(json.loads(command(file, "versions", identity, "--json"))["versions"]) == 2
-    assert command(file, "restore", identity, "1") == "version 1 is used again, as version 3\n"
+    assert command(file, "restore", identity, "1") == "version 1 is restored as version 3\n"
     shown = json.loads(command(file, "show", identity))
     assert "doubleClick" not in shown["steps"][0]["request"]
     assert "is not kept" in command(file, "restore", identity, "9", status=1)
-    assert command(file, "versions", "0" * 32) == "there is no such entry\n"
-    assert command(file, "refresh", identity) == "it is learned anew\n"
+    assert command(file, "versions", "0" * 32) == "no entry has this id\n"
+    assert command(file, "refresh", identity) == "it will be learned again\n"
     kept = json.loads(command(file, "versions", identity, "--json"))["versions"]
     assert [each.get("version", 1) for each in kept] == [3, 2, 1]
-    assert command(file, "restore", identity, "2") == "version 2 is used again, as version 4\n"
+    assert command(file, "restore", identity, "2") == "version 2 is restored as version 4\n"
 
 
 def test_one_entry_is_deleted_or_reported(file: Path) -> None:
@@ -149,8 +149,8 @@ def test_one_entry_is_deleted_or_reported(file: Path) -> None:
     assert command(file, "report", identity) == "counted\n"
     assert json.loads(command(file, "list", "login", "--json"))["entries"][0]["statistics"]["failures"] == 1
     assert command(file, "delete", identity) == "deleted\n"
-    assert command(file, "delete", identity) == "there is no such entry\n"
-    assert command(file, "list", "login") == "there are no entries\n"
+    assert command(file, "delete", identity) == "no entry has this id\n"
+    assert command(file, "list", "login") == "no entries\n"
 
 
 def test_a_damaged_entry_is_named_and_deleted(file: Path) -> None:

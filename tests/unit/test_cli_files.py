@@ -162,7 +162,7 @@ def test_a_missing_folder_is_refused_before_a_browser_starts(
 ) -> None:
     (tmp_path / "r.jsonl").write_text("")
     status, said = run(capsys, *arguments_of(way, tmp_path / "none" / "a.png", tmp_path / "r.jsonl"))
-    assert (status, "there is no such folder" in said) == (2, True)
+    assert (status, "the folder does not exist" in said) == (2, True)
 
 
 @pytest.mark.usefixtures("environment")
@@ -196,7 +196,7 @@ def test_one_file_is_not_accepted_twice(
     os.symlink(tmp_path, tmp_path / "link")
     one, same = tmp_path / "a", tmp_path / "link" / "a"
     status, said = run(capsys, "har", URL, "-o", str(one), "--record", str(same), *force)
-    assert (status, "each a file of its own" in said) == (2, True)
+    assert (status, "use different files" in said) == (2, True)
 
 
 @pytest.mark.parametrize("command", ["har", "screenshot", "pdf", "trace-page"])

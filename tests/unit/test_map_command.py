@@ -125,7 +125,7 @@ def test_without_a_browser_all_inputs_are_left(folder: Path) -> None:
     done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
     assert done.returncode == 1
     assert "out.jsonl: 0 done in " in done.stderr
-    assert "; 2 left: the same command goes on" in done.stderr
+    assert "; 2 left: the same command continues" in done.stderr
     assert "no-browser" in done.stderr.splitlines()[-1]
     assert (folder / "out.jsonl").read_bytes() == b""
 
@@ -135,10 +135,10 @@ def test_help_explains_which_inputs_run_twice() -> None:
     assert done.returncode == 0
     text = " ".join(done.stdout.split())
     for words in (
-        "the same command goes on where it ended",
-        "Those that were under way are done again, unless --once",
-        "any other line is an address",
-        "Exit status 0 when all inputs are done, 1 when some failed",
+        "the same command continues it",
+        "Inputs that were running do, unless --once",
+        "any other line is a URL",
+        "The exit status is 0 if all inputs succeeded, 1 if some failed",
         "robots.txt is obeyed",
     ):
         assert words in text
@@ -155,7 +155,7 @@ async def test_progress_is_a_line_now_and_then(
         counts.total = None
         await trio.sleep(10)
     assert capsys.readouterr().err.splitlines() == [
-        "33 of 100, 2.1 a second, 3 failed, some 32 s left",
+        "33 of 100, 2.1 a second, 3 failed, about 32 s left",
         "33, 1.1 a second, 3 failed",
     ]
 

@@ -61,7 +61,7 @@ def test_figures_are_omitted_by_their_rank_and_named(capsys: pytest.CaptureFixtu
         ("out", "p99 ms"),
     ]
     assert lay_out(columns(METHODS), 80).widths[0] == max(map(len, METHODS))
-    assert printed(METHODS, 60, capsys)[-1] == "left out at 60 columns: out; --json shows them"
+    assert printed(METHODS, 60, capsys)[-1] == "omitted at 60 columns: out; --json shows them"
 
 
 def test_without_a_limit_nothing_is_cut_or_omitted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,12 +99,12 @@ def test_export(file: Path, form: str, tmp_path: Path, capfdbinary: pytest.Captu
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["export", "FILE"], "one of --perfetto"),
-    (["export", "--har", "FILE", "--limit", "3"], "--limit goes with --html"),
+    (["export", "FILE"], "give --perfetto"),
+    (["export", "--har", "FILE", "--limit", "3"], "--limit needs --html"),
     (["export", "--html", "FILE", "-o", "FILE"], "exists already; --force"),
     (["export", "--html", "FILE", "-o", "FILE", "--force"], "the recording itself"),
-    (["export", "--html", "FILE", "-o", "FILE/no"], "there is no such folder"),
-    (["show", "FILE", "--slow", "soon"], "no duration"),
+    (["export", "--html", "FILE", "-o", "FILE/no"], "the folder does not exist"),
+    (["show", "FILE", "--slow", "soon"], "not a duration"),
     (["stats", "nowhere.jsonl"], "No such file"),
     (["diff", "FILE"], "SECOND"),
 ])  # fmt: skip
@@ -354,7 +354,7 @@ def test_without_a_terminal_all_figures_are_printed(
     for method in WIDE_METHODS:
         (line,) = [line for line in out.splitlines() if line.startswith(method)]
         assert line.split()[-1] == "500.0"
-    assert "left out" not in out
+    assert "omitted" not in out
 
 
 def cut_off(path: Path, *, lines: int, rest: int) -> Path:

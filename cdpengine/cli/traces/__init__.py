@@ -1,1 +1,1 @@
-"""`cdpengine trace`: recordings read, compared, exported and shown."""
+"""`cdpengine trace`: the commands for recordings."""

@@ -1,7 +1,7 @@
 """`cdpengine trace`: the group of the commands that read recordings, with `export`, `replay` and `diff`.
 
-Rule: nothing is written before the first piece of it could be made. `diff` says what one recording did that
-another did not; its exit status is 0 for the same, 1 for different.
+Rule: a command creates its output only after the first piece is ready. `diff` lists the differences of two
+recordings; its exit status is 0 for equal ones, 1 for different ones.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def trace() -> None:
     """Read recordings of the protocol's traffic, made with --record FILE, CDPENGINE_RECORD or debug.record.
 
-    A file that is damaged, cut off or no recording at all gives an error with the number of the line, after
-    everything that could be read; the exit status is 1 then.
+    If a file is damaged, truncated or not a recording, the commands print the readable part and then an
+    error with the line number; the exit status is 1.
     """
 
 
@@ -39,23 +39,24 @@ for command in (show, stats):
     trace.add_command(command)
 
 
-@trace.command(short_help="Make a Perfetto trace, an HTTP archive or a page of a recording.")
+@trace.command(short_help="Convert a recording to a Perfetto trace, an HTTP archive or a page.")
 @file_argument
 @click.option(
     "--perfetto", "form", flag_value="perfetto", help="A trace for ui.perfetto.dev and chrome://tracing."
 )
 @click.option("--har", "form", flag_value="har", help="An HTTP archive (HAR 1.2) of the requests of pages.")
+@click.option("--html", "form", flag_value="html", help="One page with a timeline and a table with filters.")
+@output_option("The file; by default standard output.", dash=True, default="-")
 @click.option(
-    "--html", "form", flag_value="html", help="One page with a timeline and a table that one can filter."
-)
-@output_option("Where to write; standard output without it.", dash=True, default="-")
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="With --html: messages at most [200000]."
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --html: maximum number of messages [200000].",
 )
 def export(file: Path, form: str | None, output: Path, limit: int | None) -> None:
-    """Write a recording in another format; what is in it is as redacted as the recording is.
+    """Write a recording in another format, with the redaction of the recording.
 
-    --har needs the requests to be in the recording: a page's session must have been sent Network.enable.
+    --har needs requests in the recording: a page's session must have enabled the Network domain.
 
     \b
     Examples:
@@ -66,17 +67,17 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
     from cdpengine.debug.reading.recording import open_recording
 
     if form is None:
-        raise click.UsageError("one of --perfetto, --har and --html says what to make")
+        raise click.UsageError("give --perfetto, --har or --html")
     if limit is not None and form != "html":
-        raise click.UsageError("--limit goes with --html")
+        raise click.UsageError("--limit needs --html")
     if str(output) == "-" and sys.stdout.isatty():
-        raise click.UsageError("-o FILE says where to write; standard output is a terminal")
+        raise click.UsageError("give -o FILE: standard output is a terminal")
     if str(output) != "-" and output.exists() and file.exists() and output.samefile(file):
-        raise click.UsageError("-o names the recording itself")
+        raise click.UsageError("-o is the recording itself")
     with open_recording(file) as recording:
         pieces = {"perfetto": _perfetto, "har": _har, "html": _html}[form](recording, limit)
         try:
-            first = next(pieces)  # what cannot be made is reported before anything is written
+            first = next(pieces)  # an error is reported before the file is created
         except RecordingIncompleteError:
             tell_damage(recording)
             raise
@@ -118,7 +119,7 @@ def _open_output(output: Path) -> Iterator[IO[bytes]]:
         return
     from cdpengine._launch.private_files import new_file
 
-    # As with the recording itself: what is seen of a page is for the owner only.
+    # As with the recording itself, only the owner may read the content of a page.
     with new_file(output, overwrite=may_overwrite()) as stream:
         yield stream
 
@@ -134,16 +135,16 @@ def _open_output(output: Path) -> Iterator[IO[bytes]]:
     default=2000,
     show_default=True,
     metavar="N",
-    help="How much longer than recorded a call waits for what comes before its reply.",
+    help="Additional time, beyond the recorded one, that a call waits for the messages before its reply.",
 )
-@click.option("--strict", is_flag=True, help="Entered texts must be the recorded ones.")
+@click.option("--strict", is_flag=True, help="Require the recorded input texts.")
 def replay(file: Path, port: int, patience_ms: int, strict: bool) -> None:
-    """Serve the recording FILE as a browser's endpoint on this machine, until a program leaves it, or Ctrl-C.
+    """Serve the recording FILE as a browser's endpoint on this machine, until a call diverges, or Ctrl-C.
 
-    Programs connect as to a browser, once each: a recorded connection is played to one client. Replies and events
-    come in the recorded order. The first call that was not recorded ends the command with what was expected there,
-    and exit status 1; it reaches the program as an error of the protocol. What was redacted fits everything; with
-    --strict, entered texts must have the fingerprints that were recorded of them.
+    Programs connect as to a browser, once each: each recorded connection serves one client. Replies and events
+    come in the recorded order. The first unrecorded call ends the command with the expected call and exit status
+    1; the program gets a protocol error. Redacted values match any value. With --strict, input texts must have
+    their recorded fingerprints.
     """
     from cdpengine import debug
 
@@ -169,23 +170,23 @@ def _tell(passed_over: Sequence[str]) -> int:
 
 _STYLES = {"-": "red", "+": "green", "bold": "bold", "head": "cyan", "told": "yellow"}
 _MUCH = 2.0
-"""Times slower or faster from which on a method's median is printed."""
+"""Minimum factor between the medians of a method that are printed."""
 
 _ENOUGH_MS = 1.0
-"""Milliseconds below which both medians are noise."""
+"""Medians below this are noise, in milliseconds."""
 
 
 @trace.command(short_help="Compare two recordings.")
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
-@click.option("--full", is_flag=True, help="Whole commands, however long, and all counts.")
+@click.option("--full", is_flag=True, help="Print whole commands and all counts.")
 @json_option
 def diff(first: Path, second: Path, full: bool, as_json: bool) -> None:
-    """Tell what the SECOND recording did differently from the FIRST, session by session.
+    """List the differences of the SECOND recording from the FIRST, session by session.
 
-    Ids, times and ports are left aside. The two are the same when each session ("page 1") was sent the same
-    commands in the same order, was refused the same, and sent the same kinds of events: the exit status is 0
-    then, and 1 otherwise. Counts of events and durations differ from run to run: they make no difference.
+    Ids, times and ports are ignored. The recordings are equal if each session ("page 1") was sent the same
+    commands in the same order, had the same refusals, and sent the same kinds of events: the exit status is 0
+    then, and 1 otherwise. Counts of events and durations differ from run to run: they are ignored.
 
     \b
     Example:
@@ -197,7 +198,7 @@ def diff(first: Path, second: Path, full: bool, as_json: bool) -> None:
     commands = Commands()
     conducts = []
     with errors_as_json(wanted=as_json), ExitStack() as files:
-        # Both are opened before either is read: a file that is not a recording is refused at once.
+        # Open both before reading either one: a file that is not a recording is refused immediately.
         recordings = [files.enter_context(open_recording(path)) for path in (first, second)]
         for recording in recordings:
             conduct = Conduct(commands)
@@ -236,7 +237,7 @@ def _print(comparison: Comparison, first: str, second: str, *, full: bool) -> No
 def _print_role(out: _Printer, role: RoleDifference) -> None:
     out.line(f"@@ {role.role}: {role.commands[0]} and {role.commands[1]} commands @@", "head")
     if role.first is not None:
-        out.line("  too different to be told one by one; the first difference:")
+        out.line("  too different to list all; the first difference:")
         out.line(f"- {role.first[0]}", "-")
         out.line(f"+ {role.first[1]}", "+")
     for change in role.changes or ():
@@ -283,7 +284,7 @@ def _is_much(count: Count) -> bool:
 
 
 class _Printer:
-    """Prints lines: safe for a terminal, cut at its width."""
+    """Prints lines: escaped for a terminal, cut at its width."""
 
     def __init__(self, *, full: bool) -> None:
         self._columns = None if full else width()

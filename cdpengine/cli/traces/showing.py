@@ -1,7 +1,7 @@
-"""What a recording says: `cdpengine trace show` as one line of text for each line of it, `trace stats` as figures.
+"""`cdpengine trace show`, which prints a recording line by line, and `trace stats`, which prints its statistics.
 
-Rule: everything that can be read is used first; then each line that could not be is named on standard error, and
-the exit status is 1. All commands that read recordings take their files and name their damage as these do.
+Rule: all readable lines are used first. Then each unreadable one is reported on standard error, and the exit
+status is 1. All commands that read recordings open their files and report damage with these functions.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ if TYPE_CHECKING:
 
 
 _NAMED = 10
-"""Damaged lines that are named one by one."""
+"""Maximum number of damaged lines that are listed."""
 
 _EACH = 4096
-"""Lines between two moves of the progress bar."""
+"""Number of lines between two updates of the progress bar."""
 
 file_argument = click.argument("file", type=click.Path(path_type=Path))
 
 
 def lines_of(recording: Recording) -> Iterator[Line]:
-    """Give all lines, with a progress bar on standard error when that is a terminal."""
+    """Yield all lines, with a progress bar if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield from recording
         return
@@ -79,18 +79,18 @@ def lines_of(recording: Recording) -> Iterator[Line]:
 
 
 def damage_of(recording: Recording) -> list[tuple[int, str]]:
-    """Return what is wrong with a recording that was read to its end: numbers of lines, and why."""
+    """Return the faults of a recording that was read to its end: line numbers and reasons."""
     return [(damage.line, damage.reason) for damage in recording.all_damage]
 
 
 def tell_damage(recording: Recording) -> bool:
-    """Print what is wrong with a recording that was read to its end; say whether there was anything."""
+    """Print the faults of a recording that was read to its end; return whether it has any."""
     found = damage_of(recording)
     for line, reason in found[:_NAMED]:
         say(f"Error: {recording.path}, line {line}: {reason}", err=True)
     more = max(recording.damaged_lines, len(found)) - _NAMED
     if more > 0:
-        say(f"Error: ... and {more} more lines that could not be read", err=True)
+        say(f"Error: ... and {more} more unreadable lines", err=True)
     return bool(found)
 
 
@@ -111,7 +111,7 @@ def duration(ctx: click.Context, param: click.Parameter, value: str | None) -> f
         return None
     found = _DURATION.fullmatch(value.strip())
     if found is None:
-        raise click.BadParameter(f"{value!r} is no duration; 100ms, 1.5s and 250us are", ctx, param)
+        raise click.BadParameter(f"{value!r} is not a duration such as 100ms, 1.5s or 250us", ctx, param)
     return float(found[1]) * _UNITS[found[2]]
 
 
@@ -119,22 +119,27 @@ def duration(ctx: click.Context, param: click.Parameter, value: str | None) -> f
 @file_argument
 @click.option("--method", "-m", "methods", multiple=True, metavar="GLOB", help="Methods such as 'Network.*'.")
 @click.option(
-    "--session", "-s", "sessions", multiple=True, metavar="ID", help="How a session's id begins; 'browser'."
+    "--session",
+    "-s",
+    "sessions",
+    multiple=True,
+    metavar="ID",
+    help="Beginning of a session's id, or 'browser'.",
 )
-@click.option("--target", "-t", "targets", multiple=True, metavar="ID", help="How a target's id begins.")
+@click.option("--target", "-t", "targets", multiple=True, metavar="ID", help="Beginning of a target's id.")
 @click.option("--id", "ids", type=int, multiple=True, metavar="N", help="Commands and replies with this id.")
 @click.option(
     "--text",
     "texts",
     multiple=True,
     metavar="TEXT",
-    help="Messages that hold TEXT, in any case; several: all.",
+    help="Messages that contain TEXT, in any case; several: all of them.",
 )
 @click.option(
     "--slow", callback=duration, metavar="DURATION", help="Replies that took at least 100ms, 1.5s, ..."
 )
-@click.option("--errors", is_flag=True, help="Only refusals, messages that are none, and losses.")
-@click.option("--spans", is_flag=True, help="Only the program's actions, and what they sent and got.")
+@click.option("--errors", is_flag=True, help="Only refusals, invalid messages, and losses.")
+@click.option("--spans", is_flag=True, help="Only the program's actions with their messages.")
 @click.option(
     "--span",
     "span_names",
@@ -142,9 +147,9 @@ def duration(ctx: click.Context, param: click.Parameter, value: str | None) -> f
     metavar="GLOB|N",
     help="Only actions such as 'page.click*', or number N.",
 )
-@click.option("--full", is_flag=True, help="Whole lines, however long.")
+@click.option("--full", is_flag=True, help="Print whole lines.")
 @click.option(
-    "--follow", "-f", is_flag=True, help="Go on as the file grows, until the recording ends, or Ctrl-C."
+    "--follow", "-f", is_flag=True, help="Continue as the file grows, until the recording ends, or Ctrl-C."
 )
 def show(
     file: Path,
@@ -164,7 +169,7 @@ def show(
 
     "->" was sent to the browser, "<-" came from it; "[3]" is the number of the action that caused it. Without
     --full, lines are cut at the terminal's width. Several values of one filter are alternatives; different filters
-    must all hold. Colours go away when the output is no terminal, or with NO_COLOR.
+    must all match. There are no colours if the output is not a terminal, or with NO_COLOR.
 
     \b
     Examples:
@@ -222,7 +227,7 @@ def _print_chosen(recording: Recording, wants: Callable[..., bool], *, full: boo
 
 
 def _liner(width: int | None) -> Callable[[Iterable[Piece]], str]:
-    """Return what makes a line of the output from pieces, cut at `width` columns."""
+    """Return a function that joins pieces to a line of output, cut at `width` columns."""
     paint = painter(STYLES)
 
     def text_of(pieces: Iterable[Piece]) -> str:
@@ -254,7 +259,7 @@ _SHOWN_GAPS = 10
 )
 @json_option
 def stats(file: Path, top: int | None, as_json: bool) -> None:
-    """Count what is in a recording, by method, by session and by action. Memory does not grow with its length.
+    """Count the messages of a recording by method, session and action. Memory does not grow with its length.
 
     Durations are milliseconds from a command to its reply; p50, p95 and p99 are at most 1 % off, max is exact.
     "open" counts commands without a reply, and actions without an end. Bytes are those on the wire. Actions are
@@ -298,12 +303,12 @@ def _print(figures: Figures, top: int | None) -> None:
     console.print(
         f"{figures.messages:,} messages in {figures.seconds:.3f} s: {counts.calls:,} calls, "
         f"{counts.replies:,} replies ({counts.errors:,} refused), {counts.events:,} events, "
-        f"{figures.strays:,} that are none of these"
+        f"{figures.strays:,} of no known kind"
     )
     console.print(
         f"{_bytes(counts.bytes_out)} out, {_bytes(counts.bytes_in)} in; "
         f"{counts.unanswered:,} calls without a reply; {figures.actions:,} actions; "
-        f"{figures.http:,} asked over HTTP"
+        f"{figures.http:,} over HTTP"
     )
     if figures.events_per_second is not None:
         console.print(
@@ -325,15 +330,15 @@ def _print(figures: Figures, top: int | None) -> None:
 
 def _print_gaps(console: Console, figures: Figures) -> None:
     if not figures.gaps:
-        console.print("no gaps: no message was lost while it was recorded")
+        console.print("no gaps: no message was lost during the recording")
         return
     console.print(
-        f"gaps: {figures.lost:,} messages were lost while it was recorded, "
-        f"{figures.missing:,} lines are not in the file",
+        f"gaps: {figures.lost:,} messages were lost during the recording, "
+        f"{figures.missing:,} lines are missing in the file",
         style="bold red",
     )
     for gap in figures.gaps[:_SHOWN_GAPS]:
-        console.print(f"  at {gap.t:.3f} s: {gap.count:,} {'lost' if gap.told else 'not in the file'}")
+        console.print(f"  at {gap.t:.3f} s: {gap.count:,} {'lost' if gap.told else 'missing in the file'}")
     _print_left_out(console, len(figures.gaps), _SHOWN_GAPS)
 
 
@@ -354,7 +359,7 @@ _FIGURES = {
     "refused": 4,
     "open": 4,
 }
-"""The figures of a method or a session, and how soon each is left out in a narrow terminal: 9 first, 0 never."""
+"""Figures of a method or a session, and how soon each is omitted in a narrow terminal: 9 first, 0 never."""
 
 _ACTION_FIGURES = {
     "count": 0,
@@ -369,7 +374,7 @@ _ACTION_FIGURES = {
 
 _TARGET_YIELDS = 2
 _URL_SHOWN = 60
-"""Columns of a target's URL that are shown at most."""
+"""Maximum width of a target's URL, in columns."""
 
 _ADVICE = "--json and wider terminals show them"
 
@@ -417,7 +422,7 @@ def _print_sessions(sessions: Sequence[SessionFigures]) -> None:
 
 
 def _distinct_length(ids: Sequence[str]) -> int:
-    """Return how many characters of the ids tell those apart that differ; 8 at least."""
+    """Return the number of characters that distinguish different ids; 8 at least."""
     from cdpengine.debug.reading.shown_lines import SHORT_ID
 
     length, different = SHORT_ID, set(ids)
