@@ -90,6 +90,18 @@ async def test_url_that_crashes_the_page_raises_named_error(
     await page.close()
 
 
+@pytest.mark.slow
+async def test_url_that_makes_the_page_hang_raises_an_error_that_says_so(
+    browser: cdpengine.Browser, site: HTTPServer
+) -> None:
+    page = await browser.new_page(site.url_for("/one"))
+    with pytest.raises(cdpengine.NavigationFailedError, match="makes the page hang"):
+        await page.goto("chrome://hang", timeout=10)
+    assert (await page.recover(allow="reload", timeout=20)).responsive
+    assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
+    await page.close()
+
+
 async def test_host_and_port_without_scheme_are_refused(page: cdpengine.Page, site: HTTPServer) -> None:
     for url in (f"localhost:{site.port}/one", f"localhost:{site.port}", f"my-host.example:{site.port}?q"):
         with pytest.raises(cdpengine.InvalidArgumentError, match=f'"http://{url.partition("?")[0]}'):

@@ -207,6 +207,8 @@ async def go_to(
             check_left(page, refusals, url)
             if reply.error_text == _ABORTED and url.lower().startswith("chrome:"):
                 await _wait_for_crash(page, budget)
+                if not await _does_answer(page, budget):
+                    raise NavigationFailedError(url=url, reason=f"{_ABORTED} ({_MADE_HANG})")
             raise NavigationFailedError(url=url, reason=_explain(url, reply.error_text))
         if reply.loader_id is None:
             budget.step("waiting for the move within the document")
@@ -281,6 +283,15 @@ async def _wait_for_crash(page: PageTarget, budget: Budget) -> None:
         await page.wait_for(lambda: page.session.crashed or None, also_crashed=True)
         if (error := page.session.error("Page.navigate")) is not None:
             raise error
+
+
+async def _does_answer(page: PageTarget, budget: Budget) -> bool:
+    with trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)) as asking:
+        await answers(page.session)
+    return not asking.cancelled_caught
+
+
+_MADE_HANG = "this chrome: URL makes the page hang. A recovery that may reload the page restores it"
 
 
 def _explain_given_up(document: _Document | None) -> str:
