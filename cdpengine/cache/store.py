@@ -1,9 +1,9 @@
-"""The store: entries in a file that many processes share, found again, counted, limited, exported and imported.
+"""The store: entries in a file that several processes share. It finds, counts, limits, exports and imports them.
 
-Rule: what a coroutine has returned is on the disk, and stays there whatever happens to the process. One that was
-cancelled did all of its work or none: while the file is written nothing is interrupted, and between two attempts
-everything can be. An owner sees its own entries only. Entries are sealed where there is a key; without one, an
-entry that holds typed text is refused.
+Rule: when a coroutine returns, its changes are on the disk and survive the end of the process. A cancelled one
+has made all of its changes or none: writing is not interrupted, but the pause between two attempts is. Each
+owner sees only its entries. Entries are encrypted if there is a key; without a key, the store refuses entries
+with typed text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from cdpengine.cache.rows import RowCodec, statistics_of
 from cdpengine.errors import CacheUnavailableError
 
 LONGEST_BUSY = 15.0
-"""How long another process may write before it is an error, in seconds."""
+"""Maximum time to wait for another process that writes, in seconds."""
 
 _CLOSING = 10.0
 
@@ -48,7 +48,7 @@ _T = TypeVar("_T")
 
 @attrs.frozen(kw_only=True)
 class StoreStatistics:
-    """What an owner's entries come to: how many, by level, their bytes, how many expired, and their runs."""
+    """Statistics of an owner's entries: number (by level), size in bytes, expired ones, and runs."""
 
     entries: int
     levels: dict[str, int]
@@ -69,7 +69,7 @@ class CacheStore:
         limits: StoreLimits,
         now: Callable[[], float],
     ) -> None:
-        """Not to be called: `open` does."""
+        """Use `open` instead."""
         self._database = database
         self._cipher = cipher
         self._owner = owner
@@ -79,17 +79,17 @@ class CacheStore:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return self._database.path
 
     @property
     def encrypted(self) -> bool:
-        """Whether what is put is encrypted."""
+        """Whether new entries are encrypted."""
         return self._cipher is not None
 
     @property
     def damaged(self) -> Mapping[str, str]:
-        """The ids of entries that could not be read since the store was opened, and why."""
+        """The ids of entries that were unreadable since the store was opened, with the reasons."""
         return dict(self._table.damaged)
 
     @classmethod
@@ -104,13 +104,13 @@ class CacheStore:
         keyring: bool = True,
         now: Callable[[], float] = time.time,
     ) -> AsyncIterator[CacheStore]:
-        """Open a store for the length of the block; the file is made where there is none.
+        """Open a store for the duration of the block; the file is created if it does not exist.
 
-        path: the file; without, that of the user (`default_path`).
-        owner: whose entries are seen; entries of other owners are not there.
-        limits: what is kept at most; without, those of `StoreLimits`.
-        key: 32 bytes to encrypt with; without, CDPENGINE_CACHE_KEY, and then the user's keyring.
-        keyring: False asks no keyring.
+        path: the file; by default the user's (`default_path`).
+        owner: the owner of the entries; those of other owners are invisible.
+        limits: the limits of the store; by default `StoreLimits`.
+        key: 32 bytes for encryption; by default CDPENGINE_CACHE_KEY, then the user's keyring.
+        keyring: False does not use the keyring.
         now: the time, in seconds since 1970.
 
         Raises CacheDamagedError, CacheKeyError, CacheUnavailableError and PackageMissingError.
@@ -146,16 +146,16 @@ class CacheStore:
         replace_narrower: bool = False,
         takes_over: CacheKey | None = None,
     ) -> CacheEntry:
-        """Keep an entry; return the newest one of its key, with its version.
+        """Store an entry; return the newest one of its key, with its version.
 
-        Where there is one of that key with other steps or another page, it becomes an older version, of which two
-        are kept; the figures of its runs go on. `based_on` is the version that the entry was made from: if another
-        one was put meanwhile, that stays the newest, and the entry becomes the version before it.
+        If the key has an entry with other steps or another page, that becomes an older version, of which two
+        are kept; the statistics of its runs continue. `based_on` is the version from which the entry was made:
+        if another one was stored meanwhile, that stays the newest, and the entry becomes the version before it.
         `replace_narrower`: an entry of the same flow with fewer variables becomes an older version of this one.
-        `takes_over`: the entry of this key expires, and the figures of its runs move to this one.
+        `takes_over`: the entry of this key expires, and the statistics of its runs move to this one.
 
-        Raises InvalidArgumentError for an entry that cannot be kept, and CacheKeyError for one that holds typed
-        text where there is no key.
+        Raises InvalidArgumentError for an invalid entry, and CacheKeyError for one with typed text if there is
+        no key.
         """
         check_entry(entry)
         return await self._write_with(
@@ -169,9 +169,9 @@ class CacheStore:
         )
 
     async def get(self, key: CacheKey | str, *, expired: bool = False) -> CacheEntry | None:
-        """Return the entry of a key, or of its id; None where there is none, or it has expired.
+        """Return the entry of a key or id; None if it does not exist or has expired.
 
-        `expired`: also one that has. Raises CacheDamagedError for an entry that cannot be read.
+        `expired`: include expired entries. Raises CacheDamagedError for an unreadable entry.
         """
         identity = _identity(key)
         found = await self._read_with(lambda connection: self._table.get(connection, identity))
@@ -188,9 +188,9 @@ class CacheStore:
     ) -> tuple[CacheEntry, ...]:
         """Return the entries for a URL that have not expired, the most exact address first.
 
-        scenario: of this one; None: of all.
-        levels, fewer_failures: only entries of these levels, and with fewer failures in a row.
-        limit: so many at most.
+        scenario: only entries of this one; None: of all.
+        levels, fewer_failures: only entries of these levels, and with fewer consecutive failures.
+        limit: the maximum number.
         """
         return tuple(
             await self._read_with(
@@ -201,7 +201,7 @@ class CacheStore:
         )
 
     async def find_from_anywhere(self, scenario: str) -> tuple[CacheEntry, ...]:
-        """Return the latest used entries of a scenario that go to their page by themselves, 20 at most."""
+        """Return the latest used entries of a scenario that navigate to their page themselves, 20 at most."""
         return tuple(
             await self._read_with(lambda connection: self._table.find_from_anywhere(connection, scenario))
         )
@@ -209,9 +209,9 @@ class CacheStore:
     async def entries(
         self, scenario: str | None = None, *, limit: int | None = None, offset: int = 0
     ) -> tuple[CacheEntry, ...]:
-        """Return entries of the owner, or those of a scenario, the latest used first; those that expired, too.
+        """Return entries of the owner or of a scenario, latest used first, including expired ones.
 
-        `limit`: at most so many, from `offset` on. An entry that cannot be read is skipped: see `damaged`.
+        `limit`: the maximum number, from `offset` on. An unreadable entry is skipped: see `damaged`.
         """
         return tuple(
             await self._read_with(
@@ -220,20 +220,20 @@ class CacheStore:
         )
 
     async def size(self, scenario: str | None = None) -> int:
-        """Return how many entries the owner has, or how many of a scenario."""
+        """Return the number of the owner's entries, or of those of a scenario."""
         return await self._read_with(lambda connection: self._table.count(connection, scenario))
 
     async def scenarios(self, *, limit: int) -> tuple[ScenarioSummary, ...]:
-        """Return what is kept of the first scenarios, in alphabetical order."""
+        """Return summaries of the first scenarios, in alphabetical order."""
         return tuple(await self._read_with(lambda connection: self._table.summarize(connection, limit)))
 
     async def versions(self, key: CacheKey | str) -> tuple[CacheEntry, ...]:
-        """Return the current entry of a key and its older versions, the newest first."""
+        """Return the current entry of a key and its older versions, newest first."""
         identity = _identity(key)
         return tuple(await self._read_with(lambda connection: self._table.versions(connection, identity)))
 
     async def restore(self, key: CacheKey | str, version: int) -> CacheEntry | None:
-        """Make an older version of an entry its newest one; return it, None where that version is not kept."""
+        """Make an older version of an entry the current one; return it, or None if the version does not exist."""
         identity = _identity(key)
         return await self._write_with(lambda connection: self._table.restore(connection, identity, version))
 
@@ -246,9 +246,9 @@ class CacheStore:
         excuse: Excuse | None = None,
         figures: Mapping[str, float] = MappingProxyType({}),
     ) -> EntryStatistics | None:
-        """Count a run of an entry; return its statistics then, None where there is no such entry.
+        """Count a run of an entry; return its new statistics, or None if the entry does not exist.
 
-        excuse: why a run that did not succeed is no failure of the entry.
+        excuse: why a failed run does not count as a failure of the entry.
         figures: added to the owner's counters in the same transaction, even if the entry is gone.
         """
 
@@ -266,7 +266,7 @@ class CacheStore:
         return await self._write_with(work)
 
     async def expire(self, key: CacheKey | str) -> bool:
-        """Have an entry no longer be found; say whether it would have been. What replaces it is a new version."""
+        """Expire an entry; return whether it was valid until now. Its replacement is a new version."""
         statement = "UPDATE entries SET expires_at = ? WHERE owner = ? AND id = ? AND expires_at > ?"
         identity = _identity(key)
 
@@ -287,26 +287,26 @@ class CacheStore:
         connection.executemany(statement, rows)
 
     async def counters(self) -> dict[str, float]:
-        """Return the owner's counters, by name: what `count` added."""
+        """Return the owner's counters by name, as `count` has added them."""
         statement = "SELECT name, figure FROM counters WHERE owner = ? ORDER BY name"
         return await self._read_with(
             lambda connection: dict(connection.execute(statement, (self._owner,)).fetchall())
         )
 
     async def delete(self, key: CacheKey | str) -> bool:
-        """Delete an entry with its versions, readable or not; say whether there was one."""
+        """Delete an entry with its versions, readable or not; return whether it existed."""
         identity = _identity(key)
         self._table.damaged.pop(identity, None)
         return await self._delete("id = ?", (identity,)) > 0
 
     async def clear(self, scenario: str | None = None) -> int:
-        """Delete all entries of the owner, or those of a scenario; return how many there were."""
+        """Delete all entries of the owner, or those of a scenario; return their number."""
         return await (
             self._delete("1", ()) if scenario is None else self._delete("scenario = ?", (scenario,))
         )
 
     async def statistics(self) -> StoreStatistics:
-        """Return what the owner's entries come to."""
+        """Return the statistics of the owner's entries."""
 
         def work(connection: sqlite3.Connection) -> StoreStatistics:
             mine = (self._owner,)
@@ -335,17 +335,17 @@ class CacheStore:
         return await self._read_with(work)
 
     async def export(self, *, typed: bool = False) -> Export:
-        """Return the owner's entries as JSON. Those that hold typed text are left out without `typed`."""
+        """Return the owner's entries as JSON. Entries with typed text are omitted without `typed`."""
         found = await self.entries()
         chosen = [entry for entry in found if typed or not entry.holds_typed_text]
         return Export(text=dump_entries(chosen), entries=len(chosen), left_out=len(found) - len(chosen))
 
     async def import_entries(self, text: str | bytes, *, replace: bool = False) -> ImportReport:
-        """Put all entries of an export, or none; with `replace` in place of those that are there.
+        """Store all entries of an export, or none; with `replace`, instead of existing ones.
 
-        Raises InvalidArgumentError for data that are not an export, and what `put` raises.
+        Raises InvalidArgumentError for invalid data, and the errors of `put`.
         """
-        # What an export says of an environment is true of another one.
+        # The environment of an export is that of another machine.
         given = [attrs.evolve(entry, environment=()) for entry in load_entries(text)]
 
         def work(connection: sqlite3.Connection) -> ImportReport:
@@ -381,7 +381,7 @@ class CacheStore:
         )
 
     async def _fill_columns(self) -> None:
-        """Complete the rows that an older version of the engine has written, once."""
+        """Complete the rows of an older version of the engine, once."""
         statement = "SELECT 1 FROM entries WHERE owner = ? AND anywhere IS NULL LIMIT 1"
         old = await self._read_with(
             lambda connection: connection.execute(statement, (self._owner,)).fetchone()
@@ -398,7 +398,7 @@ def _identity(key: CacheKey | str) -> str:
 
 
 async def _persist(work: Callable[[], _T], path: str, attempt: str) -> _T:
-    """Run blocking work in a thread, again and again while another process writes."""
+    """Run blocking work in a thread; repeat it while another process writes."""
     until = trio.current_time() + LONGEST_BUSY
     while True:
         try:

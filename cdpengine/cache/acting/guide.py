@@ -1,4 +1,4 @@
-"""The guide: what a language model is to know of the cache, in the words of its client."""
+"""The guide: instructions about the cache for a language model, in the words of its client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 Client = Literal["requests", "mcp"]
-"""Whose words a guide has: requests as JSON, or the tools of MCP."""
+"""The client of a guide: one that sends requests as JSON, or one that uses the tools of MCP."""
 
 _GUIDE = Path(__file__).with_name("guide.txt")
 

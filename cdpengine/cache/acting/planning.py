@@ -1,8 +1,8 @@
-"""Planning: what the cache does not know is asked of a planner, and done through the one dispatch.
+"""Planning: the cache asks a planner for unknown steps, and performs them through `dispatch`.
 
-Rule: a planner sees the goal and a snapshot, and answers with requests. Their texts are templates: it writes
-`${password}`, and needs no values. What fails is not repeated: the planner is asked again, with the page as it is
-now, a few times in a row at most. It is asked so often as the limit says, and no more.
+Rule: a planner gets the goal and a snapshot, and returns requests. Their strings are templates: it writes
+`${password}` and needs no values. A failed request is not repeated: the planner gets a new snapshot, for a
+limited number of consecutive failures. It is asked at most `rounds` times.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from cdpengine.cache.variables import Values
 from cdpengine.errors import EngineError, InvalidArgumentError
 
 FAILED_IN_ROW = 3
-"""How many answers of a planner in a row may come to nothing."""
+"""Consecutive failed plans before giving up."""
 
 LOOKING = 30.0
-"""Seconds that the page may take to be read for the planner."""
+"""Timeout for the planner's snapshot, in seconds."""
 
 ANSWERING = 60.0
-"""Seconds that a planner has for one answer."""
+"""Timeout for one answer of the planner, in seconds."""
 
 MOST_REQUESTS = 100
-"""How many requests one answer may have."""
+"""Maximum number of requests in one answer."""
 
 
 @attrs.frozen
 class Plan:
-    """An answer of a planner: what to do next, and whether the goal is reached by that."""
+    """An answer of a planner: the next requests, and whether they complete the goal."""
 
     requests: tuple[ActRequest | Mapping[str, Any], ...] = ()
     done: bool = True
@@ -62,20 +62,20 @@ Refs are those of that snapshot. The requests are all that is needed, unless the
 
 
 Outcome = Literal["replayed", "planned", "repaired", "known", "refused", "failed"]
-"""How a goal was reached: from the cache, by the planner, by the planner where a replay stopped, or not at all.
+"""How the goal was reached: from the cache, by the planner, by the planner after a replay stopped, or not at all.
 
 "refused": a person did not confirm a step.
-"known": the goal asked for nothing, nothing was done, and the report has what is known of it.
+"known": the goal required no action; the report has the known entry.
 """
 
 
 @attrs.frozen(kw_only=True)
 class PerformReport:
-    """How a goal was reached, or why not.
+    """The result of a goal.
 
-    `replay` is the report of the replay, where there was one; `responses` are those to the planner's requests.
-    `entry` is what was kept of it; for the outcome "known", what there is. `remarks` say what failed on the way,
-    such as a classifier.
+    `replay` is the report of the replay, if there was one; `responses` are those to the planner's requests.
+    `entry` is the stored entry; for the outcome "known", the existing one. `remarks` are failures on the way,
+    such as of a classifier.
     """
 
     outcome: Outcome
@@ -95,7 +95,7 @@ class PerformReport:
 
 @attrs.frozen(kw_only=True)
 class PlanResult:
-    """What came of asking: the responses, whether the goal was reached, why not, and the tokens that were read."""
+    """The result of planning: the responses, the success or the reason of the failure, and the tokens read."""
 
     responses: tuple[ActResponse, ...]
     done: bool
@@ -110,11 +110,11 @@ Resolve: TypeAlias = Callable[[Iterable[str]], Awaitable[Values]]
 
 @attrs.frozen(kw_only=True)
 class PlanLimits:
-    """What a plan may do.
+    """Limits of a plan.
 
-    actor: who does it, within the limits that it has. origins: where sensitive values may be entered, beside the
-    origin of the page as it is; in a blank tab, that of the first page. confirming: asks a person before weighty
-    steps; a no ends it.
+    actor: performs the requests, within its limits. origins: allowed origins for sensitive values, in addition
+    to the origin of the current page; in a blank tab, that of the first page. confirming: asks a person before
+    critical steps; a "no" ends the plan.
     """
 
     actor: Actor | None = None
@@ -132,13 +132,13 @@ async def follow_plan(
     deadline: float,
     limits: PlanLimits = PlanLimits(),
 ) -> PlanResult:
-    """Ask the planner and do what it answers, until the goal is reached, it fails, or the time is over.
+    """Ask the planner and perform its requests, until the goal is reached, the plan fails, or the time is over.
 
-    deadline: on trio's clock. limits: what the plan may do.
+    deadline: on trio's clock. limits: the limits of the plan.
 
-    A planner that raises, or that does not answer within 60 s, ends it, and the reason says so; an answer that is
-    no plan counts as one that failed. Raises UndefinedVariablesError before anything of a plan is done that names
-    a variable without a value.
+    If a planner raises or does not answer within 60 s, planning ends with that reason. An invalid answer counts
+    as a failed one. Raises UndefinedVariablesError before any request of a plan that names a variable without a
+    value.
     """
     with unseen():
         acting = limits.actor or Actor(page.browser, page.browser.context_of(page))
@@ -170,7 +170,7 @@ async def _follow(doing: _Doing, goal: str, planner: Planner, resolve: Resolve, 
             plan = _read_plan(answer)
             parsed = [parse_request(request) for request in plan.requests]
         except InvalidArgumentError as error:
-            wrong, failed_in_row = f"the planner's answer is no plan: {error}", failed_in_row + 1
+            wrong, failed_in_row = f"the planner's answer is not a plan: {error}", failed_in_row + 1
             if failed_in_row == FAILED_IN_ROW:
                 break
             continue
@@ -198,7 +198,7 @@ async def _follow(doing: _Doing, goal: str, planner: Planner, resolve: Resolve, 
 
 @attrs.define(eq=False)
 class _Doing:
-    """Does what a planner answers. `origins` are those where sensitive values may be entered."""
+    """Performs a planner's requests. `origins` are the allowed origins for sensitive values."""
 
     actor: Actor
     page: Page
@@ -218,7 +218,7 @@ class _Doing:
             self._is_placed = True
 
     async def do(self, requests: Iterable[ActRequest], values: Values) -> bool:
-        """Do requests, with values in place of variables, until one fails; return whether all were done."""
+        """Perform requests, with values instead of variables, until one fails; return whether all succeeded."""
         for request in requests:
             response = await self._do(request, values)
             self.responses.append(response)
@@ -244,7 +244,7 @@ class _Doing:
     async def _is_refused(self, request: ActRequest) -> bool:
         step = _as_step(self.page, request)
         selector = getattr(request, "selector", None)
-        # Nothing says what a selector names, so the person is asked.
+        # The element of a selector is unknown, so ask the person.
         unknown = isinstance(request, (Click, Press)) and selector and self.confirming.confirm is not None
         if unknown or (step is not None and self.confirming.asks(step)):
             what = describe_step(step) if step is not None else f"{request.kind} {selector}"
@@ -254,7 +254,7 @@ class _Doing:
 
 
 def _as_step(page: Page, request: ActRequest) -> Step | None:
-    """Return a request as a step, with the role and the name of its element; None for what has none."""
+    """Return a request as a step, with the role and the name of its element; None without an element."""
     ref = getattr(request, "ref", None)
     if not isinstance(ref, str):
         return None
@@ -263,15 +263,15 @@ def _as_step(page: Page, request: ActRequest) -> Step | None:
 
 
 def _check_secrets(request: ActRequest, values: Values) -> None:
-    """Raise InvalidArgumentError for a request that does more with a secret than to enter it."""
+    """Raise InvalidArgumentError for a request that uses a secret for anything but entering it."""
     secrets = values.sensitive.intersection(request_variables(request))
     if secrets and request.kind not in CACHED_KINDS:
         given = f"the sensitive variable {min(secrets)}"
-        raise InvalidArgumentError(request.kind, given, "it only where text is entered")
+        raise InvalidArgumentError(request.kind, given, "a sensitive variable only in entered text")
 
 
 def _read_plan(answer: object) -> Plan:
-    """Return the plan of an answer. Raises InvalidArgumentError for an answer that is none."""
+    """Return the plan of an answer. Raises InvalidArgumentError for an invalid answer."""
     what = "answer of the planner"
     requests = answer.requests if isinstance(answer, Plan) else () if answer is None else answer
     if isinstance(requests, (str, bytes, Mapping)) or not isinstance(requests, Iterable):
@@ -283,5 +283,5 @@ def _read_plan(answer: object) -> Plan:
 
 
 def time_left(deadline: float) -> float:
-    """Return the seconds until a deadline on trio's clock, in whole milliseconds, at least one."""
+    """Return the seconds until a deadline on trio's clock, rounded to milliseconds, at least one millisecond."""
     return max(round(deadline - trio.current_time(), 3), 0.001)

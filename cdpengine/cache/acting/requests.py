@@ -1,8 +1,7 @@
-"""CacheRequests: what agents ask of a cache through `cdpengine.act`, and what they are told without asking.
+"""CacheRequests: requests about a cache through `cdpengine.act`, and the entries in other responses.
 
-Rule: a request about the cache does what the method of `ActionCache` does, and answers in JSON. Each response
-that shows a document says what is known for it, so that a model need not read further. No value of a variable is
-in any.
+Rule: a request about the cache calls the method of `ActionCache` and returns JSON. Each response that shows a
+document lists the entries for it, so that a model need not read the page. None contains a value of a variable.
 """
 
 from __future__ import annotations
@@ -54,29 +53,29 @@ from cdpengine.errors import CacheMissError, InvalidArgumentError
 LEARNING = "learning"
 
 _SHOWS = (Navigate, Back, Forward, Reload, NewTab, TakeSnapshot)
-"""Kinds of requests whose responses say what the cache knows."""
+"""Kinds of requests whose responses list the cache's entries."""
 
 _MOST_TOLD = 5
 
 
 class CacheRequests:
-    """Does requests about an `ActionCache`: `Actor(browser, cache=requests, hooks=(requests.hook,))`."""
+    """Performs requests about an `ActionCache`: `Actor(browser, cache=requests, hooks=(requests.hook,))`."""
 
     def __init__(self, cache: ActionCache) -> None:
-        """Without `hooks`, the requests are done, and responses say nothing of the cache."""
+        """Without `hooks`, the requests work, but responses do not list entries."""
         self._cache = cache
 
     async def perform(self, run: Performance, request: CacheRequest) -> Any:
-        """Do a request about the cache, and return its result, as JSON has it."""
+        """Perform a request about the cache, and return its result as JSON data."""
         return await _PERFORM[type(request)](self._cache, run, request)
 
     @property
     def hook(self) -> DispatchHook:
-        """What says with each response that shows a document what is known for it."""
+        """The hook that adds the entries for a document to each response that shows one."""
         return DispatchHook(after=self.tell)
 
     async def tell(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
-        """Return the response with what is known for its document, where it shows one."""
+        """Return the response with the entries for its document, if it shows one."""
         if not response.ok or not shows_page(request) or response.target_id is None:
             return response
         page = actor.browser.page(response.target_id)
@@ -88,7 +87,7 @@ class CacheRequests:
 
 
 def shows_page(request: ActRequest) -> bool:
-    """Say whether the response to a request shows a document, so that it says what is known for that."""
+    """Return whether the response to a request shows a document, and so lists its entries."""
     return isinstance(request, _SHOWS)
 
 
@@ -132,7 +131,7 @@ async def _execute(cache: ActionCache, run: Performance, request: ExecuteCached)
         timeout=run.left,
     )
     result = report.to_json()
-    result.pop("screenshot", None)  # a screenshot request takes one, where a model wants it
+    result.pop("screenshot", None)  # models can send a screenshot request
     result.pop("healed", None)
     return result
 
@@ -191,7 +190,7 @@ async def _delete(cache: ActionCache, _run: Performance, request: CacheDelete) -
 async def _show(cache: ActionCache, _run: Performance, request: CacheShow) -> dict[str, Any]:
     entry = await cache.get(request.entry)
     if entry is None:
-        raise CacheMissError(f"entry {request.entry}", "any page", "there is no such entry")
+        raise CacheMissError(f"entry {request.entry}", "any page", "no entry has this id")
     return {
         "entry": _describe_whole(entry),
         "steps": [describe_step(step) for step in entry.all_steps()],
@@ -245,4 +244,4 @@ _PERFORM: Mapping[type[CacheRequest], Callable[[ActionCache, Performance, Any], 
     ForceRefresh: _refresh,
     ReportError: _report,
 }
-"""How each kind of request is done."""
+"""The handler of each kind of request."""

@@ -1,7 +1,7 @@
-"""SharedCache: one cache for all actors of a service, opened when it is first needed.
+"""SharedCache: one cache for all actors of a service, opened on first use.
 
-Rule: it is open in a task of a nursery, and closed in order when that ends. Where it cannot be opened, the request
-that needed it says why, and the next one tries again. A response says what is known only where there is a file.
+Rule: a task of a nursery keeps it open and closes it in order. If it cannot be opened, the request fails with the
+reason, and the next one tries again. Responses list entries only if the file exists.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from cdpengine.cache.config import CacheConfig, default_path
 class SharedCache:
     """A cache for several actors: `Actor(browser, cache=shared, hooks=(shared.hook,))`.
 
-    It is kept open in `nursery`. `path` is its file; None: that of the user. `config` are its options; None: those
-    of `read_config`.
+    `nursery` keeps it open. `path` is its file; None means the user's file. `config` are its options; None
+    means those of `read_config`.
     """
 
     _nursery: trio.Nursery
@@ -35,11 +35,11 @@ class SharedCache:
 
     @property
     def hook(self) -> DispatchHook:
-        """What says with each response that shows a document what is known for it."""
+        """The hook that adds the entries for a document to each response that shows one."""
         return DispatchHook(after=self._tell)
 
     async def perform(self, run: Performance, request: CacheRequest) -> Any:
-        """Do a request about the cache, and return its result, as JSON has it."""
+        """Perform a request about the cache, and return its result as JSON data."""
         return await (await self._open()).perform(run, request)
 
     async def _tell(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
