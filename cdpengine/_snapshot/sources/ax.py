@@ -32,8 +32,7 @@ from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax_grafts import Graft, Place, add_grafts, add_missing
 from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
-from cdpengine._snapshot.sources.ax_secrets import mask_secrets
-from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm
+from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm, mask_secrets
 from cdpengine._snapshot.sources.computed import read_dom, role_and_name_source
 from cdpengine._snapshot.sources.document_kinds import describe_kind
 from cdpengine._snapshot.sources.internals import CustomElements
@@ -283,17 +282,7 @@ async def find_clickables(request: FrameRequest) -> Clickables:
                 if text is not None:
                     found = _decode_found(text)
                     if not await number_elements(request, installed, found.last):
-                        return Clickables(
-                            request,
-                            installed,
-                            found.numbers,
-                            listening.refusal,
-                            customs=(found.customs, found.around),
-                            skipped=(found.skipped, found.acting),
-                            beyond=found.beyond,
-                            secrets=found.secrets,
-                            kind=(describe_kind(found.type, found.size), found.type),
-                        )
+                        return Clickables(request, installed, found, listening.refusal)
                     continue  # closed shadow roots were found
         except RemoteError as refused:
             if not context_gone(refused) or not remaining:
@@ -343,29 +332,18 @@ class Clickables:
     MIME type of a document that is not an HTML page.
     """
 
-    def __init__(
-        self,
-        request: FrameRequest,
-        installed: Installed,
-        numbers: tuple[int, ...],
-        refusal: str,
-        *,
-        customs: tuple[Sequence[int], Sequence[int]] = ((), ()),
-        skipped: tuple[int, int] = (0, 0),
-        beyond: tuple[int, ...] = (),
-        secrets: tuple[int, ...] = (),
-        kind: tuple[str, str] = ("", ""),
-    ) -> None:
+    def __init__(self, request: FrameRequest, installed: Installed, found: _Found, refusal: str) -> None:
         self._request = request
         self._installed = installed
-        self._numbers = {installed.ids[number]: number for number in numbers if installed.ids[number]}
+        ids = installed.ids
+        self._numbers = {ids[number]: number for number in found.numbers if ids[number]}
         self.ids: AbstractSet[int] = self._numbers.keys()
         self.refusal = refusal
-        self._customs, self._around = customs
-        self.skipped = skipped
-        self._beyond = beyond
-        self.secrets = frozenset(installed.ids[number] for number in secrets)
-        self.kind = kind
+        self._customs, self._around = found.customs, found.around
+        self.skipped = found.skipped, found.acting
+        self._beyond = found.beyond
+        self.secrets = frozenset(ids[number] for number in found.secrets)
+        self.kind = describe_kind(found.type, found.size), found.type
 
     async def find_hidden(self, reply: msgspec.Raw | bytes) -> bool:
         """Return whether custom elements turn out to hide themselves, so that the search must be repeated.
