@@ -1,12 +1,12 @@
-"""The action cache: what was learned of pages, kept and found again.
+"""The action cache: recorded flows of actions on pages, stored for replay.
 
-entries     what is kept: keys, steps, targets, post-conditions, and their JSON
-templates   texts with variables in them, and the values at run time
-recognition which scenario a sentence is about, and what it says of the variables
-changes     what is remembered of a page, and whether it is another one by now
-store       the file that all of it is in
+entries     the stored data: keys, steps, targets, post-conditions, and their JSON
+templates   strings with variables in them, and the values at run time
+recognition the scenario and the variables of a sentence
+changes     fingerprints of pages, and whether a page has changed
+store       the file with all entries
 
-Names are loaded when they are first used. They stand in `__init__.pyi`, once.
+Names are loaded when they are first used. `__init__.pyi` lists them.
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
-"""Targets: an element of a snapshot, described so that it can be found where its ref means nothing. Pure.
+"""Targets: descriptions of elements in a snapshot, for finding them without a ref. Pure.
 
-Rule: what describes an element is what a person goes by: role, name, what stands around it, and in which frame.
-What a field holds is never a part of it. Texts are cut (`LONGEST_NAME`), as a target is kept once for each step.
+Rule: a description uses what a person sees: role, name, surroundings and frame. It never contains the value of
+a field. Strings are cut (`LONGEST_NAME`), because each step stores a target.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from cdpengine.cache.templates import escape
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
 
 LONGEST_NAME = 200
-"""Characters of a name, and of a text beside the element."""
+"""Maximum length of a name and of a neighbouring text, in characters."""
 
 MOST_AROUND = 4
-"""How many of the named parts around an element describe it."""
+"""Maximum number of named ancestors in a description."""
 
 ITEM_ROLES = frozenset({"row", "listitem", "article", "treeitem"})
-"""What there are many of, side by side: a button in one of them is for what that one says."""
+"""Repeating containers (rows, cards): a button in one of them belongs to its container."""
 
 
 FORM_ROLES = frozenset({"form", "dialog", "alertdialog", "search"})
 SECTION_ROLES = frozenset({"region", "article", "navigation", "complementary"})
-"""What holds controls together: a form or a dialog; without one, the innermost section."""
+"""Containers of controls: a form or a dialog; without one, the innermost section."""
 
 MOST_TOGETHER = 8
-"""How many of the other controls there describe an element."""
+"""Maximum number of other controls of the container in a description."""
 
 
 def describe_target(snapshot: Snapshot, ref: str) -> Target:
     """Return the description of the element with this ref, such as "e7". A dollar in a name is escaped.
 
-    Raises InvalidArgumentError for a text that is not a ref, NodeNotFoundError for a ref that the snapshot does
-    not show.
+    Raises InvalidArgumentError for a string that is not a ref, NodeNotFoundError for a ref that is not in the
+    snapshot.
     """
     wanted = parse_ref_text(ref)
     if wanted is None:
@@ -48,7 +48,7 @@ def describe_target(snapshot: Snapshot, ref: str) -> Target:
         (place for place, node in enumerate(nodes) if node.ref is not None and node.ref.id == wanted), None
     )
     if place is None:
-        raise NodeNotFoundError(wanted, "the snapshot does not show it")
+        raise NodeNotFoundError(wanted, "it is not in the snapshot")
     node = nodes[place]
     like = [
         other
@@ -75,7 +75,7 @@ def describe_target(snapshot: Snapshot, ref: str) -> Target:
 
 
 def _around(nodes: Sequence[SnapshotNode], place: int) -> Iterator[int]:
-    """Yield the places of the nodes around one, innermost first."""
+    """Yield the places of a node's ancestors, innermost first."""
     parent = nodes[place].parent
     while parent is not None:
         yield parent
@@ -83,7 +83,7 @@ def _around(nodes: Sequence[SnapshotNode], place: int) -> Iterator[int]:
 
 
 def _frames(nodes: Sequence[SnapshotNode], place: int) -> Iterator[FramePlace]:
-    """Yield the frames that a node is in, innermost first: their elements are the first nodes of another frame."""
+    """Yield the frames around a node, innermost first: their elements are the first nodes of another frame."""
     frame = nodes[place].frame
     for around in _around(nodes, place):
         owner = nodes[around]
@@ -105,7 +105,7 @@ def _address(url: str) -> str:
     try:
         return normalize_url(url)
     except InvalidArgumentError:
-        return ""  # about:blank, srcdoc and data: documents have no address of their own
+        return ""  # about:blank, srcdoc and data: documents have no address
 
 
 def _path_step(nodes: Sequence[SnapshotNode], place: int) -> PathStep:
@@ -117,9 +117,9 @@ def _path_step(nodes: Sequence[SnapshotNode], place: int) -> PathStep:
 def find_beside(
     nodes: Sequence[SnapshotNode], place: int, places: range, passed: set[int]
 ) -> Landmark | None:
-    """Return what stands beside a node: the first of `places` that says something, in its frame, none of `passed`.
+    """Return the neighbour of a node: the first named node of `places` in its frame that is not in `passed`.
 
-    Text that only says the node's own name again, as a label does, is passed over: it is no neighbour.
+    Text that repeats the node's name, as a label does, is not a neighbour.
     """
     node = nodes[place]
     for each in places:
@@ -134,7 +134,7 @@ def find_beside(
 
 
 def read_landmark(node: SnapshotNode) -> Landmark:
-    """Return what a node is, for a person."""
+    """Return a description of a node for a person."""
     return Landmark(role=node.role, name=(node.name or " ".join(node.text.split()))[:LONGEST_NAME])
 
 
@@ -149,7 +149,7 @@ def _item(nodes: Sequence[SnapshotNode], place: int, inside: Sequence[int]) -> s
 
 
 def find_holder(nodes: Sequence[SnapshotNode], inside: Sequence[int]) -> int | None:
-    """Return which of the nodes around an element, innermost first, holds it together with others."""
+    """Return the container of an element: the innermost of its ancestors that groups controls."""
     for roles in (FORM_ROLES, SECTION_ROLES):
         for each in inside:
             if nodes[each].role in roles:
@@ -158,7 +158,7 @@ def find_holder(nodes: Sequence[SnapshotNode], inside: Sequence[int]) -> int | N
 
 
 def is_control(node: SnapshotNode) -> bool:
-    """Say whether a node is a named control, as a person would say that a form has it."""
+    """Return whether a node is a named control, as a person would list it for a form."""
     return (
         node.ref is not None and node.name != "" and node.role != "option" and node.role in INTERACTIVE_ROLES
     )
@@ -179,7 +179,7 @@ def _together(nodes: Sequence[SnapshotNode], place: int, inside: Sequence[int]) 
 
 
 def _is_twin(nodes: Sequence[SnapshotNode], place: int, within: Sequence[Landmark], item: str) -> bool:
-    """Say whether an element like the one that is described cannot be told from it by what it is in."""
+    """Return whether its surroundings cannot distinguish an equal element from the described one."""
     inside = [each for each in _around(nodes, place) if nodes[each].frame == nodes[place].frame]
     if item:
         return _item(nodes, place, inside) == item
@@ -188,10 +188,10 @@ def _is_twin(nodes: Sequence[SnapshotNode], place: int, within: Sequence[Landmar
 
 
 def item_words(nodes: Sequence[SnapshotNode], item: int, places: Iterable[int]) -> str:
-    """Return what an item says, by the names and texts of these nodes in it, cut to size.
+    """Return the label of an item, from the names and texts of these nodes in it, cut to size.
 
-    An article that has a name says its name: the rest is its content, a price or a text, and will be another one.
-    What fields hold is left out.
+    For a named article, the label is its name: its content, such as a price, may change. Values of fields are
+    omitted.
     """
     if nodes[item].role == "article" and nodes[item].name:
         return nodes[item].name[:LONGEST_NAME]
@@ -203,7 +203,7 @@ def item_words(nodes: Sequence[SnapshotNode], item: int, places: Iterable[int]) 
 
 
 def _end(nodes: Sequence[SnapshotNode], place: int) -> int:
-    """Return the place behind the last node inside of a node."""
+    """Return the place after the last descendant of a node."""
     inside = {place}
     for after in range(place + 1, len(nodes)):
         if nodes[after].parent not in inside:

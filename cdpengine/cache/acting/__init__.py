@@ -1,1 +1,1 @@
-"""ActionCache, and what it does: recording, replaying, performing, and requests about it."""
+"""ActionCache and its operations: recording, replaying, performing, and requests about it."""

@@ -1,1 +1,1 @@
-"""What is done on a page becomes the steps of an entry."""
+"""Recording the actions on a page as the steps of an entry."""

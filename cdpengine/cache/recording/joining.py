@@ -1,7 +1,6 @@
-"""Joining: text that is entered in pieces is one text, and what was pasted is what the field holds then. Pure.
+"""Joining: text entered in pieces becomes one text; after pasting, the text is the field's value. Pure.
 
-Rule: pieces belong together while nothing else is done and they go into the same field. Backspace takes the last
-character away again.
+Rule: consecutive pieces for the same field belong together. Backspace removes the last character.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ _DELETING = "Backspace"
 
 
 def enters_text(key: object) -> bool:
-    """Say whether a key or a chord enters something, or takes it away."""
+    """Return whether a key or a chord enters or removes text."""
     return isinstance(key, str) and (key == _DELETING or typed_character(key) is not None or is_paste(key))
 
 
 def join_typing(typing: Typing, draft: Draft) -> bool:
-    """Join what is entered next into the same field; False where it is a step of its own."""
+    """Join the next input into the same field; return False if it is a separate step."""
     if typing.submit or typing.pasted:
         return False
     more = draft.typing
@@ -45,7 +44,7 @@ def join_typing(typing: Typing, draft: Draft) -> bool:
 
 
 def take_pasted(typing: Typing, view: PageView) -> None:
-    """Read what a field that is not secret holds after something was pasted into it."""
+    """Read the value of a field that is not secret after pasting."""
     if typing.pasted and not typing.unknown and view.snapshot is not None:
         for node in view.snapshot.nodes:
             if node.ref is not None and node.ref.backend_node_id == typing.element.node[1]:
@@ -53,7 +52,7 @@ def take_pasted(typing: Typing, view: PageView) -> None:
 
 
 def entered_texts(drafts: Iterable[Draft]) -> list[str]:
-    """Return the texts that were entered and that stand in steps themselves."""
+    """Return the entered texts that are part of steps."""
     found: list[str] = []
     for draft in drafts:
         request = draft.request

@@ -1,1 +1,1 @@
-"""An entry is carried out on a page: targets are found, steps are done, what they led to is waited for."""
+"""Replaying an entry on a page: finding targets, performing steps, and waiting for their results."""

@@ -1,9 +1,9 @@
-"""Names: whether two names of a control say the same, in English and Chinese. Pure.
+"""Names: whether two names of a control mean the same, in English and Chinese. Pure.
 
-Rule: a name says what its control does (save, delete, password, ...), of what kind (new, all, not, ...), and to
-what: its other words. Two names are related only where they do the same, of the same kind. Another number is
-something else ("Order 1" and "Order 2"); so is another word, where what is done is grave ("Delete" and "Delete
-account"). A word that is in no table has no meaning here: it is the same or it is not.
+Rule: a name contains the function of its control (save, delete, password, ...), qualifiers (new, all, not,
+...), and other words, for its object. Two names are related only if function and qualifiers are equal. Another
+number means another object ("Order 1" and "Order 2"). So does another word after a critical function ("Delete"
+and "Delete account"). Words that are in no table are only compared for equality.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import attrs
 from cdpengine.cache.replaying.vocabulary import CONCEPTS, EMPTY_WORDS, FOR_ONE_OF_MANY, GRAVE, MODIFIERS
 
 Relation = Literal["same", "synonyms", "overlap", "unrelated", "contradiction"]
-"""How two names relate: letter by letter the same; other words for the same; one of them says more, and nothing
-else; none of their words is known to be the same; or they are known to say different things."""
+"""Relation of two names: equal; synonyms; one is more specific than the other; without a known common word; or
+with different known meanings.
+"""
 
 _COUNTER = re.compile(r"\s*[(\[（【]\s*\d[\d.,+]*\s*[)\]）】]\s*$")
 _WORD = re.compile(r"[a-z]+|\d+|[\u3400-\u9fff]+|[^\W\d_a-z\u3400-\u9fff]+")
@@ -29,7 +30,7 @@ _CJK = re.compile(r"[\u3400-\u9fff]+")
 
 @attrs.frozen
 class Meaning:
-    """What a name says: what it does, of which kind, and its other words in order of the alphabet."""
+    """The meaning of a name: its function, its qualifiers, and its other words in alphabetical order."""
 
     concepts: frozenset[str]
     modifiers: frozenset[str]
@@ -37,12 +38,12 @@ class Meaning:
 
     @property
     def all(self) -> frozenset[str]:
-        """All of it together."""
+        """All of its parts together."""
         return self.concepts | self.modifiers | self.others
 
     @property
     def known(self) -> bool:
-        """Whether the tables know what it does."""
+        """Whether the tables know its function."""
         return bool(self.concepts)
 
 
@@ -51,7 +52,7 @@ def _phrases(table: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], str]
 
 
 def _pieces(text: str) -> list[str]:
-    """Return the words of a text in small letters; each Chinese character is one, too."""
+    """Return the words of a string in lower case; each Chinese character is a word, too."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     pieces: list[str] = []
     for word in _WORD.findall(plain):
@@ -67,7 +68,7 @@ _LONGEST = max(len(phrase) for phrase in [*_CONCEPTS, *_MODIFIERS, *_EMPTY])
 
 @lru_cache(maxsize=4096)
 def read_meaning(name: str) -> Meaning:
-    """Return what a name says. A number in brackets at its end is a counter, and says nothing."""
+    """Return the meaning of a name. A number in brackets at its end is a counter and is ignored."""
     pieces = _pieces(_COUNTER.sub("", name))
     concepts: set[str] = set()
     modifiers: set[str] = set()
@@ -77,7 +78,7 @@ def read_meaning(name: str) -> Meaning:
     while place < len(pieces):
         for length in range(min(_LONGEST, len(pieces) - place), 0, -1):
             phrase = tuple(pieces[place : place + length])
-            # Alone, "Confirm" is what is done; beside another word ("Confirm password") it says of which kind.
+            # Alone, "Confirm" is a function; with another word ("Confirm password") it is a qualifier.
             alone = length == len(pieces)
             if phrase in _MODIFIERS and not (alone and phrase in _CONCEPTS):
                 modifiers.add(_MODIFIERS[phrase])
@@ -99,14 +100,14 @@ def read_meaning(name: str) -> Meaning:
 
 @lru_cache(maxsize=4096)
 def relate_names(before: str, now: str) -> Relation:
-    """Return how a name of today relates to the one that is known."""
+    """Return the relation of a current name to the known one."""
     if collapse(before) == collapse(now):
         return "same"
     one, other = read_meaning(before), read_meaning(now)
     if not one.all or not other.all:
         return "unrelated"  # signs without words, such as an arrow, or no name
     if one == other:
-        # Without a word that says what it is, as of "Next" to "To", equal kinds are no meaning.
+        # Without a known function, as in "Next" and "To", equal qualifiers have no meaning.
         return "synonyms" if one.concepts or one.others else "contradiction"
     if one.concepts != other.concepts or one.modifiers != other.modifiers:
         return "contradiction"
@@ -118,18 +119,18 @@ def relate_names(before: str, now: str) -> Relation:
 
 
 def is_for_one_of_many(name: str) -> bool:
-    """Say whether a name says only what is done, and not to which of many things: "Remove", "Add to cart"."""
+    """Return whether a name has a function without an object: "Remove", "Add to cart"."""
     meaning = read_meaning(name)
     return not meaning.others and meaning.concepts | meaning.modifiers - {"to", "new"} <= FOR_ONE_OF_MANY
 
 
 def same_words(before: str, now: str) -> bool:
-    """Say whether two texts have the same words, as often: case, blanks and punctuation make no difference."""
+    """Return whether two strings have the same words, equally often, ignoring case, whitespace and punctuation."""
     return sorted(_pieces(before)) == sorted(_pieces(now))
 
 
 def collapse(text: str) -> str:
-    """Return a text with its white space collapsed."""
+    """Return a string with its whitespace collapsed."""
     return " ".join(text.split())
 
 
