@@ -96,9 +96,9 @@ async def test_stopping_a_line_ends_the_script_it_started(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, line: str
 ) -> None:
     hang(scripted)
-    said = await console.stop(line, 0.5)
-    assert "the script that ran was terminated, and the page answers, after " in said
-    assert int(said.split("after ")[1].split(" ms")[0]) <= 150
+    message = await console.stop(line, 0.5)
+    assert "the script that ran was terminated, and the page answers, after " in message
+    assert int(message.split("after ")[1].split(" ms")[0]) <= 150
     assert scripted.count("Runtime.terminateExecution") >= 1
     assert console.notices == []
     assert await console.interpreter.run("Runtime.evaluate expression=1") is not None
@@ -131,12 +131,12 @@ async def test_a_page_that_never_answers_delays_no_line(
     hang(scripted)
     scripted.on("Runtime.terminateExecution", SILENCE)
     started = trio.current_time()
-    said = await console.stop("Runtime.evaluate expression=1", 0.5)
+    message = await console.stop("Runtime.evaluate expression=1", 0.5)
     assert trio.current_time() - started < 1.2
-    assert said.startswith(
+    assert message.startswith(
         "stopped: the script that ran was asked to stop, but the page has not answered after "
     )
-    assert "!recover reload" in said
+    assert "!recover reload" in message
 
 
 async def test_a_paused_script_is_ended_by_the_session_that_paused_it(
@@ -177,10 +177,10 @@ async def test_stopping_a_line_stops_its_navigation(
 
     scripted.on("Page.navigate", begin)
     scripted.on("Page.stopLoading", stop)
-    said = await console.stop("Page.navigate url=http://slow.example/", 5)
+    message = await console.stop("Page.navigate url=http://slow.example/", 5)
     state = "the page waits for another document, and has not answered for 1.1 s"
     assert console.notices == [f"{state}; Ctrl-C stops the command and the navigation"]
-    assert said.startswith("stopped: the navigation was stopped, and the page answers, after ")
+    assert message.startswith("stopped: the navigation was stopped, and the page answers, after ")
     assert scripted.count("Runtime.terminateExecution") == 0
 
 
@@ -211,9 +211,9 @@ async def test_a_silent_page_is_named_only_once(
     hang(scripted)
     with trio.move_on_after(10):
         await console.interpreter.run(line)
-    (said,) = console.notices
-    assert said.startswith("the page has not answered for ")
-    assert said.endswith(f" s; {advice}")
+    (message,) = console.notices
+    assert message.startswith("the page has not answered for ")
+    assert message.endswith(f" s; {advice}")
 
 
 @pytest.mark.parametrize("line", ["DOM.getDocument", "Page.reload", "!wait Page.loadEventFired"])
@@ -222,8 +222,8 @@ async def test_a_page_that_answers_causes_no_message(
 ) -> None:
     scripted.on("DOM.getDocument", SILENCE)
     scripted.on("Page.reload", SILENCE)
-    said = await console.stop(line, 20)
-    assert said == ("stopped; the page answers" if line == "Page.reload" else "stopped")
+    message = await console.stop(line, 20)
+    assert message == ("stopped; the page answers" if line == "Page.reload" else "stopped")
     assert console.notices == []
 
 
@@ -271,7 +271,7 @@ async def test_a_timeout_terminates_work_but_not_for_a_query(
     with pytest.raises(DeadlineExceededError):
         await console.interpreter.run(WORK[0])
     assert scripted.count("Runtime.terminateExecution") >= 1
-    assert [said.partition(",")[0] for said in console.notices] == [
+    assert [message.partition(",")[0] for message in console.notices] == [
         "stopped: the script that ran was terminated"
     ]
 
@@ -333,9 +333,9 @@ async def test_a_target_other_than_a_page_is_terminated_on_its_session(
     await console.interpreter.run(f"!use {number}")
     assert console.interpreter.place == f"worker {number}"
     hang(scripted)
-    said = await console.stop(SCRIPTS[0], 3)
+    message = await console.stop(SCRIPTS[0], 3)
     assert console.notices == [f"{NOTICE}; {ENDS}".replace("page", "worker")]
-    assert said.startswith("stopped: the script that ran was terminated, and the worker answers, after ")
+    assert message.startswith("stopped: the script that ran was terminated, and the worker answers, after ")
     ended = [each.session_id for each in scripted.received if each.method == "Runtime.terminateExecution"]
     assert set(ended) == {"S-W1"}
     hang(scripted)
@@ -398,7 +398,7 @@ async def test_ctrl_c_ends_a_script_at_any_point(
             await scripted.wait_for(method, sent + 1)
         os.kill(os.getpid(), signal.SIGINT)
     assert interrupted == [True]
-    assert [said.partition(":")[0] for said in told] == (["line 2 of the script"] if line else [])
+    assert [message.partition(":")[0] for message in told] == (["line 2 of the script"] if line else [])
     assert scripted.count("Browser.getVersion") == 1  # the call at the engine's start
 
 

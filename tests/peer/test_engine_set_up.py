@@ -152,7 +152,7 @@ async def test_a_lost_main_connection_ends_pages_and_waiting_tasks(
 
     async def context() -> None:
         async with browser.new_context():
-            raise AssertionError("there is none")
+            raise AssertionError("no such page")
 
     started = trio.current_time()
     async with trio.open_nursery() as nursery:

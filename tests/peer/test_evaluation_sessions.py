@@ -217,7 +217,7 @@ async def test_a_failure_of_the_first_connection_leaves_unchanged(
     door.refuses = True
     with pytest.raises(cdpengine.ConnectFailedError, match="the test refuses it"):
         async with engine(scripted, door):
-            raise AssertionError("there is no engine")
+            raise AssertionError("no engine")
 
 
 async def test_no_connection_opens_after_the_main_connection_is_lost(

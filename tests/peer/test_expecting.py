@@ -90,7 +90,7 @@ async def test_without_a_directory_a_file_is_kept_until_the_browser_ends(
     names = ["x.txt", "x.txt", "cdpengine-owner", "forgotten.txt"]
     async with scripted.engine() as browser:
         page = await browser.new_page()
-        assert list(temporary.iterdir()) == [], "there is no folder before there is a file for it"
+        assert list(temporary.iterdir()) == [], "the folder is created with its first file"
         downloads = [
             await expect_and_finish(page, scripted, f"{GUID[:-1]}{number}", name)
             for number, name in enumerate(names)

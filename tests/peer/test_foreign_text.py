@@ -44,7 +44,7 @@ async def test_logged_strings(scripted: ScriptedBrowser, caplog: pytest.LogCaptu
     scripted.on("Page.setLifecycleEventsEnabled", Refusal(-32000, HOSTILE))
     async with scripted.engine() as browser:
         await browser.new_page()
-    told = [record.getMessage() for record in caplog.records if record.name.startswith("cdpengine")]
-    assert any(SAFE in message for message in told)
-    assert all(is_one_safe_line(message) for message in told)
-    assert not any("hunter2" in message for message in told)
+    messages = [record.getMessage() for record in caplog.records if record.name.startswith("cdpengine")]
+    assert any(SAFE in message for message in messages)
+    assert all(is_one_safe_line(message) for message in messages)
+    assert not any("hunter2" in message for message in messages)

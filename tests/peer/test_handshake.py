@@ -173,7 +173,7 @@ FRAMES: dict[str, bytes] = {
     "half a header": b"\x81",
     "nothing": b"",
     "no frame at all": b"\xff" * 100,
-    "text that is not utf-8": b"\x81\x02\xff\xfe",
+    "text in invalid UTF-8": b"\x81\x02\xff\xfe",
     "close": b"\x88\x02" + struct.pack("!H", 1001),
     "close with a code that does not exist": b"\x88\x02" + struct.pack("!H", 1),
     "close, then more": b"\x88\x02" + struct.pack("!H", 1001) + TEXT_HI,

@@ -233,8 +233,8 @@ async def test_a_stuck_page_does_not_delay_others(
     started = trio.current_time()
     async with page.scripts.add_init_script("1"):
         assert 1.9 <= trio.current_time() - started <= 2.1
-        told = [request.session_id for request in scripted.received if request.method == ADD]
-        assert told == ["S-T1", "S-T8", "S-T9"]
+        sessions = [request.session_id for request in scripted.received if request.method == ADD]
+        assert sessions == ["S-T1", "S-T8", "S-T9"]
     removed = [request.session_id for request in scripted.received if request.method == REMOVE]
     assert removed == ["S-T1", "S-T9"]
 

@@ -43,11 +43,11 @@ class Renderer:
         made = self._object(request, {})
         return {"result": made["object"]} if isinstance(made, dict) else made
 
-    def _object(self, request: Request, said: dict[str, Any]) -> Answer:
+    def _object(self, request: Request, description: dict[str, Any]) -> Answer:
         if request.params["executionContextId"] != self.world:
             return Refusal(-32000, "Cannot find context with specified id")
         self.objects += 1
-        return {"object": {**said, "objectId": f"{self.process}.{self.world}.{self.objects}"}}
+        return {"object": {**description, "objectId": f"{self.process}.{self.world}.{self.objects}"}}
 
     def asked(self) -> Counter[str]:
         """Return the number of calls of each method since the last time."""

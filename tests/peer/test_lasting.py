@@ -53,7 +53,7 @@ OF_CONTEXTS = ("set_permissions", "grant_permissions", "allow_downloads")
 CASES = [(way, on) for way in WAYS for on in ("page", "context") if on == "context" or way not in OF_CONTEXTS]
 
 
-def told(scripted: ScriptedBrowser, since: int) -> list[tuple[str, object]]:
+def commands_since(scripted: ScriptedBrowser, since: int) -> list[tuple[str, object]]:
     """The commands that the browser received, in any order."""
     return sorted(((each.method, str(each.params)) for each in scripted.received[since:]), key=str)
 
@@ -81,7 +81,7 @@ async def test_each_is_ended_alone(
     assert len(scripted.received) == after_one, "it had ended"
     await two.aclose()
     await quiet()
-    assert told(scripted, before), f"the browser received no end command ({alone.method})"
+    assert commands_since(scripted, before), f"the browser received no end command ({alone.method})"
     one_again = WAYS[way](owner, 1, tmp_path)
     async with one_again:  # the same setting also works for a block
         pass

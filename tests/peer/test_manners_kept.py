@@ -281,8 +281,8 @@ trio.run(main)
 @pytest.mark.parametrize("when", ["at first", "later"])
 async def test_a_local_shortage_is_not_blamed_on_the_server(when: str) -> None:
     done = await trio.run_process([sys.executable, "-c", WITHOUT_DESCRIPTORS, when], capture_stdout=True)
-    said = done.stdout.decode()
-    assert said.startswith(
+    output = done.stdout.decode()
+    assert output.startswith(
         "could not fetch http://127.0.0.2:9/robots.txt: the program has no file descriptors left"
     )
 

@@ -183,7 +183,7 @@ async def test_a_launched_browser_must_accept_a_second_connection(
     async with scripted.connect() as main:
         with pytest.raises(cdpengine.ConnectFailedError, match="the test refuses it"):
             async with open_engine(main, door.open, Instruments(), "scripted"):
-                pytest.fail("there is no engine")
+                pytest.fail("no engine")
 
 
 @pytest.mark.parametrize("path", ["/", "", "/chromium", "/devtools/browser/", "/session/1"])

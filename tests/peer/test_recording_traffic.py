@@ -180,7 +180,7 @@ async def test_a_secret_cut_in_two_appears_in_no_output(
     assert held or name in ("log", "messages")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is missing")
 async def test_a_full_disk_is_reported_at_the_end_and_takes_no_memory() -> None:
     instruments = Instruments()
     with pytest.raises(cdpengine.RecordingFailedError, match="no space is left on the disk"):

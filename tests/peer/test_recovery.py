@@ -115,10 +115,10 @@ async def test_a_hung_page_is_terminated_on_both_its_sessions(
     scripted.on("Runtime.terminateExecution", freed)
     report = await page.recover()
     assert (report.terminated, report.responsive, report.under_way) == (True, True, False)
-    told = {
+    sessions = {
         request.session_id for request in scripted.received if request.method == "Runtime.terminateExecution"
     }
-    assert told == {"L-T1", "S-T1"}
+    assert sessions == {"L-T1", "S-T1"}
 
 
 async def test_an_unconfirmed_termination_is_not_claimed(

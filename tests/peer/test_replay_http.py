@@ -219,7 +219,7 @@ async def test_a_body_above_the_limit_is_cut_and_not_served(browser: Browser, tm
 
 
 @pytest.mark.parametrize(
-    ("method", "target", "said"),
+    ("method", "target", "message"),
     [
         ("PUT", "/json/new?http://127.0.0.1:4000/other", "another text|url"),
         ("GET", "/json/close/nobody-else", "/json/close/nobody-else over HTTP: it was not recorded there"),
@@ -227,9 +227,9 @@ async def test_a_body_above_the_limit_is_cut_and_not_served(browser: Browser, tm
     ],
 )
 async def test_an_unrecorded_http_request_diverges(
-    tape: tuple[Path, list[object]], method: str, target: str, said: str
+    tape: tuple[Path, list[object]], method: str, target: str, message: str
 ) -> None:
-    with pytest.raises(ReplayDivergedError, match=said) as caught:
+    with pytest.raises(ReplayDivergedError, match=message) as caught:
         async with debug.replay(tape[0]) as replay, httpx.AsyncClient(trust_env=False) as client:
             answer = await client.request(method, replay.endpoint + target)
             assert answer.status_code == 500

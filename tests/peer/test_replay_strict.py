@@ -92,10 +92,10 @@ async def test_the_command_has_the_strict_mode_too(tape: tuple[Path, bool], stri
             else:
                 await log_in(connection, OTHER, by_keys=by_keys)
                 process.terminate()
-        said = b"".join([chunk async for chunk in process.stderr])
+        output = b"".join([chunk async for chunk in process.stderr])
         with trio.fail_after(20):
             status = await process.wait()
         nursery.cancel_scope.cancel()
-    assert (b"the text typed up to line" in said) is strict
-    assert b"c4nary" not in said
+    assert (b"the text typed up to line" in output) is strict
+    assert b"c4nary" not in output
     assert status == 1 if strict else status != 1

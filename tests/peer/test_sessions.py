@@ -431,7 +431,7 @@ async def test_parameters_are_passed_by_name_or_as_a_mapping(
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ("https://example.com", r"a str, .*call\(\"D.m\", \{\"name\": value\}\)"),
         ([("a", 1)], "a list, "),
@@ -440,10 +440,10 @@ async def test_parameters_are_passed_by_name_or_as_a_mapping(
     ],
 )
 async def test_unsendable_parameters_explain_what_to_write(
-    peer: ScriptedPeer, root: Session, given: object, told: str
+    peer: ScriptedPeer, root: Session, given: object, message: str
 ) -> None:
-    with pytest.raises(InvalidArgumentError, match=told):
+    with pytest.raises(InvalidArgumentError, match=message):
         await root.call("D.m", given, a=2)  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgumentError, match=told):
+    with pytest.raises(InvalidArgumentError, match=message):
         root.post("D.m", given, a=2)  # type: ignore[arg-type]
     assert peer.received == []

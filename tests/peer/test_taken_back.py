@@ -34,7 +34,7 @@ async def test_leaving_waits_a_moment_for_pending_removals(
         held = scripted.hold("Target.createBrowserContext")
         with trio.move_on_after(1):
             async with browser.new_context():
-                raise AssertionError("there is none")
+                raise AssertionError("no such page")
 
         async def late() -> None:
             await trio.sleep(1)

@@ -16,8 +16,8 @@ COMPLETE = "Tracing.tracingComplete"
 
 
 def complete(scripted: ScriptedBrowser, stream: str) -> None:
-    told = {"dataLossOccurred": False, "stream": stream, "traceFormat": "json", "streamCompression": "none"}
-    scripted.tell(COMPLETE, told)
+    params = {"dataLossOccurred": False, "stream": stream, "traceFormat": "json", "streamCompression": "none"}
+    scripted.tell(COMPLETE, params)
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ class Flow:
     def submitted(self, values: Mapping[str, str]) -> list[tuple[str, dict[str, str], bool]]:
         """Return the value of `CacheSite.submitted` after a correct run."""
         return [
-            (form, {name: _said(name, fill(text, values)) for name, text in fields.items()}, True)
+            (form, {name: _recorded(name, fill(text, values)) for name, text in fields.items()}, True)
             for form, fields in self.ending
         ]
 
@@ -88,7 +88,7 @@ class Flow:
         return next((place for place, step in enumerate(self.steps) if step.called(design) is None), None)
 
 
-def _said(name: str, value: str) -> str:
+def _recorded(name: str, value: str) -> str:
     return hashed(value) if name in SECRETS else value
 
 

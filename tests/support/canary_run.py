@@ -174,7 +174,7 @@ def derive(outcome: Outcome, recording: Path, folder: Path) -> None:
         made = folder / f"exported.{form}"
         said = run_command("trace", "export", f"--{form}", str(recording), "-o", str(made))
         outcome.outputs[f"trace export --{form}"] = made.read_bytes()
-        outcome.outputs[f"trace export --{form}, what it says"] = said
+        outcome.outputs[f"trace export --{form}, output"] = said
 
 
 def run_command(*arguments: str, script: str | None = None) -> bytes:

@@ -92,6 +92,6 @@ def fault_of(text: str) -> str:
     """Return the fault of a message, or "" if it is short and repeats nothing."""
     if len(text) > LONGEST:
         return f"{len(text)} characters, expected at most {LONGEST}"
-    said = Counter(part.strip(" -") for line in text.splitlines()[1:] for part in line.split("; "))
-    twice = [part for part, count in said.items() if count > 1 and part]
-    return f"{twice[0]!r} appears {said[twice[0]]} times" if twice else ""
+    counts = Counter(part.strip(" -") for line in text.splitlines()[1:] for part in line.split("; "))
+    twice = [part for part, count in counts.items() if count > 1 and part]
+    return f"{twice[0]!r} appears {counts[twice[0]]} times" if twice else ""

@@ -35,7 +35,7 @@ def command(name: str, folder: Path) -> Sequence[str]:
     if script.exists():
         node = shutil.which("node")
         if node is None:
-            pytest.skip("there is no node on this machine")
+            pytest.skip("node is not installed")
         if not (NODE_PEERS / "node_modules" / package).is_dir():
             pytest.skip(f"{package} is not installed: make test-peers")
         # An ES module looks for its packages in its own folder.
@@ -46,7 +46,7 @@ def command(name: str, folder: Path) -> Sequence[str]:
     if not any((PYTHON_PEERS / "lib").glob(f"python3*/site-packages/{package}")):
         pytest.skip(f"{package} is not installed: make test-peers")
     if name == "selenium" and shutil.which("chromedriver") is None:
-        pytest.skip("there is no chromedriver on this machine: make test-peers")
+        pytest.skip("chromedriver is not installed: make test-peers")
     return [str(PYTHON_PEERS / "bin/python"), str(CLIENTS / f"{name}_client.py")]
 
 

@@ -125,11 +125,11 @@ async def run_browserless(folder: Path) -> AsyncIterator[int]:
     assert process.stdout is not None
     try:
         with trio.fail_after(60):
-            said = b""
-            while b"STARTED" not in said:
+            received = b""
+            while b"STARTED" not in received:
                 chunk = await process.stdout.receive_some()
-                assert chunk, said
-                said += chunk
+                assert chunk, received
+                received += chunk
         yield port
     finally:
         process.terminate()

@@ -33,4 +33,4 @@ async def refused(
                 raise
         else:
             return caught
-    raise AssertionError("there are no deadlines")
+    raise AssertionError("no deadlines are defined")

@@ -168,11 +168,11 @@ class ScriptedBrowser(ScriptedPeer):
         return {"targetInfo": {"targetId": target_id, "type": "page"}}
 
     def attach(self, request: Request) -> Answer:
-        told = self.tell_target(request)
-        if not isinstance(told, dict):
-            return told
+        reply = self.tell_target(request)
+        if not isinstance(reply, dict):
+            return reply
         session_id = f"L-{request.params['targetId']}"
-        attached = {"sessionId": session_id, **told, "waitingForDebugger": False}
+        attached = {"sessionId": session_id, **reply, "waitingForDebugger": False}
         request.link.send(json.dumps({"method": "Target.attachedToTarget", "params": attached}))
         return {"sessionId": session_id}
 

@@ -223,10 +223,10 @@ async def load_program(
     process = await trio.lowlevel.open_process(command, stderr=subprocess.PIPE)
     try:
         assert process.stderr is not None
-        said = b""
-        while said.count(b"\n") < 2:
-            said += await process.stderr.receive_some(1000)
-        port = int(said.split(b"\n")[0].rpartition(b":")[2])
+        output = b""
+        while output.count(b"\n") < 2:
+            output += await process.stderr.receive_some(1000)
+        port = int(output.split(b"\n")[0].rpartition(b":")[2])
         token = (folder / "token").read_text().strip()
         await open_pages(port, token, pages)
         await load(port, token, clients=clients, pages=pages, seconds=min(seconds / 4, 10))

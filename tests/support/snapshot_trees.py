@@ -111,8 +111,8 @@ def element_lines(text: str, mode: Mode) -> Iterator[tuple[str, str | None]]:
     """Return the lines of elements, each with its ref."""
     for line in text.splitlines():
         if re.match(_ELEMENT[mode], line.lstrip()) and not line.startswith("#"):
-            said = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)  # page text can look like a ref
-            found = re.search(r"\[(?:ref=e)?(\d+)\]", said)
+            plain = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)  # page text can look like a ref
+            found = re.search(r"\[(?:ref=e)?(\d+)\]", plain)
             yield line, found and f"e{found[1]}"
 
 

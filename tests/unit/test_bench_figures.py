@@ -64,7 +64,7 @@ def test_a_healthy_browser_has_no_remarks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "remark"),
     [
         (
             {"connect": ("ms", (30.0,), ""), "round trip, browser": ("ms", (31.0,), "")},
@@ -79,10 +79,10 @@ def test_a_healthy_browser_has_no_remarks() -> None:
     ],
 )
 def test_each_reason_is_named_and_no_other(
-    changed: dict[str, tuple[Unit, tuple[float, ...], str]], said: str
+    changed: dict[str, tuple[Unit, tuple[float, ...], str]], remark: str
 ) -> None:
     (words,) = advise(report(changed))
-    assert said in words
+    assert remark in words
 
 
 def test_a_busy_machine_counts_only_where_the_browser_runs_on_it() -> None:

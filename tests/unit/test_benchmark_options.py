@@ -46,8 +46,8 @@ def test_peers_are_chosen_by_name_and_stand_in_the_order_of_the_report() -> None
 
 def test_the_list_names_every_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list"]) == 0
-    said = capsys.readouterr().out
-    assert all(name in said for name in CASES)
+    output = capsys.readouterr().out
+    assert all(name in output for name in CASES)
 
 
 def test_a_case_describes_itself_and_its_duration() -> None:

@@ -131,9 +131,9 @@ def test_the_exit_status_of_the_check_follows_the_report(
     path = tmp_path_factory.mktemp("reports") / "report.json"
     path.write_bytes(to_json(report(*(action(variant) for variant in variants))))
     assert check.main(["--from", str(path), "actions"]) == status
-    said = capsys.readouterr().out
-    assert ("do not hold" in said) == bool(status)
-    assert "click with every check" in said
+    output = capsys.readouterr().out
+    assert ("do not hold" in output) == bool(status)
+    assert "click with every check" in output
 
 
 @pytest.mark.parametrize("arguments", [["nothing"], ["--turns", "0"], ["--from", "/no/such/file"]])

@@ -334,10 +334,10 @@ def test_every_picture_has_its_own_title_and_description() -> None:
     names = []
     for picture in pictures:
         root = ET.fromstring(picture)
-        said = root.attrib["aria-labelledby"].split()
+        label_ids = root.attrib["aria-labelledby"].split()
         found = {each.attrib["id"]: each.text for each in root if "id" in each.attrib}
-        assert all(found[name] for name in said)
-        names += said
+        assert all(found[name] for name in label_ids)
+        names += label_ids
     assert len(names) == len(set(names))
 
 

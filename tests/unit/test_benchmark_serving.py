@@ -56,7 +56,7 @@ class Library:
 
     async def do_hung(self) -> dict[str, Any]:
         await asyncio.Event().wait()
-        raise AssertionError("nobody sets it")
+        raise AssertionError("unused attribute")
 
     async def do_late(self) -> dict[str, Any]:
         raise TimeoutError("its own")
@@ -84,10 +84,10 @@ ANSWERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 def served(library: Library, *orders: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the loop's whole output for these orders."""
-    said: list[dict[str, Any]] = []
+    replies: list[dict[str, Any]] = []
     lines = io.StringIO("".join(json.dumps(order) + "\n" for order in orders))
-    asyncio.run(serve.obey(library, serve.lines_of(lines), said.append))
-    return said
+    asyncio.run(serve.obey(library, serve.lines_of(lines), replies.append))
+    return replies
 
 
 def test_every_order_has_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:

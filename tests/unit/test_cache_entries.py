@@ -136,7 +136,7 @@ REFUSED: dict[str, tuple[list[Step | StepGroup], dict[str, Any]]] = {
     "a bare ref to drag": ([step(Drag(start_ref="t1", end_ref="e2"), targets={"t1": BUTTON})], {}),
     "a selector": ([step(Click(selector="#go"))], {}),
     "a selector of a field": ([step(Fill(fields=(FormField(selector="#a", value="x"),)))], {}),
-    "a target that is missing": ([step(Click(ref="t1"))], {}),
+    "a missing target": ([step(Click(ref="t1"))], {}),
     "a target too many": ([step(Press(key="Enter"), targets={"t1": BUTTON})], {}),
     "a target under another name": ([step(Click(ref="t1"), targets={"t2": BUTTON})], {}),
     "no element": ([step(Click())], {}),
@@ -152,7 +152,7 @@ REFUSED: dict[str, tuple[list[Step | StepGroup], dict[str, Any]]] = {
     "a broken template": ([step(Press(key="${"))], {}),
     "a broken template in a rollback": ([StepGroup(steps=(TYPED,), rollback=(step(Press(key="${")),))], {}),
     "a condition without any": ([step(Press(key="Enter"), after=PostCondition())], {}),
-    "a condition that is no pattern": ([step(Press(key="Enter"), after=PostCondition(url="/cart"))], {}),
+    "a condition without a pattern": ([step(Press(key="Enter"), after=PostCondition(url="/cart"))], {}),
     "a sensitive variable of nothing": ([TYPED], {"sensitive": ("code",)}),
     "a sensitive variable in a URL": ([step(Navigate(url=f"{URL}/${{password}}"))], {"sensitive": ("password",)}),
     "a sensitive variable in a name": (

@@ -31,7 +31,7 @@ DIALOG: Short = ("dialog", "Terms", ("button", "OK", ("StaticText", "OK")))
 BOX: Short = ("listbox", "Ideas", ("option", "adagio", ("StaticText", "adagio")))
 
 
-def said(condition: PostCondition | None) -> dict[str, object]:
+def fields_of(condition: PostCondition | None) -> dict[str, object]:
     """Return the fields of a condition. An element is reduced to its role and name."""
     found: dict[str, object] = {}
     for name, value in attrs.asdict(condition, recurse=False).items() if condition is not None else ():
@@ -73,7 +73,7 @@ def link(name: str) -> Short:
 )  # fmt: skip
 def test_appearing_elements(nodes: tuple[Short, ...], expected: dict[str, object]) -> None:
     found = find_condition(view(), view(*nodes), Templating(VALUES), entered=["Ulm"])
-    assert said(found) == expected
+    assert fields_of(found) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_appearing_elements(nodes: tuple[Short, ...], expected: dict[str, object
     ],
 )
 def test_disappearing_elements(nodes: tuple[Short, ...], expected: dict[str, object]) -> None:
-    assert said(find_condition(view(*nodes), view(), Templating(VALUES))) == expected
+    assert fields_of(find_condition(view(*nodes), view(), Templating(VALUES))) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_disappearing_elements(nodes: tuple[Short, ...], expected: dict[str, obj
 def test_after_something_was_entered_proposals_do_not_count(
     nodes: tuple[Short, ...], expected: dict[str, object]
 ) -> None:
-    assert said(find_condition(view(), view(*nodes), Templating(VALUES), entering=True)) == expected
-    assert said(find_condition(view(*nodes), view(), Templating(VALUES), entering=True)) == {}
+    assert fields_of(find_condition(view(), view(*nodes), Templating(VALUES), entering=True)) == expected
+    assert fields_of(find_condition(view(*nodes), view(), Templating(VALUES), entering=True)) == {}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_after_something_was_entered_proposals_do_not_count(
     ],
 )  # fmt: skip
 def test_the_new_address(after: PageView, expected: dict[str, object]) -> None:
-    assert said(find_condition(view(), after, Templating(VALUES), entered=["Ulm"])) == expected
+    assert fields_of(find_condition(view(), after, Templating(VALUES), entered=["Ulm"])) == expected
 
 
 def test_an_unread_page_has_only_an_address_condition() -> None:
@@ -130,7 +130,7 @@ def test_an_unread_page_has_only_an_address_condition() -> None:
     assert find_condition(view(), unread, Templating({})) is None
     assert find_condition(unread, view(), Templating({})) is None
     went = attrs.evolve(unread, url="https://shop.example/done", document="E")
-    assert said(find_condition(view(), went, Templating({}))) == {
+    assert fields_of(find_condition(view(), went, Templating({}))) == {
         "url": "https://shop.example/done",
         "load_state": "load",
     }

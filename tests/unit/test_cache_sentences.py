@@ -39,9 +39,9 @@ def test_sentences_ask_for_their_scenario_with_their_values(heading: str) -> Non
     for sentence, values in SECTIONS[heading]:
         found = match_rules(sentence)
         scenario = "" if found is None or found.confidence < 60 else found.scenario
-        said = dict(extract_variables(sentence, scenario).values) if scenario else {}
-        if (scenario, said) != (wanted, values):
-            wrong.append((sentence, scenario, said))
+        extracted = dict(extract_variables(sentence, scenario).values) if scenario else {}
+        if (scenario, extracted) != (wanted, values):
+            wrong.append((sentence, scenario, extracted))
     assert wrong == []
 
 

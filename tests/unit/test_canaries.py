@@ -199,7 +199,7 @@ HARMLESS = {
 def _library() -> str:
     """Return third-party minified JavaScript, installed with the import checker."""
     found = sorted(Path(sys.prefix).rglob("site-packages/**/*.js"), key=lambda path: path.stat().st_size)
-    assert found, "no JavaScript is installed beside the tests"
+    assert found, "no JavaScript is installed with the tests"
     return found[-1].read_text("utf-8")
 
 

@@ -23,8 +23,8 @@ def test_an_unknown_command_is_none() -> None:
 
 def test_a_command_loads_none_of_the_others() -> None:
     program = "from cdpengine.cli.commands import commands; commands.commands['evaluate']; import sys; print(*sys.modules)"
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = {name for name in said.stdout.split() if name.startswith("cdpengine.cli.")}
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {name for name in result.stdout.split() if name.startswith("cdpengine.cli.")}
     wanted = {f"cdpengine.cli.{name}" for name in ("commands", "options", "output", "page_output")}
     assert loaded == wanted
 
@@ -55,7 +55,7 @@ def test_exit_handlers_run(threaded: bool, arguments: list[str], status: int) ->
     assert "cdpengine" in done.stdout + done.stderr  # the command's output into a pipe
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is missing")
 def test_output_that_cannot_be_written_is_a_failure() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -141,16 +141,16 @@ def test_an_existing_file_is_refused_by_name(
     file, recording = tmp_path / "a.png", tmp_path / "r.jsonl"
     file.write_text("old")
     recording.write_text("")
-    status, said = run(capsys, *arguments_of(way, file, recording))
+    status, output = run(capsys, *arguments_of(way, file, recording))
     assert status == 2
-    assert f"{file} exists already; --force overwrites it" in said
+    assert f"{file} exists already; --force overwrites it" in output
     assert file.read_text() == "old"
     # With --force, or with another name, it gets further: to the missing browser, or to its missing input.
     for further in (["--force"], None):
         named = file if further else tmp_path / "new.png"
-        status, said = run(capsys, *arguments_of(way, named, recording), *(further or []))
+        status, output = run(capsys, *arguments_of(way, named, recording), *(further or []))
         assert status in (1, 2)
-        assert "exists already" not in said
+        assert "exists already" not in output
         assert file.read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"a.png", "r.jsonl"}
 
@@ -161,8 +161,8 @@ def test_a_missing_folder_is_refused_before_a_browser_starts(
     tmp_path: Path, way: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "r.jsonl").write_text("")
-    status, said = run(capsys, *arguments_of(way, tmp_path / "none" / "a.png", tmp_path / "r.jsonl"))
-    assert (status, "the folder does not exist" in said) == (2, True)
+    status, output = run(capsys, *arguments_of(way, tmp_path / "none" / "a.png", tmp_path / "r.jsonl"))
+    assert (status, "the folder does not exist" in output) == (2, True)
 
 
 @pytest.mark.usefixtures("environment")
@@ -173,9 +173,9 @@ def test_an_existing_file_named_by_the_environment_is_refused_too(
     file.write_text("old")
     monkeypatch.setenv("CDPENGINE_RECORD", str(file))
     monkeypatch.setenv("CDPENGINE_BROWSER", "/bin/sh")  # never started
-    status, said = run(capsys, "snapshot", URL)
+    status, output = run(capsys, "snapshot", URL)
     assert status == 2
-    assert f"CDPENGINE_RECORD: got {file}, which exists already" in said
+    assert f"CDPENGINE_RECORD: got {file}, which exists already" in output
     assert file.read_text() == "old"
 
 
@@ -184,8 +184,8 @@ def test_the_second_recording_of_the_doctor_is_checked_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a-2.jsonl").write_text("old")
-    status, said = run(capsys, "doctor", "--record", str(tmp_path / "a.jsonl"))
-    assert (status, f"{tmp_path / 'a-2.jsonl'} exists already" in said) == (2, True)
+    status, output = run(capsys, "doctor", "--record", str(tmp_path / "a.jsonl"))
+    assert (status, f"{tmp_path / 'a-2.jsonl'} exists already" in output) == (2, True)
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]])
@@ -195,12 +195,12 @@ def test_one_file_is_not_accepted_twice(
 ) -> None:
     os.symlink(tmp_path, tmp_path / "link")
     one, same = tmp_path / "a", tmp_path / "link" / "a"
-    status, said = run(capsys, "har", URL, "-o", str(one), "--record", str(same), *force)
-    assert (status, "use different files" in said) == (2, True)
+    status, output = run(capsys, "har", URL, "-o", str(one), "--record", str(same), *force)
+    assert (status, "use different files" in output) == (2, True)
 
 
 @pytest.mark.parametrize("command", ["har", "screenshot", "pdf", "trace-page"])
 @pytest.mark.usefixtures("environment")
 def test_the_output_file_must_be_named(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    status, said = run(capsys, command, URL)
-    assert (status, "Missing option '--output'" in said) == (2, True)
+    status, output = run(capsys, command, URL)
+    assert (status, "Missing option '--output'" in output) == (2, True)

@@ -160,7 +160,7 @@ COMPANY: dict[str, list[tuple[str, Message]]] = {
         ("c", ask(2, request="2")), ("c", begin(OTHER, 2)), ("c", come(OTHER, request="2")),
     ],
     "another body without a beginning": [("c", ask(2, request="2")), ("c", begin(b"", 2))],
-    "one that is refused": [("c", ask(2, request="2")), ("c", refusal(2))],
+    "a refused stream": [("c", ask(2, request="2")), ("c", refusal(2))],
     "the same one, requested again without success": [("c", ask(2)), ("c", refusal(2))],
     "the same request in another session": [
         ("c", ask(2, "T")), ("c", begin(OTHER, 2, "T")), ("c", come(OTHER, "T")),
@@ -168,7 +168,7 @@ COMPANY: dict[str, list[tuple[str, Message]]] = {
     "the same session and request on another connection": [
         ("d", ask(1)), ("d", begin(OTHER, 1)), ("d", come(OTHER)),
     ],
-    "a stream that is read": [
+    "a stream read by IO.read": [
         ("c", call(2, "Page.printToPDF")), ("c", reply(2, stream="1")),
         ("c", call(3, "IO.read", handle="1")), ("c", reply(3, data=in_base64(OTHER), eof=False)),
     ],
@@ -176,7 +176,7 @@ COMPANY: dict[str, list[tuple[str, Message]]] = {
         ("c", event("webSocketFrameReceived", response={"opcode": 1, "payloadData": OTHER.decode()})),
     ],
     "server-sent events": [("c", event("eventSourceMessageReceived", eventId="", data=OTHER.decode()))],
-    "what is only counted": [("c", event("dataReceived", dataLength=9))],
+    "data reported only by its length": [("c", event("dataReceived", dataLength=9))],
 }  # fmt: skip
 """Traffic between the pieces of a body: the connection, and the message."""
 

@@ -36,7 +36,7 @@ PLACES: dict[str, tuple[str, Any]] = {
     "a template": ("Runtime.evaluate", {"expression": "login(`user ${{1}} {}`)"}),
     "a function": ("Runtime.callFunctionOn", {"functionDeclaration": '() => login("{}")'}),
     "a header": ("Network.setExtraHTTPHeaders", {"headers": {"X-Custom": "{}"}}),
-    "a header of its own": ("Network.setExtraHTTPHeaders", {"headers": {"Authorization": "Custom {}"}}),
+    "a custom header": ("Network.setExtraHTTPHeaders", {"headers": {"Authorization": "Custom {}"}}),
     "a list of headers": ("Fetch.continueRequest", {"headers": [{"name": "authorization", "value": "{}"}]}),
     "a body": ("Fetch.continueRequest", {"postData": "{}"}),
     "an answer": ("Fetch.fulfillRequest", {"body": "{}"}),
@@ -131,7 +131,7 @@ def test_typed_text_is_nowhere_in_a_divergence(
 
 UNKNOWN = {
     place: PLACES[place]
-    for place in ("an argument", "deep in an argument", "a script", "a template", "a function", "a header of its own",
+    for place in ("an argument", "deep in an argument", "a script", "a template", "a function", "a custom header",
                   "a list of headers", "an answer", "a URL's user", "a field of that name", "a message in a message")
 }  # fmt: skip
 

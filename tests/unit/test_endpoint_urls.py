@@ -15,7 +15,7 @@ from cdpengine.errors import InvalidArgumentError
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "told"),
+    ("endpoint", "message"),
     [
         ("", "http://127.0.0.1:9222"),
         ("localhost:9222", 'a scheme: "http://localhost:9222"'),
@@ -36,10 +36,10 @@ from cdpengine.errors import InvalidArgumentError
         ("/devtools/browser/1", "ws://127.0.0.1:9222"),
     ],
 )
-async def test_invalid_endpoints_are_refused(endpoint: str, told: str) -> None:
+async def test_invalid_endpoints_are_refused(endpoint: str, message: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         await resolve_endpoint(endpoint)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "secret" not in str(caught.value)
 
 

@@ -64,7 +64,7 @@ SECRETS = {
     "in a header": "Authorization: Bearer hunter2hunter2",
     "in a document": "data:text/html,<input value=hunter2>",
     "in a token": "eyJhbGciOiJIUzI1NiJ9.hunter2.hunter2",
-    "in a text that is cut": "x " * 9_990 + "https://user:hunter2@host/",
+    "in a truncated string": "x " * 9_990 + "https://user:hunter2@host/",
 }
 
 
@@ -90,7 +90,7 @@ def test_no_message_contains_a_secret(kind: type[EngineError]) -> None:
         error = make(kind, secret)
         assert "hunter2" not in str(error), form
         assert "hunter2" not in repr(error), form
-        if form != "in a text that is cut":  # fields keep their full length
+        if form != "in a truncated string":  # fields keep their full length
             assert "hunter2" not in json.dumps(describe_error(error)), form
         if attrs.has(kind):  # fields keep the whole string
             assert {getattr(error, field.name) for field in attrs.fields(kind) if field.type == "str"} <= {
@@ -218,7 +218,7 @@ def test_errors_of_many_fields_show_the_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "expected"),
     [
         ("a int", "an int"),
         ("'/x', a folder,", "'/x', a folder"),
@@ -226,8 +226,10 @@ def test_errors_of_many_fields_show_the_first() -> None:
         ("x" * 500, "x" * 180 + "..."),
     ],
 )
-def test_an_argument_reads_as_a_sentence(given: str, said: str) -> None:
-    assert str(errors.InvalidArgumentError("path", given, "a file")) == f"path: got {said}, expected a file"
+def test_an_argument_reads_as_a_sentence(given: str, expected: str) -> None:
+    assert (
+        str(errors.InvalidArgumentError("path", given, "a file")) == f"path: got {expected}, expected a file"
+    )
 
 
 def test_invalid_argument_is_a_value_error() -> None:

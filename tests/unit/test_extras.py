@@ -230,10 +230,10 @@ else:
 """
 
 
-def assert_one_line(said: str, package: str, extra: str) -> None:
-    assert said.count("\n") == 1, said
-    assert said.startswith(f"the package {package}, which ")
-    assert said.endswith(f" is not installed: pip install 'cdpengine[{extra}]'\n")
+def assert_one_line(output: str, package: str, extra: str) -> None:
+    assert output.count("\n") == 1, output
+    assert output.startswith(f"the package {package}, which ")
+    assert output.endswith(f" is not installed: pip install 'cdpengine[{extra}]'\n")
 
 
 def test_the_doctor_distinguishes_optional_packages(monkeypatch: pytest.MonkeyPatch) -> None:

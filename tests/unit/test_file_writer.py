@@ -59,7 +59,7 @@ def test_data_of_another_holder_is_fetched_until_the_end(tmp_path: Path) -> None
     assert (tmp_path / "a").read_bytes() == b"first last"
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is missing")
 def test_a_failure_to_write_is_reported() -> None:
     writer = FileWriter(os.open("/dev/full", os.O_WRONLY), "full", compressed=False, gather=nothing)
     writer.start()
@@ -138,7 +138,7 @@ def decoded(path: Path) -> bytes:
     return BlockDecompressor().feed(path.read_bytes())
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is missing")
 def test_a_failure_to_write_at_the_start_is_reported() -> None:
     writer = FileWriter(os.open("/dev/full", os.O_WRONLY), "full", compressed=False, gather=nothing)
     writer.give([b"a line"])

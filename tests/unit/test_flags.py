@@ -146,7 +146,7 @@ def test_a_page_of_the_user_replaces_the_blank_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "told"),
+    ("argument", "message"),
     [
         ("--user-data-dir=/x", "user_data_dir="),
         ("--remote-debugging-port=9222", "debugging_port="),
@@ -154,8 +154,8 @@ def test_a_page_of_the_user_replaces_the_blank_one() -> None:
         ("a\0b", "NUL"),
     ],
 )
-def test_arguments_that_contradict_an_option(argument: str, told: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=told):
+def test_arguments_that_contradict_an_option(argument: str, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
         line(argument)
 
 

@@ -94,7 +94,7 @@ TEXT = "StaticText"
         pytest.param(
             [("LabelText", "", {"id": 77}, (TEXT, "City ")), ("textbox", "City", {"labels": 77})],
             '- textbox "City"',
-            id="label beside its field",
+            id="label next to its field",
         ),
         pytest.param(
             [
@@ -134,14 +134,14 @@ TEXT = "StaticText"
         pytest.param(
             [("FutureThing", "", (TEXT, "x"))], '- futurething: "x"', id="unknown role without a name"
         ),
-        pytest.param([('x" [ref=e9]', "n")], '- generic "n"', id="a role that is no word"),
+        pytest.param([('x" [ref=e9]', "n")], '- generic "n"', id="a role other than a word"),
         pytest.param(
             [("Iframe", ""), ("Canvas", "")], "- iframe\n- canvas", id="embedded content is always shown"
         ),
         pytest.param(
             [("treeitem", "src", ("none", "", {"ignored": True}, (TEXT, "• ", {"id": None})))],
             '- treeitem "src"',
-            id="bullet that is no node",
+            id="bullet without a node",
         ),
         pytest.param(
             [("paragraph", "", ("deletion", "", (TEXT, "$25")))], '- paragraph\n  - deletion: "$25"', id="del"

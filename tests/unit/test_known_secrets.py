@@ -26,7 +26,7 @@ FORMS: dict[str, Callable[[str], str]] = {
     "JSON with upper-case escapes": lambda text: re.sub(
         r"\\u....", lambda escape: "\\u" + escape[0][2:].upper(), json.dumps(text)
     ),
-    "JSON that is safe in HTML": lambda text: json.dumps(text).replace("<", "\\u003c").replace(">", "\\u003e"),
+    "JSON escaped for HTML": lambda text: json.dumps(text).replace("<", "\\u003c").replace(">", "\\u003e"),
     "a URL": lambda text: quote(text, safe=""),
     "a URL, small digits": lambda text: quote(text, safe="").lower(),
     "a path": quote,

@@ -26,7 +26,7 @@ NOT_BY_US = {"_launch/process.py", "debug/recording/recorder.py"}
 logger = get_logger("cdpengine.test")
 
 
-def said(caplog: pytest.LogCaptureFixture) -> str:
+def logged(caplog: pytest.LogCaptureFixture) -> str:
     (record,) = caplog.records
     return logging.Formatter("%(levelname)s %(message)s").format(record)
 
@@ -41,25 +41,25 @@ class Said:
 )
 def test_a_logged_message_is_one_line(caplog: pytest.LogCaptureFixture, value: object) -> None:
     logger.warning("%d of it: %s, %.1f", 3, value, 0.25)
-    assert said(caplog) == f"WARNING 3 of it: {SAFE}, 0.2"
+    assert logged(caplog) == f"WARNING 3 of it: {SAFE}, 0.2"
 
 
 @pytest.mark.parametrize("value", [{"a": HOSTILE}])
 def test_named_arguments(caplog: pytest.LogCaptureFixture, value: dict[str, str]) -> None:
     logger.warning("it was %(a)s", value)
-    assert said(caplog) == f"WARNING it was {SAFE}"
+    assert logged(caplog) == f"WARNING it was {SAFE}"
 
 
 def test_an_error_of_the_engine_keeps_its_own_lines(caplog: pytest.LogCaptureFixture) -> None:
     logger.warning("it failed: %s", NavigationFailedError(HOSTILE, HOSTILE))
-    assert said(caplog).startswith("WARNING it failed: navigation to a\\nERROR%20forged%20\\x1b")
-    assert len(said(caplog).splitlines()) == 1
-    assert "hunter2" not in said(caplog)
+    assert logged(caplog).startswith("WARNING it failed: navigation to a\\nERROR%20forged%20\\x1b")
+    assert len(logged(caplog).splitlines()) == 1
+    assert "hunter2" not in logged(caplog)
 
 
 def test_other_objects_than_strings_are_logged_safely_too(caplog: pytest.LogCaptureFixture) -> None:
     logger.warning(Said())
-    assert said(caplog) == f"WARNING {SAFE}"
+    assert logged(caplog) == f"WARNING {SAFE}"
 
 
 def test_a_traceback_begins_no_line_with_foreign_text(caplog: pytest.LogCaptureFixture) -> None:
@@ -67,13 +67,13 @@ def test_a_traceback_begins_no_line_with_foreign_text(caplog: pytest.LogCaptureF
         raise ValueError(HOSTILE)
     except ValueError:
         logger.exception("it failed")
-    first, *lines = said(caplog).splitlines()
+    first, *lines = logged(caplog).splitlines()
     assert first == "ERROR it failed"
     assert lines
     assert all(line.startswith("  | ") for line in lines)
     assert "  | ValueError: a" in lines
-    assert not {"\x1b", "\x9b", "\u202e", "\ud800"} & set(said(caplog))
-    assert "hunter2" not in said(caplog)
+    assert not {"\x1b", "\x9b", "\u202e", "\ud800"} & set(logged(caplog))
+    assert "hunter2" not in logged(caplog)
 
 
 def test_the_filter_is_installed_once() -> None:
@@ -223,4 +223,4 @@ def test_secrets_are_forgotten_with_their_browser(caplog: pytest.LogCaptureFixtu
     del instruments
     gc.collect()
     logger.warning("a %s", "correct horse")
-    assert said(caplog) == "WARNING a correct horse"
+    assert logged(caplog) == "WARNING a correct horse"

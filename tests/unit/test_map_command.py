@@ -40,7 +40,7 @@ def record(*failing: int) -> None:
     files.close()
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (("markdown", "in.txt"), "Missing option '--output'"),
     (("markdown", "-o", "out.jsonl"), "Missing argument 'INPUTS'"),
     (("markdown", "in.txt", "-o", "out.jsonl", "--once", "--retries", "1"), "give only one"),
@@ -61,11 +61,11 @@ def record(*failing: int) -> None:
 ])  # fmt: skip
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 def test_invalid_options_are_refused(
-    folder: Path, arguments: tuple[str, ...], said: str, *, as_json: bool
+    folder: Path, arguments: tuple[str, ...], message: str, *, as_json: bool
 ) -> None:
     done = run_here("map", *arguments, *(["--json"] if as_json else []))
     assert done.returncode == 2, done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     if done.stdout:
         assert as_json
         assert json.loads(done.stdout)["error"]["type"] == "InvalidArgumentError"
@@ -81,15 +81,15 @@ def test_lines_of_another_file_are_not_touched(folder: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("change", "said"), [
+@pytest.mark.parametrize(("change", "message"), [
     ("http://127.0.0.1:9/c\nhttp://127.0.0.1:9/b\n", "in.txt, whose line 1 differs from the one of the earlier run"),
     ("http://127.0.0.1:9/a\n", "in.txt, whose line 2 differs"),
 ])  # fmt: skip
-def test_changed_inputs_are_refused(folder: Path, change: str, said: str) -> None:
+def test_changed_inputs_are_refused(folder: Path, change: str, message: str) -> None:
     record()
     (folder / "in.txt").write_text(change)
     done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
-    assert (done.returncode, said in done.stderr) == (2, True)
+    assert (done.returncode, message in done.stderr) == (2, True)
 
 
 def test_another_function_is_refused() -> None:
@@ -101,16 +101,16 @@ def test_another_function_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize(("failing", "status", "said"), [
+@pytest.mark.parametrize(("failing", "status", "message"), [
     ((), 0, "2 before"),
     ((2,), 1, "1 before; 1 failed (out.failures.jsonl, 1 of them before)"),
 ])  # fmt: skip
-def test_finished_inputs_start_no_browser(failing: tuple[int, ...], status: int, said: str) -> None:
+def test_finished_inputs_start_no_browser(failing: tuple[int, ...], status: int, message: str) -> None:
     record(*failing)
     done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl")
     assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr.startswith("out.jsonl: 0 done in ")
-    assert done.stderr.endswith(f" a second; {said}\n")
+    assert done.stderr.endswith(f" a second; {message}\n")
     done = run_here("map", "markdown", "in.txt", "-o", "out.jsonl", "--json")
     summary = json.loads(done.stdout)
     assert (done.returncode, done.stderr) == (status, "")

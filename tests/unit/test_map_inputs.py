@@ -158,7 +158,7 @@ def test_ready_functions_are_found(name: str) -> None:
     assert (found.name, found.function) == (name, READY[name].function)
 
 
-@pytest.mark.parametrize(("name", "said"), [
+@pytest.mark.parametrize(("name", "message"), [
     ("markdwon", "expected markdown? Your own function is module.py:function"),
     ("xyz", "expected one of markdown, snapshot, screenshot, har, links"),
     (":f", "expected module.py:function or package.module:function"),
@@ -178,11 +178,11 @@ def test_ready_functions_are_found(name: str) -> None:
     ("syntax_tasks.py:f", "which fails to load: SyntaxError"),
 ])  # fmt: skip
 @pytest.mark.usefixtures("folder")
-def test_functions_that_cannot_be_called_are_refused(name: str, said: str) -> None:
+def test_functions_that_cannot_be_called_are_refused(name: str, message: str) -> None:
     for _ in range(2):
         with pytest.raises(InvalidArgumentError) as caught:
             find_function(name)
-        assert said in str(caught.value)
+        assert message in str(caught.value)
         assert len(str(caught.value)) <= 400
 
 

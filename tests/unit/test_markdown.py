@@ -32,7 +32,7 @@ PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 CASES: list[tuple[str, list[Any], str]] = [
     ("white space", ["  a ", ["b"], " b ", 0, " c\n"], "a **b** c"),
     ("emphasis in words", ["un", ["b"], "frigging", 0, "real ", ["i"], "x", 0, "y"], "un**frigging**real xy"),
-    ("emphasis beside punctuation", [["b"], "Note:", 0, "text"], "Note:text"),
+    ("emphasis next to punctuation", [["b"], "Note:", 0, "text"], "Note:text"),
     ("two kinds side by side", [["b"], "a", 0, ["i"], "b", 0], "**a**b"),
     ("code", [["code"], "a`b|", 0], "``a`b|``"),
     ("a link of blocks", [["a", "http://h/(x) y"], ["h", 3], "T", 0, 2, "p", 2, 0],
@@ -73,7 +73,7 @@ words = st.text(
 )
 
 
-def said(text: str) -> str:
+def plain_text(text: str) -> str:
     return " ".join(clean(text).split())
 
 
@@ -101,7 +101,7 @@ def test_words_of_a_page_are_never_structure(texts: list[str]) -> None:
         for text in texts
         for part in (["h", 2], text, 0, ["li"], text, 0, ["quote"], text, 0, 2, text, 2)
     ]
-    expected: list[str] = [said(text) for text in texts if said(text) for _ in range(4)]
+    expected: list[str] = [plain_text(text) for text in texts if plain_text(text) for _ in range(4)]
     found = [
         content for kind, content in shape(to_markdown(blocks_of(parts, lambda _: ()))) if kind == "inline"
     ]

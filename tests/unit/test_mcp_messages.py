@@ -205,8 +205,8 @@ async def test_each_wrong_message_has_the_code_of_the_standard(
 async def test_arguments_keep_unpaired_surrogates(transport: Callable[[], Any], text: str) -> None:
     async with transport() as exchange:
         (answer,) = await exchange(call(3, text=text, selector=f"#{text}"))
-    said = json.loads(answer["result"]["content"][0]["text"])
-    assert (said["text"], said["selector"]) == (text, f"#{text}")
+    echoed = json.loads(answer["result"]["content"][0]["text"])
+    assert (echoed["text"], echoed["selector"]) == (text, f"#{text}")
 
 
 def test_other_strings_get_a_replacement_character() -> None:

@@ -254,14 +254,14 @@ def test_later_changes_go_over_earlier_ones() -> None:
 
 
 def test_a_request_in_the_form_of_chrome() -> None:
-    told = b"""{"requestId": "r", "frameId": "F", "resourceType": "XHR", "request": {"url": "http://a/", "method": "POST",
+    payload = b"""{"requestId": "r", "frameId": "F", "resourceType": "XHR", "request": {"url": "http://a/", "method": "POST",
         "headers": {"X-A": "1"}, "hasPostData": true, "postData": "a",
         "postDataEntries": [{"bytes": "Yf8="}, {"bytes": ""}, {"bytes": "Yg=="}]}}"""
-    paused = decode_payload(told, RequestPaused)
+    paused = decode_payload(payload, RequestPaused)
     request = to_request(paused, "T")
     assert not is_at_response(paused)
     assert (request.post_data, request.header("x-a"), request.header("x-b")) == (b"a\xffb", "1", None)
-    partly = decode_payload(told.replace(b'{"bytes": ""}', b"{}"), RequestPaused)
+    partly = decode_payload(payload.replace(b'{"bytes": ""}', b"{}"), RequestPaused)
     assert to_request(partly, "T").post_data is None
     assert "files on disk and the streams" in to_request(partly, "T").post_data_missing
     untold = decode_payload(

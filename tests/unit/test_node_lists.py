@@ -54,8 +54,8 @@ def numbers(nodes: list[SerializedNode | None]) -> list[int | None]:
     ],
 )
 def test_a_text_and_the_nodes_behind_it(items: list[dict[str, Any]], expected: list[int | None]) -> None:
-    told, nodes = split_text(METHOD, array(text('{"a": [1]}'), *items), dict[str, list[int]])
-    assert (told, numbers(nodes)) == ({"a": [1]}, expected)
+    head, nodes = split_text(METHOD, array(text('{"a": [1]}'), *items), dict[str, list[int]])
+    assert (head, numbers(nodes)) == ({"a": [1]}, expected)
 
 
 @pytest.mark.parametrize(

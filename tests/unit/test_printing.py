@@ -75,7 +75,7 @@ def test_only_one_module_prints() -> None:
     assert found == PRINTING
 
 
-@pytest.mark.parametrize(("write", "said"), [
+@pytest.mark.parametrize(("write", "expected"), [
     (say, SAFE + "\n"),
     (say_lines, SAFE.replace(r"\n", "\n") + "\n"),
     (lambda text: say(text, err=True), SAFE + "\n"),
@@ -85,14 +85,14 @@ def test_only_one_module_prints() -> None:
 ])  # fmt: skip
 def test_text(
     write: Callable[[str], None],
-    said: str,
+    expected: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
     write(HOSTILE)
     out, err = capsys.readouterr()
-    assert out + err == said
+    assert out + err == expected
 
 
 def test_json_is_escaped_and_parses_to_the_same(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from cdpengine._launch.private_files import NewFile, create_private, is_taken, n
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine.errors import InvalidArgumentError, MeasurementFailedError
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no modes, links and pipes like these")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows lacks such modes, links and pipes")
 
 _changed: list[str] = []
 

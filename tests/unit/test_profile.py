@@ -25,7 +25,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.parametrize("given", [{}, {"A": "b"}, None], ids=["empty", "of its own", "the program's"])
+@pytest.mark.parametrize("given", [{}, {"A": "b"}, None], ids=["empty", "its own", "the program's"])
 def test_a_temporary_profile_has_a_private_folder_for_temporary_files(given: dict[str, str] | None) -> None:
     before = dict(os.environ) if given is None else given
     profile = Profile.prepare(None)

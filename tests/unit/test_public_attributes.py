@@ -79,8 +79,8 @@ def shown(kind: type) -> dict[str, Any]:
 def test_every_public_attribute_is_documented(name: str) -> None:
     kind = PUBLIC[name]
     # The base class of requests describes the fields that all of them share.
-    said = [base.__doc__ or "" for base in kind.__mro__ if base.__module__.startswith("cdpengine")]
-    words = set(re.findall(r"\w+", " ".join(said)))
+    docstrings = [base.__doc__ or "" for base in kind.__mro__ if base.__module__.startswith("cdpengine")]
+    words = set(re.findall(r"\w+", " ".join(docstrings)))
     in_signature = {field.alias for field in attrs.fields(kind) if field.init} if attrs.has(kind) else set()
     in_signature |= set(getattr(kind, "__struct_fields__", ()))
     undocumented = {

@@ -224,9 +224,9 @@ def test_the_node_in_its_place_succeeds() -> None:
     ("after", "why"),
     [
         ([1, 3], "one was removed"),
-        ([1, 3, 14], "the one in its place was there before, beside it"),
-        ([1, 12, 13, 3], "there are more than there were"),
-        ([], "there is none"),
+        ([1, 3, 14], "its replacement already existed next to it"),
+        ([1, 12, 13, 3], "more nodes than before"),
+        ([], "no candidate"),
     ],
 )
 def test_an_uncertain_node_has_no_successor(after: list[int], why: str) -> None:

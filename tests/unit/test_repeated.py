@@ -14,8 +14,8 @@ from cdpengine._logs import FIRST, INTERVAL, Pace, RepeatedWarning
 
 def test_the_first_are_logged_and_then_one_each_interval() -> None:
     pace = Pace(first=2, interval=1.0)
-    told = [(now / 10, pace.take(now / 10)) for now in range(35)]
-    assert [each for each in told if each[1] is not None] == [
+    logged = [(now / 10, pace.take(now / 10)) for now in range(35)]
+    assert [each for each in logged if each[1] is not None] == [
         (0.0, 0),
         (0.1, 0),
         (1.1, 9),
@@ -32,14 +32,14 @@ def test_rare_ones_are_all_logged() -> None:
 
 @given(st.lists(st.floats(0, 3), max_size=200))
 def test_every_report_is_logged_or_counted_and_few_are_logged(steps: list[float]) -> None:
-    pace, now, told, passed_over = Pace(), 0.0, 0, 0
+    pace, now, logged, passed_over = Pace(), 0.0, 0, 0
     for step in steps:
         now += step
         if (before := pace.take(now)) is not None:
-            told += 1
+            logged += 1
             passed_over += before
-    assert told + passed_over + pace.take_rest() == pace.total == len(steps)
-    assert told <= FIRST + now / INTERVAL + 1
+    assert logged + passed_over + pace.take_rest() == pace.total == len(steps)
+    assert logged <= FIRST + now / INTERVAL + 1
 
 
 def test_the_messages_contain_the_count(caplog: pytest.LogCaptureFixture) -> None:

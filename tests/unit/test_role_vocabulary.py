@@ -25,9 +25,9 @@ DOCS = Path(__file__).parents[2] / "docs" / "snapshot-format.md"
 def test_every_name_finds_itself_and_chromes_name() -> None:
     for role in known_roles():
         assert check_role(role) == role
-        told = chrome_roles(role)
-        assert told
-        assert all(role_name(each) == role for each in told)
+        names = chrome_roles(role)
+        assert names
+        assert all(role_name(each) == role for each in names)
     for own in roles.INTERNAL_ROLES.keys() | roles.CHROME_ROLES:
         if own not in roles.NEVER_FOUND:
             assert check_role(own) == role_name(own)
@@ -41,8 +41,8 @@ def test_the_tables_know_only_roles_of_the_vocabulary() -> None:
     # Of several roles with one name, at most one may be searched for unconditionally.
     for role in known_roles():
         # (Other tests show roles that are not tokens, and they are called generic.)
-        told = [each for each in chrome_roles(role) if is_token(each.lower())]
-        assert len([each for each in told if each not in roles.ELEMENTS]) <= 1
+        names = [each for each in chrome_roles(role) if is_token(each.lower())]
+        assert len([each for each in names if each not in roles.ELEMENTS]) <= 1
 
 
 def test_the_documentation_lists_all_by_their_kinds() -> None:

@@ -92,11 +92,11 @@ def test_the_value_of_a_field_is_learned_from_a_returned_node() -> None:
     redactor = Redactor()
     clean = redactor.redact(json.dumps({"id": 1, "result": returned}).encode(), "Runtime.callFunctionOn")
     assert CANARY not in clean.decode()
-    told = {
+    event = {
         "method": "Runtime.consoleAPICalled",
         "params": {"args": [{"type": "string", "value": f"got {CANARY}"}]},
     }
-    assert CANARY not in redactor.redact(json.dumps(told).encode(), "Runtime.consoleAPICalled").decode()
+    assert CANARY not in redactor.redact(json.dumps(event).encode(), "Runtime.consoleAPICalled").decode()
 
 
 GIVEN: dict[str, tuple[str, dict[str, Any]]] = {

@@ -134,7 +134,7 @@ CUT = {
     "JSON in JSON": ({"inner": json.dumps({"password": UNKNOWN})}, UNKNOWN),
     "a URL in a URL": (f"see https://a.example/?to=%2Fx%3Ftoken%3D{UNKNOWN}&b=2 for more", UNKNOWN),
     "a password in a URL": (f"git clone https://ada:{UNKNOWN}@a.example/x and more", UNKNOWN),
-    "a token of its own": ({"id": TOKEN, "kind": "a"}, UNKNOWN),
+    "a separate token": ({"id": TOKEN, "kind": "a"}, UNKNOWN),
     "credentials": (f"Authorization: Bearer {UNKNOWN}{UNKNOWN}\r\nAccept: text/html\r\n", UNKNOWN),
     "markup": (f'<p>one</p><input type="password" name="p" value="{UNKNOWN}"><p>two</p>', UNKNOWN),
 }
@@ -183,7 +183,7 @@ LONG = {
     "JSON": '{"user":"ada","private_key":"%s","more":"some words"}',
     "a form": "user=ada&password=%s&more=some+words",
     "a script": "let a = 1, access_token='%s'; more.words()",
-    "a token of its own": "see eyJhbGciOiJIUzI1NiJ9.%s for more",
+    "a separate token": "see eyJhbGciOiJIUzI1NiJ9.%s for more",
     "credentials": "Authorization: Bearer %s\r\nAccept: text/html\r\n",
 }
 

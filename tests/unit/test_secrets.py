@@ -109,7 +109,7 @@ def test_one_table_serves_recordings_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "expected"),
     [
         ("https://host/", "https://host/"),
         (f"https://u:p w{SECRET}@host/", "https://***@host/"),
@@ -122,9 +122,9 @@ def test_one_table_serves_recordings_too() -> None:
         ("", ""),
     ],
 )
-def test_a_url_is_shown(url: str, said: str) -> None:
-    assert shown_url(url) == said
-    assert shown_url(said) == said
+def test_a_url_is_shown(url: str, expected: str) -> None:
+    assert shown_url(url) == expected
+    assert shown_url(expected) == expected
 
 
 def test_a_long_url_is_cut_after_its_secrets_are_hidden() -> None:

@@ -55,7 +55,7 @@ def test_a_foreign_id_is_not_a_place_here(wrong: str) -> None:
     fill(journal, 3)
     assert journal.number_of(wrong.replace("{key}", journal.key)) is None
     assert journal.number_of(journal.id_of(2)) == 2
-    assert journal.number_of(journal.id_of(99)) == 3, "not one that is still to come"
+    assert journal.number_of(journal.id_of(99)) == 3, "not an id from the future"
     assert Journal().number_of(journal.id_of(2)) is None
 
 

@@ -167,25 +167,30 @@ async def ask_as_a_page(
 async def test_an_allowed_page_can_read_its_answers() -> None:
     page = "https://panel.example"
     preflight = {"host": GOOD["host"], "origin": page, "access-control-request-method": "POST"}
-    status, told = await ask_as_a_page("OPTIONS", preflight, (page,))
+    status, response_headers = await ask_as_a_page("OPTIONS", preflight, (page,))
     assert status == 204
-    assert told["access-control-allow-origin"] == page
-    assert "authorization" in told["access-control-allow-headers"]
-    assert "access-control-allow-private-network" not in told
+    assert response_headers["access-control-allow-origin"] == page
+    assert "authorization" in response_headers["access-control-allow-headers"]
+    assert "access-control-allow-private-network" not in response_headers
     private = {**preflight, "access-control-request-private-network": "true"}
     assert (await ask_as_a_page("OPTIONS", private, (page,)))[1][
         "access-control-allow-private-network"
     ] == "true"
-    status, told = await ask_as_a_page("POST", {**GOOD, "origin": page}, (page,))
-    assert (status, told["x"], told["access-control-allow-origin"], told["vary"]) == (
+    status, response_headers = await ask_as_a_page("POST", {**GOOD, "origin": page}, (page,))
+    assert (
+        status,
+        response_headers["x"],
+        response_headers["access-control-allow-origin"],
+        response_headers["vary"],
+    ) == (
         200,
         "y",
         page,
         "Origin",
     )
     # The token is still required, and the page can read the error about a missing one.
-    status, told = await ask_as_a_page("POST", {"host": GOOD["host"], "origin": page}, (page,))
-    assert (status, told["access-control-allow-origin"]) == (401, page)
+    status, response_headers = await ask_as_a_page("POST", {"host": GOOD["host"], "origin": page}, (page,))
+    assert (status, response_headers["access-control-allow-origin"]) == (401, page)
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "POST"])
@@ -195,12 +200,12 @@ async def test_a_page_that_is_not_allowed_can_read_nothing(method: str) -> None:
         ({**asked, "origin": "https://evil.example"}, ("https://panel.example",)),
         ({**asked, "origin": "https://panel.example", "host": "evil.example"}, ("https://panel.example",)),
     ):
-        status, told = await ask_as_a_page(method, headers, origins)
+        status, response_headers = await ask_as_a_page(method, headers, origins)
         assert status == 403
-        assert not [name for name in told if name.startswith("access-control")]
-    status, told = await ask_as_a_page("POST", GOOD, ("https://panel.example",))
+        assert not [name for name in response_headers if name.startswith("access-control")]
+    status, response_headers = await ask_as_a_page("POST", GOOD, ("https://panel.example",))
     assert status == 200
-    assert not [name for name in told if name.startswith("access-control")], "not a page"
+    assert not [name for name in response_headers if name.startswith("access-control")], "not a page"
 
 
 async def test_a_client_that_leaves_gets_no_answer() -> None:

@@ -81,19 +81,19 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), WRONG.items())
-def test_an_invalid_file(text: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "message"), WRONG.items())
+def test_an_invalid_file(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text(text)
-    with pytest.raises(cdpengine.StateFileInvalidError, match=said) as caught:
+    with pytest.raises(cdpengine.StateFileInvalidError, match=message) as caught:
         read_state(path)
     assert str(path) in str(caught.value)
     assert "SECRET" not in str(caught.value)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    for path, said in ((tmp_path / "none", "No such file"), (tmp_path, "directory")):
-        with pytest.raises(cdpengine.StateFileInvalidError, match=said):
+    for path, message in ((tmp_path / "none", "No such file"), (tmp_path, "directory")):
+        with pytest.raises(cdpengine.StateFileInvalidError, match=message):
             read_state(path)
     (tmp_path / "raw").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(cdpengine.StateFileInvalidError, match="UTF-8"):

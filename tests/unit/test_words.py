@@ -47,10 +47,10 @@ FORBIDDEN = {
 WORDS: dict[str, Words | None] = {"http": None, "mcp": MCP, "shell": SHELL}
 
 NOT_FOR_CLIENTS = {
-    "bench": "a command of its own",
+    "bench": "a separate command",
     "cli": "commands that call the library, and print its words",
     "cluster": "programs only",
-    "debug": "programs, and commands of their own",
+    "debug": "programs, and separate commands",
     "pool": "programs only",
     "testing": "programs only",
 }

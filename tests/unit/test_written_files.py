@@ -22,15 +22,15 @@ MAKING = {
 }  # fmt: skip
 
 # For each module: the created files, their rights, and the calls with their number.
-PRIVATE = "0600 from its first moment"
+PRIVATE = "0600 from the first moment"
 PLACES = {
     "_launch/private_files.py": (PRIVATE, {
         "os.open": 4, "mkstemp": 1, "_open_part": 2, "NewFile": 1, "new_file": 1, "move_new": 1, "copyfile": 1,
     }),
     "_page/downloads/output_file.py": (PRIVATE, {"NewFile": 1, "OutputFile": 1}),
-    "_page/downloads/download.py": ("that of Chrome's own file, which is moved", {"move_new": 1}),
-    "_page/downloads/downloads.py": ("0700 for a folder that is made; Chrome's for its files", {"mkdir": 1}),
-    "_launch/profile.py": ("the umask's for a user's profile; 0700 for the temporary files in one of ours", {"mkdir": 2}),
+    "_page/downloads/download.py": ("the rights of Chrome's file, which is moved", {"move_new": 1}),
+    "_page/downloads/downloads.py": ("0700 for new folders; Chrome's rights for its files", {"mkdir": 1}),
+    "_launch/profile.py": ("the umask's for a user's profile; 0700 for temporary files in an engine's profile", {"mkdir": 2}),
     "_launch/owned_folder.py": ("0700 for the temporary profile, by mkdtemp; 0600 for its owner file", {
         "mkdtemp": 1, "os.open": 3,
     }),
@@ -39,7 +39,7 @@ PLACES = {
     "service/outputs.py": (f"{PRIVATE}; 0700 for the folder, also where it is temporary", {
         "mkdir": 1, "new_file": 1, "os.open": 1,
     }),
-    "service/mcp_transport/http.py": ("0700 for a session's folder, in that of the outputs", {"mkdir": 1}),
+    "service/mcp_transport/http.py": ("0700 for a session's folder, in the folder of outputs", {"mkdir": 1}),
     "service/sessions.py": ("0700 for a profile's folder; Chrome's for its files", {"mkdir": 1}),
     "cache/database.py": (f"{PRIVATE}; 0700 for its folder", {"mkdir": 1, "os.open": 1}),
     "pool/mapping/line_file.py": (PRIVATE, {"os.open": 1, "new_file": 1}),

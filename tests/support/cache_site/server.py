@@ -148,8 +148,10 @@ class CacheSite:
         chosen = query.get("design", cookie)
         design: Design = next((each for each in DESIGNS if each == chosen), self.design)
         if parts.path == "/log":
-            said = json.loads(body)
-            self.record.append(Touched(said["kind"], said["key"], said["path"], design))
+            submitted_values = json.loads(body)
+            self.record.append(
+                Touched(submitted_values["kind"], submitted_values["key"], submitted_values["path"], design)
+            )
             return Answer(204)
         if method == "POST":
             return self._take(design, parts.path, parse_qs(body.decode(), keep_blank_values=True))
@@ -227,8 +229,12 @@ class CacheSite:
         """Accept a submission, record it, and return the redirect."""
         form = path.strip("/")
         accepted, onward = self._judge(form, fields)
-        said = {name: ",".join(sorted(values)) for name, values in fields.items()}
-        kept = {name: hashed(value) if name in SECRETS else value for name, value in said.items() if value}
+        submitted_values = {name: ",".join(sorted(values)) for name, values in fields.items()}
+        kept = {
+            name: hashed(value) if name in SECRETS else value
+            for name, value in submitted_values.items()
+            if value
+        }
         self.record.append(Submitted(form, kept, accepted, design))
         return Answer(303, headers=(("Location", onward),))
 
