@@ -311,7 +311,7 @@ async def test_a_frame_runs_only_after_its_evaluation_session_answered(
     assert set(page._core.target.evaluation_sessions) == {"T1"}
     detached = [r.params for r in scripted.received if r.method == "Target.detachFromTarget"]
     assert detached == [{"sessionId": "L-F1"}], "the evaluation session does not stay behind"
-    with pytest.raises(cdpengine.SessionGoneError, match="not in the page"):
+    with pytest.raises(cdpengine.SessionGoneError, match="no longer in the page"):
         await page._core.target.evaluation_session_of("F1")
 
 
