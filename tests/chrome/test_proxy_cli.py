@@ -112,7 +112,7 @@ async def test_proxy_warns_that_other_machines_can_reach_it(shared_endpoint: str
         "proxy", "--listen", "0", "--host", "0.0.0.0", "--upstream", shared_endpoint, "--quiet"
     ) as command:
         await command.read(shared_endpoint)
-    assert "WARNING: listening on 0.0.0.0: everybody who can reach this port" in command.output
+    assert "WARNING: listening on 0.0.0.0: all programs that can reach this port" in command.output
 
 
 @pytest.mark.sample(3)

@@ -28,7 +28,7 @@ from cdpengine.shell.background import Background, BackgroundOptions, running
 
 pytestmark = pytest.mark.chrome
 
-PROGRAM = [sys.executable, str(Path(__file__).parent.parent.parent / "bin" / "cdpengine")]
+PROGRAM = [sys.executable, "-m", "cdpengine"]
 
 
 @pytest.fixture

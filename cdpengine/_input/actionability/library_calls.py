@@ -9,8 +9,10 @@ gets a number: the library runs it once and returns its result again (see once.j
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from functools import cache
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import attrs
 
@@ -29,11 +31,13 @@ from cdpengine._page.scripts.page_functions import (
     value_of,
 )
 from cdpengine._protocol.calls import NEIGHBOR_STOPPED, PendingCall
+from cdpengine._protocol.session import Session
 from cdpengine.errors import EvaluationFailedError, EvaluationTerminatedError, RemoteError, StaleRefError
 
 T = TypeVar("T")
 
-_runs = itertools.count(1)
+_runs: WeakKeyDictionary[Session, Iterator[int]] = WeakKeyDictionary()
+"""The next number by session: the same program sends the same numbers, so that its recording can be replayed."""
 
 _CUT_OFF = "cut off by a termination"
 """The message of the error that once.js throws."""
@@ -89,7 +93,10 @@ def _post(
     handle: AnyHandle, use: str, request: object, gone: str, how: How = SETTLED_VALUE, *, once: bool = False
 ) -> PendingCall:
     on_node, on_number = _sources(use, gone, once)
-    given = {"run": next(_runs), "request": request} if once else request
+    given: object = request
+    if once:
+        runs = _runs.setdefault(handle.library.session, itertools.count(1))
+        given = {"run": next(runs), "request": request}
     if isinstance(handle, Handle):
         return handle.library.post(on_node, handle.object, given, how=how)
     known = handle.element
