@@ -168,7 +168,7 @@ async def test_output_for_people(background: Background, site: str, tmp_path: Pa
     await say("open", f"{site}/stage")
     for arguments, status, message, hint in (
         (("click", "e999"), 1, "e999", "snapshot"),
-        (("click", "#under", "--timeout-ms", "300"), 1, "receives the events", "covers"),
+        (("click", "#under", "--timeout-ms", "300"), 1, "receives the events", "covering element"),
         (("eval", "while (true);", "--timeout-ms", "200"), 3, "", "stopped"),
         (("click",), 2, "expected TARGET", "cdpengine click --help"),
         (("clik", "e3"), 2, "clik", ""),

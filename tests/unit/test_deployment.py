@@ -164,10 +164,12 @@ def test_all_inputs_of_the_package_build_are_copied() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = {
-        project["project"]["readme"],
+        *(
+            fragment["path"]
+            for fragment in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["fragments"]
+        ),
         *project["project"]["license-files"],
         *wheel["packages"],
-        *(Path(script).parts[0] for script in wheel["shared-scripts"]),
     }
     assert needed <= set(copied())
     extra = re.search(r"ARG EXTRAS=(\w+)", DOCKERFILE)

@@ -32,19 +32,19 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
 """Structures outside `domains/`: the decoded reply, event or type, and the structure's location."""
 
 OWN_FORMATS = frozenset({
-    "_input.actionability.inspection:Focus", "_input.actionability.key_guard:KeyReport",
+    "_input.actionability.inspection:FocusReply", "_input.actionability.key_guard:KeyReport",
     "_input.actionability.page_library:ProbeReply", "_input.actionability.page_library:Record",
-    "_input.actionability.page_library:_Used", "_input.forms.check:_Seen", "_input.forms.filling:Made",
-    "_input.forms.filling:_Clipboard", "_input.forms.filling:_Held", "_input.forms.listbox:_Held",
-    "_input.forms.listbox:_Seen", "_input.forms.select:_Seen", "_input.forms.slider:_Seen",
-    "_input.forms.radios:_Radios", "_input.forms.sections:_Section", "_input.forms.text_entry:_Blurred",
-    "_input.forms.upload:_Seen", "_page.search.nodes:_Head",
+    "_input.actionability.page_library:_UseReply", "_input.forms.check:_State", "_input.forms.filling:FillReply",
+    "_input.forms.filling:_Clipboard", "_input.forms.filling:_ReadBack", "_input.forms.listbox:_Choices",
+    "_input.forms.listbox:_State", "_input.forms.select:_State", "_input.forms.slider:_State",
+    "_input.forms.radios:_Radios", "_input.forms.sections:_Section", "_input.forms.text_entry:_BlurReply",
+    "_input.forms.upload:_State", "_page.search.nodes:_Head",
     "_page.search.nodes:_Seen", "_page.navigation.documents:Report", "_page.navigation.settling:Stillness",
     "_page.scripts.node_lists:SerializedList", "_page.scripts.node_lists:SerializedNode",
     "_page.scripts.node_lists:_Item", "_page.scripts.node_lists:_ShadowRoot",
     "_page.scripts.node_lists:_ShadowRootValue", "_protocol.connection:Attachment",
     "_protocol.messages:Envelope", "_protocol.messages:ErrorBody", "_snapshot.node:Node",
-    "_snapshot.readable:_Told", "_snapshot.ref:Entry", "_snapshot.sources.ax:_Found",
+    "_snapshot.readable:_PartsReply", "_snapshot.ref:Entry", "_snapshot.sources.ax:_Found",
     "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places", "_snapshot.sources.columns:Part",
     "_snapshot.sources.columns:Walk", "_snapshot.sources.columns:_Opened",
 })  # fmt: skip
