@@ -1,7 +1,8 @@
-"""ActionCache: what is known of a page is replayed; what is not is asked of a planner, and kept.
+"""ActionCache: replays known actions on pages, and learns new ones from a planner or a recording.
 
-Rule: nothing is done before all values are there, and nothing is kept that did not work. A replay that stops says
-where and why; with a planner, what it left is done by the planner, and both become the next version of the entry.
+Rule: an action starts only after all its values are available. Failed steps are never stored. If a replay
+stops, the report contains the step and the reason. With a planner, the planner completes the goal, and the
+steps of both become the next version of the entry.
 """
 
 from __future__ import annotations
@@ -67,14 +68,14 @@ from cdpengine.cache.variables import (
 from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
 
 _GUIDED = 20
-"""Scenarios that the guide names."""
+"""Maximum number of scenarios in the guide."""
 
 LONGEST_RUN = 300.0
-"""Seconds that a run has unless another time is given."""
+"""Default timeout of a run, in seconds."""
 
 
 class ActionCache:
-    """An open cache of actions: see `ActionCache.open`."""
+    """An open cache of actions. `ActionCache.open` creates it."""
 
     def __init__(
         self,
@@ -85,7 +86,7 @@ class ActionCache:
         ask: AskForSecret | None,
         now: Callable[[], float],
     ) -> None:
-        """Not to be called: `open` does."""
+        """Use `open` instead."""
         self._store = store
         self._config = config
         self._recognizer = recognizer
@@ -106,18 +107,18 @@ class ActionCache:
         ask: AskForSecret | None = None,
         now: Callable[[], float] = time.time,
     ) -> AsyncIterator[ActionCache]:
-        """Open a cache for the length of the block; its file is made where there is none.
+        """Open a cache during the block. A missing file is created.
 
-        path: the file; without, that of the user (`default_path`).
-        config: the options; without, those of `read_config`.
-        key: 32 bytes to encrypt with; without, CDPENGINE_CACHE_KEY, and then the user's keyring.
-        rules, classifier: by what scenarios are recognised (`ScenarioRecognizer`).
-        ask: an async callable that is asked for values that nothing else has, such as passwords. One that raises
-            has no value, and the error names the class of its exception.
-        now: the time, in seconds since 1970.
+        path: the file. By default, the user's file (`default_path`).
+        config: the options. By default, those of `read_config`.
+        key: the encryption key, 32 bytes. By default, CDPENGINE_CACHE_KEY, then the user's keyring.
+        rules, classifier: the means to recognise scenarios (`ScenarioRecognizer`).
+        ask: an async callable that supplies values without another source, such as passwords. If it raises,
+            the value is missing, and the error names the exception's class.
+        now: a clock, in seconds since 1970.
 
-        Raises what `read_config` and `CacheStore.open` raise, and InvalidArgumentError where the options require a
-        key and there is none.
+        Raises the errors of `read_config` and `CacheStore.open`. Raises InvalidArgumentError if the options
+        require a key and none exists.
         """
         options = await read_config() if config is None else config
         limits = StoreLimits(entries=options.entries, bytes=options.megabytes * 2**20, unused=options.unused)
@@ -157,18 +158,18 @@ class ActionCache:
         variant: str = "",
         page_type: PageType = "dynamic",
     ) -> AsyncIterator[Learning]:
-        """Learn a scenario from what is done on the page while the block runs, by a program or a person.
+        """Learn a scenario from the actions on the page during the block, by a program or a person.
 
         scenario: its name, such as "login".
-        variables: values by name; where one of them is entered, chosen or gone to, the variable is kept. A secret
-            that is not among them becomes a variable of its own; without a key, so does every typed text, and
-            `Learning.notice` says so from the start.
-        level: what the entry covers. description, tags, variant: kept with it.
-        page_type: which thresholds say how soon a change of the page counts.
+        variables: values by name. If an action enters, selects or navigates to a value, the entry stores
+            the variable. A secret without a variable becomes a new variable. Without a key, so does all
+            typed input, and `Learning.notice` announces this from the start.
+        level: the scope of the entry. description, tags, variant: stored with the entry.
+        page_type: selects the thresholds for changes of the page.
 
-        The entry is kept at the end of the block, unless that ends with an error; `Learning.entry` has it then.
-        Raises InvalidArgumentError for a wrong scenario, at once, and what `record_steps` and `CacheStore.put`
-        raise.
+        The end of the block stores the entry in the cache and in `Learning.entry`. A block that raises stores
+        nothing. Raises InvalidArgumentError immediately for an invalid scenario. Also raises the errors of
+        `record_steps` and `CacheStore.put`.
         """
         make_key(
             scenario, "https://a.example/", Viewport(width=1, height=1), variables or (), variant=variant
@@ -207,24 +208,25 @@ class ActionCache:
         timeout: float = LONGEST_RUN,
         **options: Unpack[ExecutionOptions],
     ) -> ExecutionReport:
-        """Replay an entry on the page, and return the report of it.
+        """Replay an entry on the page and return the report.
 
-        scenario_or_key: a scenario, of which the entry for the page's address is taken; an entry's key, or its id.
-        variables: values by name; what is missing comes from the environment (CDPENGINE_VAR_) and from `ask`.
-        variant: only this one; without, the variant whose elements the page shows is tried first, then the others.
-        from_index, to_index: which of the entry's steps are done, as in a slice.
-        dry_run: finds the elements, and does nothing.
-        force: goes on though the page has changed as a whole; each element is checked all the same.
-        actor: who acts, within the limits that it has; without, the one that a program is for the whole browser.
-        confirm: asks a person before a step that sends, pays or deletes: an async callable, or one that a thread
-            runs. It gets a `Confirmation`, and returns True for a yes. Anything else, and no answer within 120 s,
-            ends the run there, `refused`. confirm_if: chooses the steps: a callable that gets each `Step`.
-        patience: seconds that an element may take to appear (2). timeout: seconds for all of it.
+        scenario_or_key: a scenario, for the entry at the page's address; or the key or the id of an entry.
+        variables: values by name. Missing values come from the environment (CDPENGINE_VAR_) and from `ask`.
+        variant: the only variant to try. By default, the variant with the best match to the page comes first.
+        from_index, to_index: the range of steps to replay, as in a slice.
+        dry_run: finds the elements without acting on them.
+        force: continues even if the page as a whole has changed. The replay still checks each element.
+        actor: performs the steps, within its limits. By default, an unlimited actor for the whole browser.
+        confirm: asks a person before a step that sends, pays or deletes. An async callable, or a callable
+            for a thread, that gets a `Confirmation` and returns True to confirm. Any other result, and no
+            answer within 120 s, ends the run as `refused`.
+        confirm_if: selects the steps to confirm. A callable that gets each `Step`.
+        patience: time for an element to appear, in seconds (2). timeout: time for the whole call, in seconds.
 
-        What stops a replay is in the report. Raises CacheMissError where there is nothing to replay,
-        UnusedVariablesError with all given variables that the entry does not use, UndefinedVariablesError with all
-        variables that have no value, InvalidArgumentError for wrong indexes, and DeadlineExceededError where the
-        values do not come in time.
+        The report contains the reason of a stopped replay. Raises CacheMissError if no entry matches.
+        Raises UnusedVariablesError with all variables that the entry does not use, and
+        UndefinedVariablesError with all variables without a value. Raises InvalidArgumentError for wrong
+        indexes, and DeadlineExceededError if the values do not arrive in time.
         """
         deadline = trio.current_time() + timeout
         with within("find what is to be replayed, and the values for it", timeout):
@@ -246,21 +248,23 @@ class ActionCache:
         timeout: float = LONGEST_RUN,
         **asking: Unpack[ConfirmOptions],
     ) -> PerformReport:
-        """Reach a goal on the page: from the cache where it is known, else by what the planner answers.
+        """Reach a goal on the page by a replay from the cache or by the planner.
 
-        goal: a sentence in English or Chinese, such as "log in as ada". Values that it says are variables.
-        variables: values by name; they come before those of the sentence.
-        variant: as for `execute`; what the planner does is kept under it.
-        actor: who acts, within the limits that it has: in a replay, and for the planner.
-        planner: asked on a miss, and for what a replay that stopped has left; what it did is kept if it worked.
-        confirm, confirm_if: as for `execute`, also for what the planner does. A no has the outcome "refused".
-        timeout: seconds for all of it.
+        goal: a sentence in English or Chinese, such as "log in as ada". Its values become variables.
+        variables: values by name. They take precedence over the values in the sentence.
+        variant: as for `execute`. The planner's steps are stored under it.
+        actor: performs the steps of a replay and of the planner, within its limits.
+        planner: plans unknown goals and completes stopped replays. Its successful steps are stored.
+        confirm, confirm_if: as for `execute`, also for the planner's steps. A "no" has the outcome "refused".
+        timeout: time for the whole call, in seconds.
 
-        Why a goal was not reached is in the report. Raises CacheMissError where nothing is known and no planner is
-        there, UnusedVariablesError where variables are given or said that no entry uses and no planner is there,
-        UndefinedVariablesError before anything is done that needs a variable without a value,
-        and DeadlineExceededError where values do not come in time. A planner or a classifier that fails is in the
-        report. A question, a negation and a remark do nothing: the outcome is "known".
+        The report contains the reason of a failure, including failures of the planner and the classifier. A
+        question, a negation or a remark causes no action and has the outcome "known".
+
+        Raises CacheMissError if no entry matches and no planner is available. Raises UnusedVariablesError
+        if no entry uses a variable and no planner is available. Raises UndefinedVariablesError before any
+        action that needs a variable without a value. Raises DeadlineExceededError if the values do not
+        arrive in time.
         """
         deadline = trio.current_time() + timeout
         with within("find out what the goal means", timeout):
@@ -271,12 +275,12 @@ class ActionCache:
             return conclude("known", found, entry=found.entry, reason=ASKS_NOTHING)
         asked = Goal(text=goal, found=found, known=known, deadline=deadline, actor=actor, asking=asking)
         done = await self._perform(page, asked, planner)
-        if done.ok and found.match is not None:  # a goal of no known scenario is known by its very words
+        if done.ok and found.match is not None:  # goals of unknown scenarios are stored under their own words
             self._history.add(goal, found.scenario)
         return attrs.evolve(done, remarks=found.remarks)
 
     async def _perform(self, page: Page, goal: Goal, planner: Planner | None) -> PerformReport:
-        """Replay what is known for a goal, or have the planner reach it."""
+        """Replay the entry for a goal, or let the planner reach it."""
         report: ExecutionReport | None = None
         found = goal.found
         if found.entry is not None and self._config.auto_use:
@@ -304,16 +308,18 @@ class ActionCache:
         )
 
     async def look_up(self, page: Page, goal: str, *, variant: str | None = None) -> Lookup:
-        """Return what the cache has for a goal on the page. Nothing is done or counted.
+        """Return the entry for a goal on the page, without any action or count.
 
-        variant: only this one; without, that whose elements the page shows comes first.
+        variant: the only variant to find. By default, the variant with the best match to the page comes
+            first.
         """
         return (await self._look_up(page, goal, {}, variant=variant))[0]
 
     async def look_up_address(self, goal: str, url: str, *, variant: str | None = None) -> Lookup:
-        """Return what the cache has for a goal on a page with this URL.
+        """Return the entry for a goal on a page with this URL.
 
-        variant: only this one. Without it, and without a page, variants are in no order.
+        variant: the only variant to find. By default, the variants have no order, because no page is
+            available.
         """
         return (await self._look_up(url, goal, {}, variant=variant))[0]
 
@@ -363,17 +369,17 @@ class ActionCache:
     # --- what there is ---------------------------------------------------------------------------------------
 
     async def get(self, key_id: str) -> CacheEntry | None:
-        """Return the entry whose key has this id, expired or not; None where there is none."""
+        """Return the entry with this id, even if it has expired. Return None if it does not exist."""
         return await self._store.get(key_id, expired=True)
 
     async def known_for(self, url: str, *, limit: int | None = None) -> tuple[CacheEntry, ...]:
-        """Return the entries that can be used for a page with this URL, the most exact address first."""
+        """Return the usable entries for a page with this URL, most exact address first."""
         return await self._store.find(
             None, url, levels=tuple(self._config.levels), fewer_failures=self._config.failures, limit=limit
         )
 
     async def guide(self) -> str:
-        """Return what a language model is to know of the cache, for its prompt, with the known scenarios."""
+        """Return instructions for the prompt of a language model, with the known scenarios."""
         text = read_guide("requests")
         known = await self.scenarios(limit=_GUIDED)
         rows = [f"- {each.scenario}: variables {', '.join(each.variables) or 'none'}" for each in known]
@@ -382,29 +388,29 @@ class ActionCache:
     async def list(
         self, scenario: str | None = None, *, limit: int = 50, offset: int = 0
     ) -> tuple[CacheEntry, ...]:
-        """Return entries, or those of a scenario, the latest used first; those that expired, too.
+        """Return entries, or a scenario's entries, most recently used first. Expired entries are included.
 
-        `limit` are returned at most, from `offset` on; `size` says how many there are. An entry that cannot be
-        read is skipped, logged, and named in `store.damaged`.
+        limit: maximum number of entries. offset: number of entries to skip. `size` returns the total. An
+        unreadable entry is skipped, logged and listed in `store.damaged`.
         """
         return await self._store.entries(scenario, limit=limit, offset=offset)
 
     async def size(self, scenario: str | None = None) -> int:
-        """Return how many entries are kept, or how many of a scenario."""
+        """Return the number of entries, or of a scenario's entries."""
         return await self._store.size(scenario)
 
     async def scenarios(self, *, limit: int = 50) -> tuple[ScenarioSummary, ...]:
-        """Return what is kept by scenario, in alphabetical order; `limit` scenarios at most."""
+        """Return summaries of the scenarios in alphabetical order, at most `limit`."""
         return await self._store.scenarios(limit=limit)
 
     async def versions(self, key_id: str) -> tuple[CacheEntry, ...]:
-        """Return an entry and its older versions, the newest first; () where there is none of this id."""
+        """Return the versions of an entry, newest first. Return () if no entry has this id."""
         return await self._store.versions(key_id)
 
     async def restore(self, key_id: str, version: int) -> CacheEntry:
-        """Make an older version of an entry its newest one, and return it as it is kept then.
+        """Store an older version of an entry as its newest one, and return the stored entry.
 
-        Raises CacheMissError where that version is not kept.
+        Raises CacheMissError if the cache does not have that version.
         """
         kept = await self._store.restore(key_id, version)
         if kept is None:
@@ -412,22 +418,22 @@ class ActionCache:
         return kept
 
     async def delete(self, key_id: str) -> bool:
-        """Delete an entry with its versions, readable or not; say whether there was one."""
+        """Delete an entry with its versions, even if it is unreadable. Return whether it existed."""
         return await self._store.delete(key_id)
 
     async def statistics(self) -> CacheStatistics:
-        """Return what the cache is worth: hits, misses, runs, and what was saved, as an estimate."""
+        """Return the hits, the misses, the runs, and estimates of the savings."""
         return add_up(await self._store.counters(), await self._store.statistics())
 
     async def refresh(self, key_id: str) -> bool:
-        """Have an entry not be used any more: it is learned anew, as its next version. Say whether it was used."""
+        """Expire an entry, so that the next learning creates a new version. Return whether it was in use."""
         return await self._store.expire(key_id)
 
     async def report_error(self, key_id: str) -> bool:
-        """Count a run of an entry as failed, though each of its steps was done. Say whether it is still used.
+        """Count a run as failed although all its steps succeeded. Return whether the entry is still in use.
 
-        After as many failures in a row as the options say it is not. Raises CacheMissError where there is no entry
-        of this id.
+        Use ends after as many consecutive failures as the option `failures` allows. Raises CacheMissError
+        if no entry has this id.
         """
         entry = await self.get(key_id)
         if entry is None:
@@ -437,13 +443,13 @@ class ActionCache:
         return after is not None and after.failed_in_row < self._config.failures
 
     async def clear(self, scenario: str | None = None) -> int:
-        """Delete all entries, or those of a scenario; return how many there were."""
+        """Delete all entries or a scenario's entries. Return the number of deleted entries."""
         return await self._store.clear(scenario)
 
     async def export(self, *, typed: bool = False) -> Export:
-        """Return the entries as JSON; those that hold typed text only with `typed`."""
+        """Return the entries as JSON. Entries with typed strings are included only if `typed` is True."""
         return await self._store.export(typed=typed)
 
     async def import_(self, text: str | bytes, *, replace: bool = False) -> ImportReport:
-        """Put the entries of an export; with `replace` in place of those that are there. See `CacheStore`."""
+        """Store the entries of an export. With `replace`, they replace existing entries. See `CacheStore`."""
         return await self._store.import_entries(text, replace=replace)

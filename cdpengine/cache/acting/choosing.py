@@ -1,8 +1,8 @@
-"""Choosing: which of the entries of a scenario is replayed, by the variables that were given and by the page.
+"""Choosing: selection of a scenario's entry by the given variables and the page.
 
-Rule: an entry is chosen only if it uses every given variable. A flow without a variable for the user's name would
-log in as the user of the recording, whatever name was given. Of entries that differ in their variant, the one
-whose elements the page shows comes first.
+Rule: an entry must use every given variable. A flow without a variable for the user's name would log in as
+the user of the recording, whatever name the caller gives. Among variants, the one with the best match to
+the page comes first.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariabl
 
 @attrs.frozen(kw_only=True)
 class Choice:
-    """The chosen entry, or why there is none.
+    """The chosen entry, or the reason that none is usable.
 
-    `others` are those of its other variants, the one that fits best first. `unused` are the given variables that
-    no entry uses; the nearest one uses `used`.
+    `others` are the entries of other variants, best match first. `unused` are the given variables that no
+    entry uses. `used` are the variables of the nearest entry.
     """
 
     entry: CacheEntry | None = None
@@ -42,7 +42,7 @@ class Choice:
 
 
 def choose_usable(found: Sequence[CacheEntry], config: CacheConfig) -> tuple[list[CacheEntry], str]:
-    """Return those entries that the options and their last runs let be used, or why there are none."""
+    """Return the entries that the options and the recent runs allow, or the reason that none is usable."""
     if not found:
         return [], "there is no entry for this address, or it has expired"
     of_level = [entry for entry in found if entry.level in config.levels]
@@ -60,9 +60,9 @@ def used_variables(entry: CacheEntry) -> frozenset[str]:
 def choose_entry(
     found: Sequence[CacheEntry], given: Collection[str], config: CacheConfig, size: Viewport | None
 ) -> Choice:
-    """Return the entry to replay: one that uses all given variables and needs the fewest others.
+    """Return the entry to replay: it uses all given variables and needs the fewest others.
 
-    found: the most exact address first. size: of the page; an entry of that size comes before others.
+    found: entries, most exact address first. size: the page's size. Entries of that size are preferred.
     """
     sound, reason = choose_usable(found, config)
     if reason:
@@ -97,9 +97,9 @@ async def choose_for_page(
     given: Collection[str],
     variant: str | None = None,
 ) -> Choice:
-    """Return the entry of a scenario for the page as it is now, or why there is none.
+    """Return a scenario's entry for the current page, or the reason that none is usable.
 
-    place: the page, or a URL; then the size and the elements of the page do not count.
+    place: the page, or a URL. For a URL, the size and the elements of the page do not count.
     """
     found = await _find_for_url(store, place if isinstance(place, str) else place.url, scenario, given)
     if found and variant is not None:
@@ -117,9 +117,9 @@ async def choose_for_page(
 
 
 def _fit(snapshot: Snapshot, entry: CacheEntry) -> float:
-    """Return which part of the elements of an entry's first page a snapshot has, from 0 to 1.
+    """Return the share of the elements of an entry's first page that a snapshot contains, from 0 to 1.
 
-    The first page ends with a step that leads to an address. An element named by a template is not looked for.
+    The first page ends with a step that leads to an address. Elements with template names do not count.
     """
     scores: list[float] = []
     values = Values({})
@@ -137,7 +137,7 @@ def _fit(snapshot: Snapshot, entry: CacheEntry) -> float:
 _FITS: Mapping[str, float] = MappingProxyType(
     {"exact": 1.0, "healed": 0.5, "ambiguous": 0.25, "missing": 0.0}
 )
-"""What finding an element on each level counts."""
+"""Score of an element by the level of its match."""
 
 
 async def _find_for_url(
@@ -162,10 +162,7 @@ async def find_entry(
     now: float,
     variant: str | None = None,
 ) -> tuple[CacheEntry, ...]:
-    """Return the entry of a scenario, a key or an id, and those of its other variants, in the order to try them.
-
-    Raises CacheMissError and UnusedVariablesError.
-    """
+    """Return the entry of a scenario, a key or an id, then its other variants in replay order."""
     if not config.enabled:
         raise CacheMissError("anything", page.url, "the cache is switched off")
     if isinstance(scenario_or_key, str) and not _is_id(scenario_or_key):
@@ -188,7 +185,7 @@ async def find_entry(
 
 
 def _is_id(text: str) -> bool:
-    """Return whether a string is the id of an entry, and not the name of a scenario."""
+    """Return whether a string is the id of an entry rather than the name of a scenario."""
     return len(text) == 32 and all(each in "0123456789abcdef" for each in text)
 
 

@@ -1,4 +1,4 @@
-"""The guide: instructions about the cache for a language model, in the words of its client."""
+"""The guide: instructions about the cache for a language model, in the terms of its client."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WORDS: Mapping[Client, Mapping[str, str]] = MappingProxyType(
 
 @cache
 def read_guide(client: Client) -> str:
-    """Return the guide in the words of a client, without the known scenarios."""
+    """Return the guide in the terms of a client, without the known scenarios."""
     text = _GUIDE.read_text("utf-8")
     for name, words in _WORDS[client].items():
         text = text.replace(f"{{{name}}}", words)

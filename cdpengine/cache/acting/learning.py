@@ -1,7 +1,8 @@
-"""What was recorded becomes an entry: where it begins, what it is called, and what it took.
+"""Learning: conversion of a recording to an entry with an address, a name and a cost.
 
-Rule: an entry begins at the page's address where its recording began; one that begins with a navigation from a
-blank page begins where that goes, and can be replayed from anywhere. A repair keeps the steps that still work.
+Rule: an entry begins at the first address of its recording. If the recording begins with a navigation from a
+blank page, the entry begins at the target of that navigation, and a replay can start on any page. A repair
+keeps the steps that still work.
 """
 
 from __future__ import annotations
@@ -40,19 +41,19 @@ WITHOUT_KEY = (
     "variable that is named after its field. Set CDPENGINE_CACHE_KEY, or let the cache use the user's keyring, "
     "to keep them"
 )
-"""What to know before a recording begins where entries are not encrypted."""
+"""Notice before a recording in a cache without encryption."""
 
 _UNKNOWN = Viewport(width=1280, height=720)
-"""The viewport that is taken where the page did not say its own."""
+"""Viewport of an entry if the page did not report its own."""
 
 
 @attrs.define(eq=False, kw_only=True)
 class Learning:
-    """What a block of `ActionCache.record` learns: `recording` while it runs, `entry` after it.
+    """The result of a block of `ActionCache.record`: `recording` during the block, `entry` after it.
 
-    `entry` is None where nothing was done that could be a step; the notes of the recording say what was. `keep`
-    may be set to False in the block: then nothing is kept. `notice` is what to know before anything is done: that
-    typed texts are not kept for want of a key. It is "" where there is nothing to know.
+    `entry` is None if no action became a step. The notes of the recording list those actions. Set `keep` to
+    False in the block to store nothing. `notice` warns that the cache has no key and stores no typed
+    strings. It is "" if the cache has a key.
     """
 
     recording: Recording
@@ -63,11 +64,12 @@ class Learning:
 
 @attrs.frozen(kw_only=True)
 class Lookup:
-    """What the cache has for a goal on a page: the entry, or why there is none. `variant` was asked for.
+    """The result of a lookup: the entry for a goal, or the reason that none is usable.
 
-    `acts`: whether the goal may ask for something; a question, a negation and a remark do not. `remarks` say what
-    failed while it was recognised. `variables` are the names that were given or said. `unused` are those that
-    no entry uses; the nearest one uses `used`.
+    `variant` is the requested variant. `acts`: whether the goal can request an action. A question, a
+    negation and a remark do not. `remarks` are failures during the recognition. `variables` are the names
+    that the caller and the goal gave. `unused` are the variables that no entry uses. `used` are the
+    variables of the nearest entry.
     """
 
     scenario: str
@@ -83,7 +85,7 @@ class Lookup:
     used: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return what it says of the goal, without the entries."""
+        """Return the lookup as JSON data, without the entries."""
         result: dict[str, Any] = {
             "scenario": self.scenario,
             "acts": self.acts,
@@ -101,7 +103,7 @@ class Lookup:
 
 
 def conclude(outcome: Outcome, found: Lookup, **more: Any) -> PerformReport:
-    """Return the report of a goal; `more` are further fields of it."""
+    """Return the report of a goal. `more` are further fields of the report."""
     return PerformReport(outcome=outcome, scenario=found.scenario, match=found.match, **more)
 
 
@@ -116,7 +118,7 @@ def learn_entry(
     lifetime: float,
     variant: str = "",
 ) -> CacheEntry:
-    """Return the entry of what was recorded. Raises InvalidArgumentError for what no entry can be."""
+    """Return the entry of a recording. Raises InvalidArgumentError if it cannot become an entry."""
     address = _find_address(recording)
     key = make_key(scenario, address, recording.viewport or _UNKNOWN, recording.variables, variant=variant)
     return make_entry(
@@ -141,7 +143,7 @@ def repair_entry(
     now: float,
     lifetime: float,
 ) -> CacheEntry:
-    """Return an entry of the steps that were kept and of those that were recorded behind them."""
+    """Return an entry of the kept steps, followed by the recorded ones."""
     names = tuple(sorted({*before.key.variables, *recording.variables}))
     share = len(kept) / len(before.steps)  # the cost of learning the steps that are kept
     return make_entry(
@@ -174,7 +176,7 @@ def learn_plan(
     now: float,
     config: CacheConfig,
 ) -> CacheEntry:
-    """Return the entry of what a planner did: whole, or behind the steps of `before` that a replay did."""
+    """Return the entry of a planner's steps, after the steps of `before` that a replay completed."""
     if before is not None:
         lifetime = config.lifetime(before.level)
         return repair_entry(
@@ -194,19 +196,19 @@ def learn_plan(
 
 
 async def keep_plan(store: CacheStore, made: CacheEntry, failed: CacheKey | None) -> CacheEntry:
-    """Keep the entry of a plan. It takes the place of an entry that failed there with other variables."""
+    """Store the entry of a plan. It replaces a failed entry with other variables at the same place."""
     same_place = failed is not None and attrs.evolve(failed, variables=made.key.variables) == made.key
     return await store.put(made, replace_narrower=True, takes_over=failed if same_place else None)
 
 
 def name_goal(goal: str) -> str:
-    """Return a scenario's name for a goal of no known scenario; the same words have the same name."""
+    """Return a scenario name for a goal of an unknown scenario. Equal words give equal names."""
     words = " ".join(mask_values(goal).lower().split())
     return f"goal_{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
 def _find_address(recording: Recording) -> str | UrlPattern:
-    """Return the address where an entry begins. Raises InvalidArgumentError where its pages have none."""
+    """Return the address where an entry begins. Raises InvalidArgumentError if its pages have no address."""
     if has_address(recording.url):
         return recording.url
     goes = begins_with(recording.steps)

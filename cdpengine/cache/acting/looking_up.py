@@ -1,6 +1,6 @@
-"""Looking up: the scenario and the values of a sentence, and the entry for a page or for an address.
+"""Lookup of a goal: its scenario, its values, and its entry for a page or an address.
 
-Rule: the same entry is found for the page and for its address, except that only a page tells variants apart.
+Rule: a page and its address find the same entry, but only a page distinguishes variants.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ async def look_up_goal(
     patience: float,
     variant: str | None = None,
 ) -> tuple[Lookup, Mapping[str, str]]:
-    """Return what the cache has for a goal, and the values: the given ones and those of the goal.
+    """Return the lookup of a goal, and the values from the caller and from the goal.
 
-    place: the page, or the URL of one. patience: seconds for a classifier.
+    place: the page, or its URL. patience: timeout of the classifier, in seconds.
     """
     url = place if isinstance(place, str) else place.url
     seen = await recognizer.understand(

@@ -1,6 +1,6 @@
-"""Reaching a goal by a planner, where the cache knows no way or a replay stopped, and keeping what was done.
+"""Planned goals: goals that a planner reaches alone or after a stopped replay, and the storage of its steps.
 
-Rule: a planner gets no value of a variable: the goal and the snapshots that it sees have names in their place.
+Rule: a planner gets no value of a variable. Its goal and its snapshots contain names instead.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from cdpengine.cache.variables import AskForSecret, Values
 
 @attrs.frozen(kw_only=True)
 class Goal:
-    """A goal to be reached: the sentence, what the cache has for it, the values that are known, and the limits.
+    """A goal: the sentence, its lookup, the known values, and the limits.
 
-    `used` are the values that a replay had for it, from wherever. `deadline` is on trio's clock.
+    `used` are the values of a replay for this goal, from any source. `deadline` is on trio's clock.
     """
 
     text: str = attrs.field(repr=False)
@@ -62,9 +62,10 @@ async def plan_goal(
     ask: AskForSecret | None,
     now: Callable[[], float],
 ) -> PerformReport:
-    """Have the planner reach the goal, and keep what it did behind what a replay did before it stopped.
+    """Let the planner reach the goal, and store its steps after the completed steps of the replay.
 
-    report: of that replay. Raises UndefinedVariablesError for a plan with a variable that has no value.
+    report: the report of that replay. Raises UndefinedVariablesError for a plan that uses a variable
+    without a value.
     """
     began = trio.current_time()
     found = goal.found

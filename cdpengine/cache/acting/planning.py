@@ -55,17 +55,18 @@ class Plan:
 PlannedRequests: TypeAlias = "Plan | Iterable[ActRequest | Mapping[str, Any]] | None"
 
 Planner: TypeAlias = Callable[[str, Snapshot], Awaitable[PlannedRequests]]
-"""Gets the goal and a snapshot of the page, and answers with requests of `cdpengine.act`, as classes or as JSON.
+"""A callable that gets the goal and a snapshot, and returns requests as classes or as JSON.
 
-Refs are those of that snapshot. The requests are all that is needed, unless they are in a `Plan` that is not
-`done`: then it is asked again after them. No requests, or None: there is nothing left to do."""
+Refs in the requests refer to that snapshot. A `Plan` that is not `done` makes the cache call the planner
+again after its requests. No requests, or None, mean that no work is left.
+"""
 
 
 Outcome = Literal["replayed", "planned", "repaired", "known", "refused", "failed"]
-"""How the goal was reached: from the cache, by the planner, by the planner after a replay stopped, or not at all.
+"""The way to the goal: from the cache, by the planner, by the planner after a stopped replay, or none.
 
 "refused": a person did not confirm a step.
-"known": the goal required no action; the report has the known entry.
+"known": the goal required no action, and the report has the known entry.
 """
 
 
@@ -73,9 +74,9 @@ Outcome = Literal["replayed", "planned", "repaired", "known", "refused", "failed
 class PerformReport:
     """The result of a goal.
 
-    `replay` is the report of the replay, if there was one; `responses` are those to the planner's requests.
-    `entry` is the stored entry; for the outcome "known", the existing one. `remarks` are failures on the way,
-    such as of a classifier.
+    `replay` is the report of the replay, or None. `responses` are those to the planner's requests. `entry`
+    is the stored entry. For the outcome "known", it is the existing entry. `remarks` are failures on the
+    way, such as of a classifier.
     """
 
     outcome: Outcome
@@ -95,7 +96,7 @@ class PerformReport:
 
 @attrs.frozen(kw_only=True)
 class PlanResult:
-    """The result of planning: the responses, the success or the reason of the failure, and the tokens read."""
+    """The result of planning: the responses, the success or the reason of failure, and the tokens."""
 
     responses: tuple[ActResponse, ...]
     done: bool
@@ -112,9 +113,9 @@ Resolve: TypeAlias = Callable[[Iterable[str]], Awaitable[Values]]
 class PlanLimits:
     """Limits of a plan.
 
-    actor: performs the requests, within its limits. origins: allowed origins for sensitive values, in addition
-    to the origin of the current page; in a blank tab, that of the first page. confirming: asks a person before
-    critical steps; a "no" ends the plan.
+    actor: performs the requests, within its limits. origins: allowed origins for sensitive values, in
+    addition to the origin of the current page; in a blank tab, that of the first page. confirming: asks a
+    person before critical steps; a "no" ends the plan.
     """
 
     actor: Actor | None = None
@@ -132,12 +133,12 @@ async def follow_plan(
     deadline: float,
     limits: PlanLimits = PlanLimits(),
 ) -> PlanResult:
-    """Ask the planner and perform its requests, until the goal is reached, the plan fails, or the time is over.
+    """Ask the planner and perform its requests, until the goal is reached, a failure or the timeout.
 
     deadline: on trio's clock. limits: the limits of the plan.
 
-    If a planner raises or does not answer within 60 s, planning ends with that reason. An invalid answer counts
-    as a failed one. Raises UndefinedVariablesError before any request of a plan that names a variable without a
+    Planning fails if the planner raises or does not answer within 60 s. An invalid answer counts as a
+    failed one. Raises UndefinedVariablesError before any request of a plan that names a variable without a
     value.
     """
     with unseen():
@@ -218,7 +219,7 @@ class _Doing:
             self._is_placed = True
 
     async def do(self, requests: Iterable[ActRequest], values: Values) -> bool:
-        """Perform requests, with values instead of variables, until one fails; return whether all succeeded."""
+        """Perform requests with values filled in, until one fails. Return whether all succeeded."""
         for request in requests:
             response = await self._do(request, values)
             self.responses.append(response)
@@ -254,7 +255,7 @@ class _Doing:
 
 
 def _as_step(page: Page, request: ActRequest) -> Step | None:
-    """Return a request as a step, with the role and the name of its element; None without an element."""
+    """Return a request as a step with the role and name of its element, or None without an element."""
     ref = getattr(request, "ref", None)
     if not isinstance(ref, str):
         return None
@@ -283,5 +284,5 @@ def _read_plan(answer: object) -> Plan:
 
 
 def time_left(deadline: float) -> float:
-    """Return the seconds until a deadline on trio's clock, rounded to milliseconds, at least one millisecond."""
+    """Return the seconds until a deadline on trio's clock, in steps of 1 ms and at least 1 ms."""
     return max(round(deadline - trio.current_time(), 3), 0.001)

@@ -1,7 +1,7 @@
 """CacheRequests: requests about a cache through `cdpengine.act`, and the entries in other responses.
 
 Rule: a request about the cache calls the method of `ActionCache` and returns JSON. Each response that shows a
-document lists the entries for it, so that a model need not read the page. None contains a value of a variable.
+document lists its entries, so that a model need not read the page. No response contains a variable's value.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class CacheRequests:
         return DispatchHook(after=self.tell)
 
     async def tell(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
-        """Return the response with the entries for its document, if it shows one."""
+        """Return the response, with the entries for its document if it shows one."""
         if not response.ok or not shows_page(request) or response.target_id is None:
             return response
         page = actor.browser.page(response.target_id)
@@ -87,7 +87,7 @@ class CacheRequests:
 
 
 def shows_page(request: ActRequest) -> bool:
-    """Return whether the response to a request shows a document, and so lists its entries."""
+    """Return whether the response to a request shows a document and lists its entries."""
     return isinstance(request, _SHOWS)
 
 

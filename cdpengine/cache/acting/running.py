@@ -1,8 +1,8 @@
-"""Running: replay an entry, and keep and count what the run says of it.
+"""Running: replays of entries, with the healed entry and the counters of each run.
 
-Rule: of the variants of an entry, the next one is tried only while nothing was done. A variant that the page does
-not show has not failed: its figures stay as they are. Every use is counted once, as `statistics` says, in one
-transaction at its end, also if the run is cancelled.
+Rule: the next variant is tried only if the previous one performed no action. A variant that does not fit the
+page has not failed, and its counters do not change. Each use is counted once, as `statistics` defines it, in
+one transaction at its end. This includes cancelled runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from cdpengine.errors import CacheMissError, EngineError, InvalidArgumentError, 
 _log = get_logger("cdpengine.cache")
 
 _COUNTING = 2.0
-"""Seconds that the figures of a cancelled run may take to be written."""
+"""Maximum time to write the counters of a cancelled run, in seconds."""
 
 
 async def replay_variants(
@@ -48,10 +48,11 @@ async def replay_variants(
     deadline: float,
     **options: Unpack[ExecutionOptions],
 ) -> tuple[CacheEntry, ExecutionReport]:
-    """Replay the first entry that fits the page; return it and its report.
+    """Replay the first entry that fits the page. Return it and its report.
 
-    entries: the variants of one scenario, in the order to try them. Where none fits, the report is that of the
-    first. deadline: on trio's clock. Raises what `resolve` and `execute_entry` raise.
+    entries: a scenario's variants, in the order of replay. If none fits, the report is that of the first
+        variant.
+    deadline: on trio's clock. Raises the errors of `resolve` and `execute_entry`.
     """
     tried: list[tuple[CacheEntry, ExecutionReport]] = []
     counts = not options.get("dry_run", False)
@@ -91,7 +92,7 @@ async def find_for_use(
     variant: str | None,
     counts: bool,
 ) -> tuple[CacheEntry, ...]:
-    """Return the entries to replay, as `find_entry`; count a miss if there is none."""
+    """Return the entries of `find_entry`. Count a miss if none matches."""
     try:
         return await find_entry(store, config, page, wanted, given, now=now, variant=variant)
     except (CacheMissError, UnusedVariablesError):
@@ -103,7 +104,7 @@ async def find_for_use(
 
 
 async def count_use(store: CacheStore, config: CacheConfig, name: str | None) -> None:
-    """Count a use that began no run, by the name of its counter; None counts nothing."""
+    """Count a use without a run. `name` is the name of its counter, and None counts nothing."""
     if name is not None and config.statistics and config.enabled:
         await _surely(partial(store.count, {name: 1}))
 
@@ -114,7 +115,7 @@ def _is_whole(options: ExecutionOptions) -> bool:
 
 @attrs.define
 class _Run:
-    """The use that is under way: the entry that is tried, and since when it runs (None: not yet)."""
+    """The current use: the entry to try, and the start of its run (None before the run)."""
 
     _store: CacheStore
     _config: CacheConfig
@@ -167,7 +168,7 @@ class _Run:
 
 
 async def _surely(work: Callable[[], Awaitable[object]]) -> None:
-    """Write figures, also in a cancelled task. A cancelled write has written nothing, so it is done again."""
+    """Write counters, even in a cancelled task. A cancelled write has no effect, so it is repeated."""
     try:
         await work()
     except trio.Cancelled:
@@ -184,9 +185,10 @@ async def _surely(work: Callable[[], Awaitable[object]]) -> None:
 async def resolve_for_entry(
     entry: CacheEntry, url: str, variables: Mapping[str, str], ask: AskForSecret | None, *, begins: bool
 ) -> Values:
-    """Return the values for an entry. Those of the environment are for where the entry was recorded with them.
+    """Return the values for an entry. Values from the environment are limited to the origin of the recording.
 
-    url: of the page; an entry that goes to its own page first is for that, if it `begins` with its first step.
+    url: the page's URL. If the entry begins with a navigation, and `begins` is True, its own page counts
+        instead.
     """
     recorded_on = origin_of(entry.key.address)
     origin = recorded_on if begins and begins_anywhere(entry) else origin_of(url)
@@ -203,6 +205,6 @@ async def resolve_for_entry(
 async def resolve_for_planner(
     names: Iterable[str], url: str, variables: Mapping[str, str], ask: AskForSecret | None
 ) -> Values:
-    """Return the values that a plan names, at the page with this URL."""
+    """Return the values of a plan's variables, for a page with this URL."""
     permitted = partial(is_permitted, recorded=(), origin=origin_of(url))
     return await resolve_values(names, values=variables, permitted=permitted, ask=ask)

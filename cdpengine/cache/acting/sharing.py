@@ -1,7 +1,7 @@
 """SharedCache: one cache for all actors of a service, opened on first use.
 
-Rule: a task of a nursery keeps it open and closes it in order. If it cannot be opened, the request fails with the
-reason, and the next one tries again. Responses list entries only if the file exists.
+Rule: a task in a nursery keeps the cache open and closes it in order. If the cache cannot be opened, the
+request fails with the reason, and the next request retries. Responses list entries only if the file exists.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from cdpengine.cache.config import CacheConfig, default_path
 class SharedCache:
     """A cache for several actors: `Actor(browser, cache=shared, hooks=(shared.hook,))`.
 
-    `nursery` keeps it open. `path` is its file; None means the user's file. `config` are its options; None
-    means those of `read_config`.
+    `nursery` keeps it open. `path` is its file, by default the user's file. `config` has its options, by
+    default those of `read_config`.
     """
 
     _nursery: trio.Nursery

@@ -1,6 +1,6 @@
-"""Showing: how the runs of an entry ended, and the rule by which it is not used any more. Pure.
+"""Showing: the results of an entry's runs, and the rule that ends its use. Pure.
 
-Rule: all clients show the same fields and the same text.
+Rule: all clients show the same fields and the same wording.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from cdpengine.cache.judging.faults import describe_rule
 
 
 def describe_runs(entry: CacheEntry, failures: int) -> dict[str, Any]:
-    """Return the figures of an entry's runs and the rule that ends its use, as JSON has them.
+    """Return the figures of an entry's runs and the rule that ends its use, as JSON data.
 
-    failures: the option of that name.
+    failures: the option `failures`.
     """
     figures = {camel_case(name): value for name, value in attrs.asdict(entry.statistics).items()}
     return {"statistics": figures, "rule": describe_rule(failures)}

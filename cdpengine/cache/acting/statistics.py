@@ -1,14 +1,14 @@
-"""The worth of a cache: uses, hits, misses and runs, and an estimate of the saved tokens and time. Pure.
+"""The statistics of a cache: uses, hits, misses and runs, and an estimate of the saved tokens and time. Pure.
 
-Rule: a use is a call of `execute` or `perform`, by whatever client, that asks for something. It is a hit, a miss,
-or refused. A hit begins one run, and a run ends as a success, a failure, a mistake of the caller or cancelled. So
-the hits are the runs. A dry run and a look-up count nothing, and so does a use that is cancelled before its run.
-The counters belong to the owner: they stay if entries are healed, repaired, replaced or deleted.
+Rule: a use is a call of `execute` or `perform` that requests an action, by any client. Each use is a hit, a
+miss or refused. Each hit begins one run. A run ends as a success, a failure, a mistake of the caller or
+cancelled. The number of hits equals the number of runs. Dry runs, lookups, and uses cancelled before their
+run do not count. The counters belong to the owner. Healing, repair, replacement and deletion of entries do
+not reset them.
 
-The saved tokens of a run that succeeded are those of the snapshots that a caller would have read to do its steps
-(`LearningCost`). The output and the thoughts of a model are not counted. The saved time is the time that learning
-took, the planner included, less that of the run, and at least 0. An entry that a person recorded counts the
-person's own pace.
+A successful run saves the tokens of the snapshots that its steps would otherwise need (`LearningCost`). The
+output and the thoughts of a model do not count. The saved time is the learning time, planner included, minus
+the time of the run, and at least 0. For an entry that a person recorded, it reflects the person's pace.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ HIT, MISS, TOKENS, MILLISECONDS = "hits", "misses", "tokens saved", "millisecond
 SUCCEEDED, FAILED, MISTAKES, CANCELLED = "succeeded", "failed", "mistakes", "cancelled"
 REFUSED, REPORTED = "refused", "reported"
 HEALED, STOPPED, REPAIRED, PLANNED = "healed", "stopped", "repaired", "planned"
-"""Names of counters; hits are counted by level, as "hits L3"."""
+"""Names of counters. Hits have one counter per level, such as "hits L3"."""
 
 
 @attrs.frozen(kw_only=True)
 class CacheStatistics:
-    """The worth of an owner's cache.
+    """The statistics of an owner's cache.
 
-    `hits` are the uses that began a run, by level. `misses` are those with nothing to replay, or with variants
-    only that the page does not show. `refused` are those that an error ended before the run, such as a missing
-    variable. `successes`, `failures`, `mistakes` (of the caller, such as a wrong password) and `cancelled` are the
-    runs; `reported` are failures that `report_error` added, and that are in no run. `healed` counts the successes
-    with an element that had changed, `stopped` the failures and mistakes. `planned` counts the goals that a
-    planner reached alone, `repaired` those that it reached after a replay had stopped. `tokens_saved` and
-    `seconds_saved` are estimates (see the module). `store` sums up the entries that are kept now.
+    `hits` are the uses that began a run, by level. `misses` are the uses without an entry or with variants
+    that do not fit the page. `refused` are the uses that an error ended before the run, such as a missing
+    variable. `successes`, `failures`, `mistakes` (of the caller, such as a wrong password) and `cancelled`
+    are the results of runs. `reported` are failures from `report_error`. They belong to no run. `healed`
+    counts the successes with a changed element. `stopped` counts the failures and the mistakes. `planned`
+    counts the goals that a planner reached alone. `repaired` counts the goals that a planner reached after
+    a stopped replay. `tokens_saved` and `seconds_saved` are estimates (see the module). `store` summarises
+    the current entries.
     """
 
     hits: dict[str, int] = attrs.field(factory=dict, hash=False)
@@ -68,17 +69,17 @@ class CacheStatistics:
 
     @property
     def hit_rate(self) -> float | None:
-        """The share of hits among hits and misses, from 0 to 1; None before the first."""
+        """The share of hits among hits and misses, from 0 to 1. None before the first lookup."""
         return sum(self.hits.values()) / self.lookups if self.lookups else None
 
     @property
     def success_rate(self) -> float | None:
-        """The share of successes among successes and failures, from 0 to 1; None before the first."""
+        """The share of successes among successes and failures, from 0 to 1. None before the first."""
         judged = self.successes + self.failures
         return self.successes / judged if judged else None
 
     def to_rows(self) -> list[tuple[str, str]]:
-        """Return the figures as rows of a table: what it is, and how much."""
+        """Return the figures as rows of a table: label and value."""
         by_level = ", ".join(f"{level} {count}" for level, count in sorted(self.hits.items()))
         kept_levels = ", ".join(f"{level} {count}" for level, count in self.store.levels.items())
         return [
@@ -140,7 +141,7 @@ def count_run(
     whole: bool,
     healed: bool,
 ) -> dict[str, float]:
-    """Return what a run adds to the counters. `whole`: all steps of the entry were asked for."""
+    """Return the counter increments of a run. `whole`: whether the run includes all steps of the entry."""
     figures: dict[str, float] = {f"{HIT} {entry.level}": 1}
     if succeeded:
         figures[SUCCEEDED] = 1

@@ -1,5 +1,5 @@
-// Returns the element that it is called on and the elements around it, innermost first, across shadow roots: what is
-// not shown by itself is a part of one of these.
+// Returns `this` element and its ancestors, innermost first, across shadow roots. An element without a line of its
+// own in the snapshot belongs to one of its ancestors.
 (function () {
   "use strict";
 

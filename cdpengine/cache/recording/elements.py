@@ -1,7 +1,7 @@
-"""Elements: nodes that something is done to, described by a snapshot of the page as it was before.
+"""Elements: descriptions of the nodes that actions target, from a snapshot taken before the action.
 
-Rule: nothing here takes longer than it is given, and what cannot be read is None, never an error of the verb that
-is recorded. A node that the snapshot does not show is a part of the button, the link or the like around it.
+Rule: every read has a time limit. An unreadable value is None and never fails the recorded verb. If the
+snapshot does not contain a node, the enclosing button, link or similar control replaces it.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from cdpengine.cache.targets import describe_target
 from cdpengine.errors import EngineError
 
 SETTLING = 1.0
-"""Seconds at most in which a page may come to rest before it is read."""
+"""Maximum time for a page to settle before it is read, in seconds."""
 
 READING = 10.0
-"""Seconds at most in which a page is read."""
+"""Maximum time to read a page, in seconds."""
 
 DESCRIBING = 1.0
-"""Seconds at most in which a node says what it is as a field, and what is around it."""
+"""Maximum time to read the field facts and the ancestors of a node, in seconds."""
 
 _MEASURING = 2.0
-"""Seconds at most for asking a page for its viewport."""
+"""Maximum time to read the viewport, in seconds."""
 
 _REFS: tuple[RefsFor, ...] = ("actions", "all")
 
@@ -50,7 +50,7 @@ _FOCUSED = own(script("cache/recording/focused"))
 
 
 class ElementReader:
-    """Reads one page for a recording."""
+    """A reader of one page for a recording."""
 
     def __init__(self, page: Page, templating: Templating) -> None:
         self._page = page
@@ -58,7 +58,7 @@ class ElementReader:
         self._templating = templating
 
     def view(self, snapshot: Snapshot | None = None) -> PageView:
-        """Return what is known of the page now, without asking it; with what was read of it just before."""
+        """Return the current URL and document without a request to the page, together with `snapshot`."""
         main = self._core.target.frames.main
         return PageView(
             snapshot=snapshot,
@@ -68,7 +68,7 @@ class ElementReader:
         )
 
     async def look(self, *, settle: bool = True, refs: RefsFor = "actions") -> PageView:
-        """Read the page once it is at rest. Where it cannot be read in time, the view has no snapshot."""
+        """Read the page after it settles. On a timeout, the view has no snapshot."""
         snapshot: Snapshot | None = None
         with suppress(EngineError):
             await self._rest(SETTLING if settle else 0)
@@ -82,7 +82,7 @@ class ElementReader:
                 await self._page.settled(timeout=seconds)
 
     def node_of(self, target: ElementTarget) -> BrowserNode | None:
-        """Return the node that a target names; None for one that has to be looked for, and one that is gone."""
+        """Return the node of a target. Return None for a locator and for a removed node."""
         if isinstance(target, Locator):
             return None
         with suppress(EngineError):
@@ -90,7 +90,7 @@ class ElementReader:
         return None
 
     async def focused(self) -> BrowserNode | None:
-        """Return the node that has the keyboard's focus, None for none."""
+        """Return the node with keyboard focus, or None."""
         with _limit(DESCRIBING), suppress(EngineError):
             for frame in self._core.target.frames:
                 context = await self._core.worlds.context(frame.session, frame.id)
@@ -104,7 +104,7 @@ class ElementReader:
     async def describe(
         self, node: BrowserNode, snapshot: Snapshot | None, *, seconds: float = DESCRIBING
     ) -> Element | None:
-        """Return the description of a node by a snapshot, by a new one where that does not show it."""
+        """Return the description of a node, or None. If `snapshot` lacks the node, take a new snapshot."""
         facts, around = NO_FACTS, [node.backend_node_id]
         with _limit(min(seconds, DESCRIBING)), suppress(EngineError), object_group("recording") as group:
             handle = await self._core.worlds.resolve(node, group)
@@ -121,7 +121,10 @@ class ElementReader:
         *,
         seconds: float = DESCRIBING,
     ) -> Element | None:
-        """Do as `describe` for a node of which all this is known. `around`: it and those around it."""
+        """Describe a node whose facts are known.
+
+        around: backend node ids of the node and its ancestors, innermost first.
+        """
         seen = self.find(node, around, snapshot)
         if seen is None:
             with _limit(seconds):
@@ -134,7 +137,7 @@ class ElementReader:
         return self._element(seen, snapshot, facts)
 
     def describe_by_name(self, role: str, name: str, snapshot: Snapshot | None) -> Element | None:
-        """Return the description of the only element of this role and name; None for none and for several."""
+        """Return the only element with this role and name. Return None if none or several match."""
         refs = () if snapshot is None or not name else snapshot.refs.values()
         named = [ref for ref in refs if (ref.role, ref.name) == (role, name)]
         return (
@@ -148,9 +151,9 @@ class ElementReader:
         return Element(target=target, facts=facts, node=node, origin=origin)
 
     def find(self, node: BrowserNode, around: list[int], snapshot: Snapshot | None) -> Ref | None:
-        """Return the ref under which a snapshot shows the node, or what it is a part of: a button, a link.
+        """Return the ref of the node, or of the enclosing control such as a button or a link.
 
-        What is only within a form or a region is not taken for that: a click there would be somewhere else.
+        A form or a region is no substitute: a click on it would hit another point.
         """
         if snapshot is None:
             return None
@@ -189,7 +192,7 @@ def _limit(seconds: float) -> Iterator[None]:
 
 
 async def read_viewport(page: Page) -> Viewport | None:
-    """Return the size of the page's viewport; None where the page does not answer."""
+    """Return the viewport size, or None if the page does not answer."""
     with trio.move_on_after(_MEASURING), suppress(EngineError):
         metrics = await page.session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
         size = metrics.css_layout_viewport

@@ -1,4 +1,4 @@
-// Returns what an element says of itself as a field, and no value of it: see FieldFacts in fields.py.
+// Returns the facts about an element as a field, without its value. See FieldFacts in fields.py.
 // Called on the element in the isolated world, with isSecret of secret_field.js.
 (function (request, isSecret) {
   "use strict";
@@ -8,7 +8,7 @@
   if (element === null) return {};
   const tag = DOM.localName(element);
   const attribute = (name) => String(Element.prototype.getAttribute.call(element, name) || "").slice(0, MOST);
-  // The words of a label without what fields in it hold: text that is entered is no label.
+  // The string of a label, without the values of fields inside it.
   const words = (node) => {
     let text = "";
     const walker = DOM.createTreeWalker(document, node, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (each) =>

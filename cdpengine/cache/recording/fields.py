@@ -1,7 +1,7 @@
-"""Fields: what is known of the element that something is entered into, and whether that is a secret. Pure.
+"""Fields: facts about input elements, and the detection of secret fields. Pure.
 
-Rule: a field is secret by its type, its autocomplete, how it is drawn, or by what its name, id or label say. What
-is entered into a secret field is only ever a variable, which is named after the field.
+Rule: the type, autocomplete attribute, rendering, name, id or label of a field can mark it as secret.
+The recording stores the input of a secret field only as a variable. The field's purpose names the variable.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import attrs
 import msgspec
 
 UNTYPED = frozenset({"button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"})
-"""Types of inputs that hold no text: a choice, or the page's own words."""
+"""Input types without typed content: choices, files and buttons."""
 
 
 class FieldFacts(msgspec.Struct, frozen=True):
-    """What the page says of an element: the answer of field_facts.js. It holds no value of a field.
+    """Facts about an element from field_facts.js. They never include the field's value.
 
-    `secret` says that the engine treats it as secret anyway; `type` is "" for what is no input; `editable` says
-    whether text can be entered.
+    `secret`: whether the engine treats the field as secret. `type` is "" for elements other than inputs.
+    `editable`: whether the element accepts typed input.
     """
 
     tag: str = ""
@@ -34,7 +34,7 @@ class FieldFacts(msgspec.Struct, frozen=True):
 
     @property
     def takes_value(self) -> bool:
-        """Whether something that may be a secret can be entered or chosen."""
+        """Whether the element accepts typed or selected input that could be secret."""
         return (self.editable or self.tag == "select") and self.type not in UNTYPED
 
 
@@ -76,19 +76,19 @@ _NAMED = (
     _words("token", r"token|api.?key|secret"),
     _words("account_number", r"\biban\b|\bssn\b|social.?security"),
 )
-"""What names, ids and labels say, in order; the first that fits counts."""
+"""Patterns for names, ids and labels, in order. The first match names the variable."""
 
 _OTHER_CODE = re.compile(
     r"post|zip|promo|coupon|voucher|discount|gift|countr|area|dial|currenc|language|product|article|item|colou?r|source",
     re.IGNORECASE,
 )
-"""What a field that is called just "code" is for where that is no secret."""
+"""Words that make a field named "code" harmless, such as "postal code"."""
 
 _NOT_WORDS = re.compile(r"[^0-9A-Za-z]+")
 
 
 def secret_name(facts: FieldFacts) -> str | None:
-    """Return what the variable of a secret field is called; None for a field that is not secret."""
+    """Return the variable name for a secret field, or None if the field is not secret."""
     if not facts.takes_value:
         return None
     for token in facts.autocomplete.lower().split():
@@ -112,13 +112,13 @@ def secret_name(facts: FieldFacts) -> str | None:
 
 
 def variable_name(facts: FieldFacts) -> str:
-    """Return the name of a variable for what is entered into a field that is not secret."""
+    """Return the variable name for input into a field that is not secret."""
     names = (_identifier(text) for text in (facts.name, facts.id, facts.label))
     return next((name for name in names if name), "text")
 
 
 def _spaced(text: str) -> str:
-    """Return a name as words: cardNumber and card_number are "card number"."""
+    """Split an identifier into words: cardNumber and card_number become "card number"."""
     return re.sub(r"[\s_.\-\[\]]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)).strip()[:200]
 
 

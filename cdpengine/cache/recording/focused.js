@@ -1,5 +1,5 @@
-// Returns the element of this document that has the keyboard's focus, in open shadow roots too; null for none, and where
-// it is in a frame of the document.
+// Returns the element of this document with keyboard focus, also inside open shadow roots. Returns null if no element
+// has the focus or if a child frame has it.
 (function () {
   "use strict";
 

@@ -1,8 +1,8 @@
-"""Gestures: what a person did becomes steps, as if a verb of the page had done it.
+"""Gestures: conversion of a person's actions into the steps of equivalent page verbs.
 
-Rule: an element is described by the page as it was before: by the view that was there when the report came. What a
-person typed is what the field held when it was left, as one step. A click that only leads into a field is none,
-once something is entered there. What cannot be a step is a reason, which is noted.
+Rule: the view at the arrival of a report describes the element, because it shows the page before the action.
+Typing becomes one step with the final value of the field. A click that only focuses a field is dropped once
+the person types there. An action that cannot become a step leaves a note with the reason.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cdpengine.cache.recording.templating import Templating
 
 
 class Gestures:
-    """Makes steps of what is observed."""
+    """A converter from observed actions to steps."""
 
     def __init__(self, reader: ElementReader, person: PersonObserver, templating: Templating) -> None:
         self._reader = reader
@@ -26,7 +26,10 @@ class Gestures:
         self._templating = templating
 
     async def draft_of(self, action: PersonAction, view: PageView | None) -> Draft | None:
-        """Return the step for what a person did; None where it is none. Raises CannotBeStep with the reason."""
+        """Return the step for an action, or None if the action needs no step.
+
+        Raises CannotBeStep with the reason if no request can express the action.
+        """
         kind = action.report.kind
         if kind in ("navigate", "reload", "history"):
             draft = await self._went(action)
@@ -98,7 +101,7 @@ class Gestures:
         node, around = await self._person.nodes_of(action)
         snapshot = None if view is None else view.snapshot
         if node is None:
-            # Its document was left before it could be asked for. Another of its role and name makes it unsure.
+            # The page left the document before the lookup. Role and name must identify the element uniquely.
             return self._reader.describe_by_name(action.report.role, action.report.said, snapshot)
         return await self._reader.describe_around(node, around, snapshot, action.report.facts)
 
@@ -111,7 +114,7 @@ class Gestures:
                 raise CannotBeStep("the page went to an address that is not of the web")
             return draft_of("goto", {"url": report.url, "wait_until": "load"}, {}, self._templating)
         if not action.rested:
-            return None  # what was done before led to it: a button of the page's own that goes back
+            return None  # the previous action caused it, such as a back button within the page
         moved = await self._person.moved_in_history(action)
         if not moved:
             raise CannotBeStep("the page went through its history, and it is not known how far")
@@ -122,7 +125,7 @@ class Gestures:
 
 
 _TAKE_NO_FOCUS = frozenset({"alertdialog", "dialog"})
-"""Roles of elements that have the focus while something is open, and that nothing gives it to."""
+"""Roles that hold the focus while open, although no request can focus them."""
 
 _SAID = {
     "click": "something was clicked",

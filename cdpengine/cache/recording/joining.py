@@ -1,4 +1,4 @@
-"""Joining: text entered in pieces becomes one text; after pasting, the text is the field's value. Pure.
+"""Joining: typed pieces become one value, and pasted input becomes the field's final value. Pure.
 
 Rule: consecutive pieces for the same field belong together. Backspace removes the last character.
 """
@@ -15,12 +15,12 @@ _DELETING = "Backspace"
 
 
 def enters_text(key: object) -> bool:
-    """Return whether a key or a chord enters or removes text."""
+    """Return whether a key or chord types, pastes or deletes characters."""
     return isinstance(key, str) and (key == _DELETING or typed_character(key) is not None or is_paste(key))
 
 
 def join_typing(typing: Typing, draft: Draft) -> bool:
-    """Join the next input into the same field; return False if it is a separate step."""
+    """Append the next input into the same field. Return False if the input is a separate step."""
     if typing.submit or typing.pasted:
         return False
     more = draft.typing
@@ -52,7 +52,7 @@ def take_pasted(typing: Typing, view: PageView) -> None:
 
 
 def entered_texts(drafts: Iterable[Draft]) -> list[str]:
-    """Return the entered texts that are part of steps."""
+    """Return the entered strings that steps contain. Templates with variables are excluded."""
     found: list[str] = []
     for draft in drafts:
         request = draft.request

@@ -1,9 +1,10 @@
-"""Outcomes: what a step led to, found by comparing the page before it and after it. Pure.
+"""Outcomes: the effects of steps, found by comparing the page before and after each step. Pure.
 
-Rule: a condition is something that can be seen, and that is so again when the step is done another time: where the
-page went, a named element or a short text that came or went. Nothing with a digit counts (counts, times, prices),
-nor what holds an entered text, unless it is a variable's value and so a template. Where many such things came at
-once they are content, and none of them is taken. A step after which nothing of this has changed has no condition.
+Rule: a condition must be visible and must recur when the step is replayed. Candidates are the new address,
+and a named element or a short string that appeared or disappeared. Strings with digits (counts, times,
+prices) do not qualify. Entered strings do not qualify either, unless they are values of variables and
+become templates. Many simultaneous changes of one kind are page content and yield no condition. Without a
+usable change, the step has no condition.
 """
 
 from __future__ import annotations
@@ -24,26 +25,29 @@ from cdpengine.cache.targets import describe_target
 from cdpengine.cache.templates import escape
 
 LONGEST_TEXT = 80
-"""Characters of a text or a name that is a condition."""
+"""Maximum length of a condition's string, in characters."""
 
 MOST_ALIKE = 2
-"""How many links or texts may have come with a step, for one of them to be a condition."""
+"""Maximum number of new links or strings. With more, none of them becomes a condition."""
 
 _ROLES = (
     "alertdialog", "dialog", "alert", "status", "heading", "tabpanel", "region", "form", "menu", "listbox", "tab",
     "menuitem", "button", "textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "link",
 )  # fmt: skip
-"""Roles of elements that can be a condition, the surest first."""
+"""Roles that can serve as a condition, most reliable first."""
 
 _AFTER_ENTERING = frozenset({"alertdialog", "dialog", "alert", "menu", "listbox"})
-"""The same where something was entered: what else comes then is a proposal, which depends on what was entered."""
+"""Roles that can serve as a condition after input. Other new elements depend on the input."""
 
 _MESSAGES = frozenset({"alert", "status"})
 
 
 @attrs.frozen(kw_only=True)
 class PageView:
-    """The page at one moment. `document` is Chrome's id of the document, `loaded` says whether it has loaded."""
+    """The page at one moment.
+
+    `document` is Chrome's loader id. `loaded`: whether the document has fired its load event.
+    """
 
     snapshot: Snapshot | None = attrs.field(repr=False)
     url: str = attrs.field(repr=False)
@@ -52,7 +56,7 @@ class PageView:
 
     @property
     def reading(self) -> Reading | None:
-        """The text that a caller reads to do a step here; None if the page was not read."""
+        """The snapshot that a caller reads before a step on this page. None if the page was not read."""
         if self.snapshot is None:
             return None
         features = read_features(self.snapshot)
@@ -61,14 +65,14 @@ class PageView:
 
 @attrs.frozen
 class Reading:
-    """A snapshot that a caller reads: its tokens, and what makes it another one than the snapshot before."""
+    """A snapshot that a caller reads: its token count, and its identity among other snapshots."""
 
     page: tuple[str, str, str]
     tokens: int
 
 
 def count_tokens(readings: Iterable[Reading | None]) -> int:
-    """Return the tokens of the snapshots that steps need: of those of one page in a row, the first."""
+    """Return the total tokens of the steps' snapshots. Consecutive steps on one page share a snapshot."""
     known = [each for each in readings if each is not None]
     return sum(
         each.tokens for place, each in enumerate(known) if place == 0 or known[place - 1].page != each.page
@@ -83,9 +87,9 @@ def find_condition(
     entering: bool = False,
     entered: Collection[str] = (),
 ) -> PostCondition | None:
-    """Return what a step led to; None where nothing that counts has changed.
+    """Return the condition that a step established, or None without a usable change.
 
-    `entering`: the step entered something. `entered` are texts that were entered and are no variables' values.
+    entering: whether the step entered a value. entered: entered strings that are not values of variables.
     """
 
     def is_safe(text: str) -> bool:
@@ -108,7 +112,7 @@ def find_condition(
 
 
 def clean_target(target: Target, templating: Templating) -> Target:
-    """Return the target without values of variables: as templates in its name and item, and nowhere else."""
+    """Return the target without the values of variables. Only its name and item may become templates."""
 
     def keep(landmark: Landmark | None) -> Landmark | None:
         return None if landmark is None or templating.holds_value(landmark.name) else landmark
@@ -143,7 +147,7 @@ def _find_change(
         return None
 
     def usable(text: str) -> str | None:
-        """Return the template of a text that can be a condition."""
+        """Return the template of a string, or None if the string cannot be a condition."""
         if not 2 <= len(text) <= LONGEST_TEXT or any(each.isdigit() for each in text) or not is_safe(text):
             return None
         template = templating.shown(text)
@@ -169,7 +173,7 @@ def _find_change(
 def _new_elements(
     before: Snapshot, after: Snapshot, usable: Callable[[str], str | None], *, entering: bool
 ) -> Target | None:
-    """Return the surest element that only `after` has."""
+    """Return the most reliable element that only `after` contains, or None."""
     known = {(node.role, node.name) for node in before.nodes}
     there = Counter((node.role, node.name) for node in after.nodes)
     new = [
@@ -194,7 +198,10 @@ def _new_elements(
 def _new_text(
     before: Snapshot, after: Snapshot, usable: Callable[[str], str | None], *, entering: bool
 ) -> str | None:
-    """Return a short text that only `after` has: a message before all, else one of very few."""
+    """Return a short string that only `after` contains, or None.
+
+    Status messages come first. Other strings qualify only if at most `MOST_ALIKE` of them are new.
+    """
     known = set(_texts(before))
     new: list[tuple[bool, str]] = []
     for node, text in _said(after):
@@ -211,7 +218,7 @@ def _new_text(
 def _said(snapshot: Snapshot) -> Iterator[tuple[SnapshotNode, str]]:
     for node in snapshot.nodes:
         if node.role in ("textbox", "searchbox", "combobox", "option"):
-            continue  # what is inside was entered, or is a choice
+            continue  # the content is user input or an option
         if text := " ".join(node.text.split()):
             yield node, text
 

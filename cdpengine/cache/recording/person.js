@@ -1,7 +1,8 @@
-// Reports what a person does in one document: called once in each, in an isolated world, with the name of the binding
-// that takes reports, the key of what it leaves in this world, and the functions of secret_field.js and field_facts.js.
-// Only trusted events count. What a field holds is reported when it is left or sent, and only of fields that the
-// recording has allowed by their facts, and that are not secret; of all others only that something was entered.
+// Reports a person's actions in one document. Runs once per document, in an isolated world. Arguments: the name of the
+// binding for reports, the key of the observer's object in this world, and the functions of secret_field.js and
+// field_facts.js. Only trusted events count. The observer reports a field's value when the person leaves or submits the
+// field. It does so only for fields that are not secret and that the recording has allowed after a check of their facts.
+// For all other fields, it reports only that the person entered a value.
 (function (binding, key, isSecret, factsOf) {
   "use strict";
 
@@ -11,14 +12,14 @@
   const LONGEST = 10000;
   const MOST = 40;
   const numbers = new WeakMap();
-  const known = new Map(); // by number: the latest elements that were reported
+  const known = new Map(); // the latest reported elements, by number
   const dirty = new Set();
   const allowed = new WeakSet();
   const listeners = [];
   let last = 0;
   let near = null;
   let keyAt = -Infinity;
-  let chosen = null; // the box or button that a person clicked last
+  let chosen = null; // the last checkbox or radio button that the person clicked
   let changed = false;
 
   const send = (kind, more) => report(JSON.stringify({ kind, ...more }));
@@ -40,7 +41,7 @@
   const isChoice = (element) => DOM.localName(element) === "input" && ["checkbox", "radio"].includes(element.type);
   const UNTYPED = ["button", "checkbox", "file", "image", "radio", "reset", "submit"];
 
-  // The field that an event is about: an input, a textarea, or the outermost element that is edited.
+  // The field of an event: an input, a textarea, or the outermost editable element.
   function fieldOf(element) {
     if (DOM.localName(element) === "textarea") return element;
     if (DOM.localName(element) === "input") return UNTYPED.includes(element.type) ? null : element;
@@ -50,7 +51,7 @@
     return host;
   }
 
-  // What a link or a button says: by that it is known where it is gone before it could be asked for.
+  // The label of a link or a button. It identifies an element that is gone before the recording can look it up.
   function saidBy(element) {
     const control = DOM.closest(element, "a, button, summary, [role=button], [role=link], [role=tab], [role=menuitem]");
     if (control === null || DOM.isContentEditable(control)) return {};
@@ -59,7 +60,7 @@
     return { said: label.replace(/\s+/g, " ").trim().slice(0, 200), role };
   }
 
-  // What is a password now is a secret for good, also where it is shown as text later.
+  // A password field stays secret, even if the page later shows its value as plain characters.
   function rememberPasswords(root) {
     for (const each of DOM.querySelectorAll(root, "input[type=password]")) isSecret(each);
   }
@@ -153,7 +154,7 @@
     const element = elementOf(event);
     if (element === null) return;
     if (isChoice(element)) {
-      if (chosen !== element) return; // by a script: such a change is trusted all the same
+      if (chosen !== element) return; // a script caused the change, although the event is trusted
       flushAll();
       send("check", { number: number(element), checked: element.checked });
     } else if (DOM.localName(element) === "select") {
@@ -194,10 +195,10 @@
     } else if (event.key === " " && field === null && DOM.closest(element, "button, summary, [role=button], [role=menuitem], [role=option], [role=tab]")) {
       press(true);
     } else {
-      // Only what the page answers to is a step; keys that edit, scroll and move the focus are none.
+      // Only a key that the page handles is a step. Keys that edit, scroll or move the focus are not.
       const text = field !== null && (event.key.length === 1 || ["Backspace", "Delete"].includes(event.key)) && !commanding;
       if (text || event.key === "Tab" || isChoice(element) || DOM.localName(element) === "select") return;
-      const character = event.key.length === 1 && !commanding; // outside of a field: it may be a part of a secret
+      const character = event.key.length === 1 && !commanding; // outside a field, it may belong to a secret
       setTimeout(() => {
         if (!event.defaultPrevented) return;
         if (character) send("characters", {});
@@ -216,7 +217,7 @@
   Object.defineProperty(globalThis, key, {
     configurable: true,
     value: {
-      // The element of a number and those around it, innermost first; null for one that is not known any more.
+      // The element with this number and its ancestors, innermost first. Null if the element is no longer known.
       around(wanted) {
         const found = [];
         for (let node = known.get(wanted); node && found.length < MOST; node = DOM.parentNode(node) || DOM.host(node)) {
@@ -228,14 +229,14 @@
         const field = known.get(wanted);
         if (field) allowed.add(field);
       },
-      // What a field holds that was entered before it was allowed; null for a secret.
+      // The value of a field with input from before its approval. Null for a secret field.
       held(wanted) {
         const field = known.get(wanted);
         if (!field || isSecret(field)) return null;
         return String("value" in field ? field.value : DOM.innerText(field)).slice(0, LONGEST);
       },
       flush: flushAll,
-      // What was entered by the engine's own input is no person's.
+      // Discards pending input that the engine entered.
       reset() {
         dirty.clear();
       },

@@ -1,10 +1,10 @@
-"""PersonObserver: what a person does in the browser's window, as the page's own trusted events tell it.
+"""PersonObserver: a person's actions in the browser window, reported by trusted DOM events.
 
-Rule: the page is observed in an isolated world of each of its documents, so it sees nothing of it. A report is
-taken in the order in which it came; which node it is about is asked in the very moment in which it comes, as the
-document may be left a moment later. The value of a secret field is never asked for: a field is allowed to say what
-was entered only after its facts have been seen. Reports that come while a verb of the engine runs are that verb's,
-and dropped.
+Rule: the observer runs in an isolated world of each document, so the page cannot detect it. Reports keep
+their order of arrival. The observer looks up the node of a report immediately, because the page may leave
+the document a moment later. The observer never reads the value of a secret field. It reads a field only
+after `FieldFacts` show that the field is harmless. Reports that arrive while a verb of the engine runs
+belong to that verb, and the observer drops them.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name
 from cdpengine.errors import EngineError, RemoteError
 
 WORLD = "cdpengine.recording"
-"""The world that the observer runs in, apart from that of the engine's other scripts."""
+"""Name of the observer's isolated world. The engine's other scripts run in a different world."""
 
 ANSWERING = 1.0
-"""Seconds at most that a document gets to say which node a report is about, or what a field holds."""
+"""Maximum time for a document to return a node or a field's value, in seconds."""
 
 BEGINNING = 3.0
-"""Seconds at most in which a page may confirm that it is observed."""
+"""Maximum time for a page to confirm the start of the observation, in seconds."""
 
 _MOST_WAITING = 1_000
-"""Reports that wait to be taken; what comes beyond them is noted as lost."""
+"""Maximum number of queued reports. Further reports count as lost."""
 
 _MOST_NODES = 100
 
@@ -81,12 +81,12 @@ class Report(msgspec.Struct):
 
 @attrs.define(eq=False)
 class PersonAction:
-    """What a person did.
+    """An action of a person.
 
-    `place` counts the reports: a view of the page that was begun after one and done before the next shows what it
-    led to. `view` is what the observer was given for it when it came, `at` when that was, on trio's clock, and
-    `where` the session and the execution context that it came from. `rested`: the page had come to rest, and
-    was seen, after what was done before.
+    `place` counts the reports. A view shows the effect of an action if its reading began after the action
+    and ended before the next one. `view` is the observer's view at arrival. `at` is the arrival time on
+    trio's clock. `where` is the session and the execution context of the report. `rested`: whether the page
+    had settled and the recording had read it since the previous action.
     """
 
     report: Report = attrs.field(repr=False)
@@ -99,14 +99,14 @@ class PersonAction:
 
 
 _HINTS = frozenset({"hello", "near", "focus", "changed"})
-"""Reports that are no actions."""
+"""Kinds of reports that are not actions."""
 
 
 class PersonObserver:
-    """Observes one page.
+    """An observer of one page.
 
-    `arrived` is called by the reader for each action, and gives its place, its view, and whether the page had come
-    to rest before it. `changed` is called when the page has changed.
+    The reader task calls `arrived` for each action. It returns the action's place, the current view, and
+    whether the page had settled before the action. The observer calls `changed` after a change of the page.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class PersonObserver:
 
     @asynccontextmanager
     async def observing(self, note: Callable[[str], None]) -> AsyncIterator[None]:
-        """Observe the page while the block runs. A page that cannot be observed in time is noted."""
+        """Observe the page while the block runs. On a timeout or an error, call `note` with the reason."""
         try:
             with trio.move_on_after(BEGINNING) as scope:
                 try:
@@ -166,13 +166,13 @@ class PersonObserver:
 
     @property
     def sees(self) -> bool:
-        """Whether all sessions of the page have a document that says when it changes."""
+        """Whether every session of the page has a document that reports changes."""
         return {session for session, _ in self._contexts} >= set(self._core.target.frame_sessions.values())
 
     # --- sessions ------------------------------------------------------------------------------------------------
 
     def _begin(self, session: Session) -> Sequence[Posted]:
-        # Chrome has bindings in new documents only while Runtime is on.
+        # Chrome adds bindings to new documents only while the Runtime domain is enabled.
         calls: list[Posted] = [*session._hold("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._binding, executionContextName=WORLD))
 
@@ -210,7 +210,7 @@ class PersonObserver:
         )
 
     def _tell(self, call: str) -> dict[tuple[Session, int], PendingCall]:
-        """Send a call to all documents. An answer that nobody waits for may come whenever it does."""
+        """Send a call to all documents without waiting for the replies."""
         posted = {}
         for session, context in list(self._contexts):
             if session.ended:
@@ -221,7 +221,7 @@ class PersonObserver:
         return posted
 
     async def flush(self) -> None:
-        """Have all documents report what was entered and not reported yet."""
+        """Make all documents report pending input, and wait for the replies."""
         calls = self._tell("flush()")
         try:
             with trio.move_on_after(ANSWERING):
@@ -229,23 +229,23 @@ class PersonObserver:
                     try:
                         await call.raw()
                     except EngineError:
-                        self._contexts.pop(where, None)  # its document is gone
+                        self._contexts.pop(where, None)  # the document no longer exists
         finally:
             for call in calls.values():
                 call.abandon()
 
     def reset(self) -> None:
-        """Have all documents forget what was entered: it was the engine's own input."""
+        """Make all documents discard pending input, because the engine entered it."""
         self._tell("reset()")
 
     def watch(self) -> None:
-        """Have the next change of the page reported."""
+        """Request a report of the page's next change."""
         self._tell("watch()")
 
     # --- reports -------------------------------------------------------------------------------------------------
 
     def _take(self, session: Session, event: Event) -> None:
-        """Take a report. Called by the reader."""
+        """Handle a report. Runs in the reader task, so it sends without waiting."""
         called = event.decode(BindingCalled)
         if called.name != self._binding:
             return
@@ -276,7 +276,7 @@ class PersonObserver:
             self.lost += 1
 
     def _ask(self, where: tuple[Session, int], number: int) -> None:
-        """Ask at once which node a number stands for."""
+        """Request the node of a number immediately, without waiting for the reply."""
         session, context = where
         key = (session, context, number)
         if key in self._nodes or key in self._found:
@@ -289,7 +289,10 @@ class PersonObserver:
             self._nodes.popitem(last=False)[1].abandon()
 
     async def nodes_of(self, action: PersonAction) -> tuple[BrowserNode | None, list[int]]:
-        """Return the node that an action is about, and the numbers of those around it; None where it is gone."""
+        """Return the node of an action and the backend node ids of the node and its ancestors.
+
+        Return (None, []) if the node is gone.
+        """
         if action.where is None:
             return None, []
         session, context = action.where
@@ -322,7 +325,7 @@ class PersonObserver:
         return []
 
     async def text_of(self, action: PersonAction) -> str | None:
-        """Return what a field holds whose text was entered before it was allowed to say it; None for a secret."""
+        """Return the value of a field, even with input from before its approval. None for secrets."""
         if action.report.text is not None or secret_name(action.report.facts) is not None:
             return action.report.text
         if action.where is None or action.report.facts.secret:
@@ -336,14 +339,14 @@ class PersonObserver:
         return None
 
     async def moved_in_history(self, action: PersonAction) -> int:
-        """Return how many places the page went or goes in its history; 0 where that is not known."""
+        """Return the offset of a history navigation, or 0 if it is not known. Negative offsets go back."""
         known, history = action.history, await self._read_history()
         if history is None:
             return 0
         index, entries = history.current_index, history.entries
         if known is not None and index != known:
             return index - known
-        # It is only on its way.
+        # The navigation has not committed yet.
         places = [
             place
             for place, entry in enumerate(entries)
@@ -352,7 +355,7 @@ class PersonObserver:
         return places[0] - index if len(places) == 1 else 0
 
     async def note_history(self) -> None:
-        """Note where in its history the page is."""
+        """Remember the page's current position in its history."""
         history = await self._read_history()
         self._history = None if history is None else history.current_index
 
@@ -369,7 +372,7 @@ class PersonObserver:
         self._requested.add(event.decode(FrameRequestedNavigation).frame_id)
 
     def _note_started(self, event: Event) -> None:
-        """Report a navigation of the main frame that the page did not ask for: the address bar, back, reload."""
+        """Report a main-frame navigation that the browser's UI started: the address bar, Back or Reload."""
         started = event.decode(FrameStartedNavigating)
         requested = started.frame_id in self._requested
         self._requested.discard(started.frame_id)

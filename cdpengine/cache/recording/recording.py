@@ -1,9 +1,9 @@
-"""record_steps: what is done on a page, while a block runs, becomes the steps of an entry.
+"""record_steps: records the actions on a page during a block as the steps of an entry.
 
-Rule: a verb is recorded by what it says before and after itself (`announcing.py`), with the page read before it.
-The view before a step is the one after the step that was before it, so each step costs one. A verb that failed is
-no step. What a recording keeps is templates; raw texts are dropped as soon as a step is complete, at the latest at
-the end. Nothing that the page does, or leaves undone, makes a verb fail or hang because it is recorded.
+Rule: the page's verbs notify the recording before and after they run (`announcing.py`). The recording reads
+the page before each verb. That view also shows the effect of the previous step, so each step costs one
+reading. A failed verb is no step. The recording stores templates. It drops each raw string when its step is
+complete, at the latest at the end of the block. Recording never makes a verb fail or hang.
 """
 
 from __future__ import annotations
@@ -42,32 +42,32 @@ from cdpengine.cache.recording.templating import Templating
 from cdpengine.errors.texts import hide_secrets
 
 ENDING = 4.0
-"""Seconds at most in which a recording finds out what its last step led to."""
+"""Maximum time to find the effect of the last step, in seconds."""
 
 _STARTING = 5.0
-"""Seconds at most in which a recording reads the page where it begins."""
+"""Maximum time for the first reading of the page, in seconds."""
 
 _CATCHING_UP = 1.5
-"""Seconds at most that a verb waits until what a person did before it is recorded."""
+"""Maximum time that a verb waits for the recording of a person's earlier actions, in seconds."""
 
 _PAUSE = 0.1
-"""Seconds between two readings of a page that keeps changing."""
+"""Pause between two readings of a changing page, in seconds."""
 
 _MOST_UNREAD = 5
-"""How often one after the other a page is read that cannot be read in time, until it changes again."""
+"""Consecutive failed readings after which a page is left alone until it changes."""
 
 _MOST_NOTES = 200
 
 
 @attrs.define(eq=False, kw_only=True)
 class Recording:
-    """What was done on a page: filled while the block of `record_steps` runs, complete after it.
+    """The recorded actions of a page. It is complete after the block of `record_steps`.
 
-    `steps` are what an entry has. `variables` are the names that stand in them, `sensitive` those of them whose
-    values are shown nowhere, some of which may be new: a secret that came from no variable. `url`, `viewport` and
-    `features` are of the page where it began; `viewport` and `features` are None where the page did not answer.
-    `notes` say what was done that is no step, and why. `tokens` are those of the
-    snapshots that the steps need (`count_tokens`).
+    `steps` are the steps of the new entry. `variables` are the names that the steps use. `sensitive` are
+    those whose values appear nowhere. A secret without a variable adds a new name. `url`, `viewport` and
+    `features` describe the first page. `viewport` and `features` are None if the page did not answer.
+    `notes` list the actions that are no steps, with the reasons. `tokens` is the total of the steps'
+    snapshots (`count_tokens`).
     """
 
     steps: tuple[Step, ...] = attrs.field(default=(), repr=lambda steps: f"<{len(steps)}>")
@@ -88,19 +88,20 @@ async def record_steps(
     sensitive: Iterable[str] = (),
     keep_typed: bool = True,
 ) -> AsyncIterator[Recording]:
-    """Record what is done on the page while the block runs: by its verbs, and by a person in its window.
+    """Record the actions on the page during the block, by verbs and by a person in the browser window.
 
-    variables: values by name. A text that is entered, chosen or gone to and that is such a value, or holds it,
-        becomes the variable. The values are dropped at the end of the block.
-    sensitive: names of variables that are shown nowhere, beside those that `is_sensitive_name` says.
+    variables: values by name. An entered, selected or navigated string that equals or contains a value
+        becomes the variable. The recording drops the values at the end of the block.
+    sensitive: further names of variables whose values appear nowhere, in addition to `is_sensitive_name`.
+    keep_typed: False stores no typed strings. Each becomes a variable named after its field.
 
-    keep_typed: False keeps no text that is entered: each becomes a variable that is named after its field.
+    In all tasks, each verb of the page first waits for a reading of the page. This takes 0.2 s on most
+    pages, about 3 s on a page that does not answer, and at most 8 s. The end of the block waits at most 4 s
+    for the effect of the last step. An exception from the block propagates unchanged, and the recording
+    keeps the steps.
 
-    Each verb of the page waits until the page has been read before it, in all tasks: 0.2 seconds on most pages,
-    some 3 where it does not answer, 8 at most. The end waits at most 4 seconds for what the last step led to. An
-    exception of the block leaves as itself; the steps that were done are in the recording all the same.
-
-    Raises InvalidArgumentError for a wrong name or a value that is no text, and why the page cannot be used.
+    Raises InvalidArgumentError for an invalid name or a value that is no string. If the page is unusable,
+    raises the error of its session.
     """
     if (error := page.session.error()) is not None:
         raise error
@@ -126,7 +127,7 @@ async def record_steps(
 
 @attrs.define(eq=False)
 class _RunningVerb:
-    """A verb that runs: the page before it, and the elements that it is done to, by argument."""
+    """A running verb: the page before it, and its target elements by argument."""
 
     view: PageView | None = None
     place: int = 0
@@ -135,7 +136,7 @@ class _RunningVerb:
 
 
 class _Recorder:
-    """Makes the steps. It is an ActionListener of the page."""
+    """The builder of the steps, an ActionListener of the page."""
 
     effects: SideEffects
 
@@ -163,7 +164,7 @@ class _Recorder:
     # --- beginning and end -------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
-        """Read the page where the recording begins."""
+        """Read the first page of the recording."""
         recording = self.recording
         url = hide_secrets(self._page.url)
         recording.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
@@ -174,7 +175,7 @@ class _Recorder:
                 recording.features = read_features(view.snapshot)
 
     def end(self) -> None:
-        """Complete the recording, and drop all raw texts. Nothing is awaited here."""
+        """Complete the recording and drop all raw strings. Does not wait."""
         self._open = False
         if self._drafts:
             self._seal(self._drafts[-1])
@@ -196,7 +197,7 @@ class _Recorder:
     # --- verbs -------------------------------------------------------------------------------------------------
 
     async def before(self, call: ActionCall) -> None:
-        """Read the page, which says what the step before led to, and describe what the verb is aimed at."""
+        """Read the page, which also shows the previous step's effect, and describe the verb's targets."""
         running = self._running[call] = _RunningVerb()
         await self.catch_up()
         running.view = await self.look()
@@ -213,14 +214,14 @@ class _Recorder:
                 await self._describe(running, "target", focused, DESCRIBING)
 
     async def on_node(self, call: ActionCall, argument: str, node: BrowserNode, seconds: float) -> None:
-        """Describe a node that had to be looked for, or that was healed."""
+        """Describe a node that a locator or the healing of a ref found."""
         running = self._running.get(call)
         if running is not None:
             name = "source" if (call.verb, argument) == ("drag", "target") else argument
             await self._describe(running, name, node, seconds / 2)
 
     async def after(self, call: ActionCall, error: Exception | None) -> None:
-        """Make the step of a verb that was done."""
+        """Add the step of a completed verb."""
         running = self._leave(call)
         if running is not None:
             self._take_verb(call, running, error)
@@ -243,7 +244,7 @@ class _Recorder:
             self._add(draft, running.place)
 
     def cancelled(self, call: ActionCall) -> None:
-        """Note a verb that did not come to its end."""
+        """Note a cancelled verb."""
         running = self._leave(call)
         if running is not None:
             self.note(call.verb, "it was cancelled")
@@ -251,7 +252,7 @@ class _Recorder:
             self._note_change()
 
     def _leave(self, call: ActionCall) -> _RunningVerb | None:
-        """Take note of a verb's end; None where the recording is over."""
+        """Remove a finished verb and return it. Return None after the end of the recording."""
         running = self._running.pop(call, None)
         if running is None or not self._open:
             return None
@@ -280,7 +281,7 @@ class _Recorder:
         if not self._drafts and draft.before is not None:
             self._begin_at(draft.before)
         if isinstance(draft.request, FileChooser):
-            self._drafts.insert(len(self._drafts) - 1, draft)  # before what opened it
+            self._drafts.insert(len(self._drafts) - 1, draft)  # before the step that opened the chooser
             return
         last = self._drafts[-1] if self._drafts else None
         if last is not None:
@@ -303,7 +304,7 @@ class _Recorder:
             self._note_secret(draft.typing)
 
     def _begin_at(self, view: PageView) -> None:
-        """Have a recording that began in a blank tab begin at the page of its first step."""
+        """Use the page of the first step as the recording's page if the recording began in a blank tab."""
         url = hide_secrets(view.url)
         if has_address(url) and not has_address(self.recording.url):
             self.recording.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
@@ -314,7 +315,7 @@ class _Recorder:
             self._templating.set_pending(typing.text)
 
     def _seal(self, draft: Draft) -> None:
-        """Complete a step; one that did nothing, after all, is none."""
+        """Complete a step. Remove a step without any effect."""
         typing = draft.typing
         if typing is not None and not typing.text and not typing.unknown and not typing.submit:
             self._drafts.remove(draft)
@@ -329,20 +330,20 @@ class _Recorder:
     # --- what steps led to -------------------------------------------------------------------------------------
 
     async def look(self) -> PageView:
-        """Read the page, unless it is as it was read last.
+        """Read the page, or return the latest view if the page has not changed.
 
-        What was done before it began, if nothing was done until it ended, has led to what it shows.
+        If no action happens during the reading, the view shows the effect of the actions before it.
         """
         async with self._reading:
             place = self._place
             if self._latest is not None and self._viewed == place and not self._is_stale and self.person.sees:
-                return self._latest  # it has been read since, and has not changed
+                return self._latest  # the latest view is still current
             self._is_stale = False
             self.person.watch()
             view = await self._reader.look()
             self._unread = self._unread + 1 if view.snapshot is None else 0
             if 0 < self._unread < _MOST_UNREAD:
-                self._note_change()  # a busy page: what is done next has to be found in what was seen
+                self._note_change()  # a busy page: the next action needs a view, so retry
             await self.person.note_history()
             if place == self._place:
                 self._latest, self._viewed = view, place
@@ -353,7 +354,7 @@ class _Recorder:
             return view
 
     def _finish(self, view: PageView, place: int) -> None:
-        """Find what the last step led to, if it was that which was done at this place, and nothing after it."""
+        """Find the condition of the last step if `place` is its place."""
         last = self._drafts[-1] if self._drafts else None
         if last is None or last.place != place:
             return
@@ -368,7 +369,7 @@ class _Recorder:
             )
 
     def _note_processed(self, place: int) -> None:
-        """Note that what has this place is a step now, or a note."""
+        """Mark the action at this place as processed: it is now a step or a note."""
         self._processed = max(self._processed, place)
         if self._unclaimed is not None and self._unclaimed[0] == self._processed:
             self._finish(self._unclaimed[1], self._processed)
@@ -389,21 +390,21 @@ class _Recorder:
 
     @property
     def is_up_to_date(self) -> bool:
-        """Whether all that was done is a step or a note, and the page was read since, as it is."""
+        """Whether every action is processed and the latest view shows the current page."""
         caught_up = self._processed == self._viewed == self._place
         return caught_up and not (self._is_stale or self._reading.locked())
 
     async def keep_fresh(self) -> None:
-        """Read the page whenever it has changed, so that it was read before a person's next action."""
+        """Read the page after each change, so that a view exists before a person's next action."""
         while True:
             await self._changed.wait()
             self._changed = trio.Event()
-            if self._is_stale and not self._running:  # a verb that runs says when it ends
+            if self._is_stale and not self._running:  # a running verb reports its own end
                 await self.look()
             await trio.sleep(_PAUSE)
 
     async def take_actions(self) -> None:
-        """Make steps of what a person does, in order."""
+        """Turn a person's actions into steps, in order."""
         async for action in self.person.actions:
             try:
                 before = action.view if isinstance(action.view, PageView) else None
@@ -417,14 +418,14 @@ class _Recorder:
             self._note_change()
 
     async def catch_up(self) -> None:
-        """Wait until what a person has done so far is recorded, at most for a moment."""
+        """Wait until a person's earlier actions are recorded, at most 1.5 s after the flush."""
         await self.person.flush()
         with trio.move_on_after(_CATCHING_UP):
             while self._processed < self._place and not self.person.own_verbs:
                 await self._progress.wait()
 
     def _take_effects(self, last: Draft) -> None:
-        """Record how dialogs were answered that the last step opened; note pages and downloads that began."""
+        """Record the answers to dialogs that the last step opened, and note new pages and downloads."""
         dialogs, popups, downloads = self._seen
         effects = self.effects
         self._seen = len(effects.shown), len(effects.popups), len(effects.downloads)
@@ -433,7 +434,7 @@ class _Recorder:
             if dialog.accepted is None or (
                 dialog.accepted == usual.accept and dialog.prompt_text in (None, usual.prompt_text)
             ):
-                continue  # it is answered like that anyway
+                continue  # the engine gives the default answer anyway
             text = None
             if dialog.prompt_text:
                 facts = FieldFacts(tag="input", type="text", label=dialog.message[:200], editable=True)
@@ -449,13 +450,13 @@ class _Recorder:
             self.note("download", "a download began; a step does not wait for it")
 
     def note(self, verb: str, reason: str) -> None:
-        """Note what is no step, and why."""
+        """Add a note about an action that is no step."""
         if len(self._notes) < _MOST_NOTES:
             self._notes.append(f"after step {len(self._drafts)}: {verb}: {reason}")
 
 
 def _targets(call: ActionCall) -> list[tuple[str, Any]]:
-    """Return the targets that a verb is given, by argument."""
+    """Return the targets of a verb as pairs of an argument and a target."""
     given = call.arguments
     if call.verb == "fill_form":
         return [(f"field {number}", field.target) for number, field in enumerate(given["known"], 1)]

@@ -1,8 +1,8 @@
-"""Steps: verbs of a page, with the elements that they were done to, become requests of an entry. Pure.
+"""Steps: conversion of page verbs and their target elements into requests of an entry. Pure.
 
-Rule: what no request of an entry can say is not recorded as something like it: it is a reason, which is noted. A
-text that is entered is held back (`Typing`) until it is known to be complete, since its parts may be one
-variable's value; then it becomes a template, and the text is dropped.
+Rule: an action without an exact request leaves a note with the reason. It never becomes a similar request.
+Typed input stays pending (`Typing`) until it is complete, because its pieces may form one variable's value.
+Then it becomes a template, and the recording drops the string.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from cdpengine.errors.texts import hide_secrets
 
 @attrs.frozen(kw_only=True)
 class Element:
-    """An element that something is done to: its description, what it is as a field, which node, which origin."""
+    """A target element: its description, its field facts, its node and its origin."""
 
     target: Target
     facts: FieldFacts = NO_FACTS
@@ -61,12 +61,12 @@ class Element:
 
 
 class CannotBeStep(Exception):
-    """Says why something that was done is no step. Its text is for the notes."""
+    """The reason that an action cannot become a step, for the notes."""
 
 
 @attrs.define(eq=False, kw_only=True)
 class Typing:
-    """Text that is entered at the end of a field, and may not be complete yet. `unknown`: it cannot be known."""
+    """Input at the end of a field that may be incomplete. `unknown`: whether the input cannot be known."""
 
     text: str = attrs.field(repr=False)
     element: Element
@@ -78,10 +78,10 @@ class Typing:
 
 @attrs.define(eq=False, kw_only=True)
 class Draft:
-    """A step while it is recorded: `request` is None as long as `typing` holds its text back.
+    """A step under construction. `request` is None while `typing` holds its input.
 
-    `place` says when it was done, among all that was. `optional`: it is a step only if it led to something.
-    `focusing`: it may only lead into a field. `origins` are those of the documents that it was done to.
+    `place` is its position among all actions. `optional`: whether it counts only with an effect. `focusing`:
+    whether it may only focus a field. `origins` are the origins of its target documents.
     """
 
     request: ActRequest | None = None
@@ -99,7 +99,7 @@ class Draft:
     origins: tuple[str, ...] = ()
 
     def takes_over(self, later: Draft) -> bool:
-        """Say whether a later step makes this one superfluous: it only led into the field, or wrote it before."""
+        """Return whether a later step replaces this one, such as input after a click on its field."""
         if self.element is None or later.element is None or self.element.node != later.element.node:
             return False
         if self.focusing and self.after is None and later.entering:
@@ -110,7 +110,7 @@ class Draft:
         return both_fill or both_unknown or (both_clicks and later.request.double_click)  # type: ignore[union-attr]
 
     def seal(self, templating: Templating) -> None:
-        """Make the request of a text that was held back, and drop the text."""
+        """Create the request from the pending input, and drop the string."""
         typing, self.typing = self.typing, None
         if typing is None:
             return
@@ -122,7 +122,7 @@ class Draft:
             self.request = Type(ref="t1", text=text, submit=typing.submit, slowly=typing.slowly)
 
     def as_step(self) -> Step:
-        """Return the step. It has to be sealed."""
+        """Return the step. Call `seal` first."""
         assert self.request is not None
         origins = self.origins if sent_variables(self.request) else ()
         return Step(
@@ -130,7 +130,7 @@ class Draft:
         )
 
     def note_origins(self, url: str) -> None:
-        """Note the origins of a step that was done to no element, on the page with this URL."""
+        """Set the origins of a step without a target element. `url` is the URL of its page."""
         if not self.origins and self.request is not None:
             self.origins = (url_origin(self.request) or document_origin(url),)
 
@@ -139,7 +139,7 @@ Elements = Mapping[str, Element]
 
 
 def draft_of(verb: str, arguments: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
-    """Return the step for a verb of a page. Raises CannotBeStep with the reason for what cannot be one."""
+    """Return the step for a verb of a page. Raises CannotBeStep with the reason if no request fits."""
     make = _DRAFTS.get(verb)
     if make is None:
         raise CannotBeStep(_REASONS.get(verb, "an entry has no request for it"))
@@ -236,7 +236,7 @@ _COMMANDING = frozenset({"Alt", "Control", "ControlOrMeta", "Meta"})
 
 
 def typed_character(key: str) -> str | None:
-    """Return the character that a key or chord enters; None for one that enters none."""
+    """Return the character that a key or a chord types, or None."""
     held, _, last = key.rpartition("+") if len(key) > 1 else ("", "", key)
     if key.endswith("++"):
         held, last = key[:-2], "+"
@@ -249,7 +249,7 @@ def typed_character(key: str) -> str | None:
 
 
 def is_paste(key: str) -> bool:
-    """Say whether a chord pastes."""
+    """Return whether a chord pastes."""
     held, _, last = key.rpartition("+")
     names = set(held.split("+"))
     return (last in ("v", "V") and bool(names & (_COMMANDING - {"Alt"}))) or (
@@ -305,7 +305,7 @@ def _fill_form(given: Mapping[str, Any], elements: Elements, templating: Templat
 def field_value(
     value: Any, facts: FieldFacts, templating: Templating
 ) -> str | float | bool | tuple[str, ...]:
-    """Return what goes into a field, as a request has it. Raises CannotBeStep."""
+    """Return the template of a field's value. Raises CannotBeStep if no template can express the value."""
     if isinstance(value, bool):
         return value
     if isinstance(value, (list, tuple)):
@@ -333,7 +333,7 @@ def _select(given: Mapping[str, Any], elements: Elements, templating: Templating
     element = _element(elements)
     texts = [_text_of(each) for each in given["values"]]
     if secret_name(element.facts) is not None and texts:
-        # What a select request chooses is shown in messages; what a form is filled in with is not.
+        # Messages show the values of a select request, but not those of a fill request.
         value = field_value(texts if element.facts.multiple else texts[0], element.facts, templating)
         request: ActRequest = Fill(fields=(FormField(ref="t1", value=value),))
     else:

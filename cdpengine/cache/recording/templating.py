@@ -1,10 +1,10 @@
-"""Templating: texts become templates: what came from a variable is the variable, and no value of a secret stays.
+"""Templating: recorded strings become templates. A variable replaces its value, and no secret remains. Pure.
 
-Rule: the longest value counts first. A text that is a value as a whole is its variable, whatever its length; a
-part of a text only where the value has three characters or more and stands by itself as a word. Where two
-variables have the value, the one that is called like the field is meant; else none is, and the text stays as it
-is. Of what went into a secret field and came from no variable, only a keyed hash is kept while the recording runs,
-so that it is known where the page shows it again. Pure.
+Rule: longer values match first. A string that equals a value becomes its variable, whatever its length. A
+part of a string matches only if the value has at least 3 characters and is a separate word. If several
+variables have the value, a sensitive one has priority. Otherwise, the name, id or label of the field
+selects one. If it selects none, the string stays unchanged. For a secret without a variable, the recording
+keeps only a keyed hash while it runs. The hash finds the secret again where the page shows it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from cdpengine.cache.variables import is_sensitive_name
 from cdpengine.errors import InvalidArgumentError
 
 SHORTEST_PART = 3
-"""Characters that a value has at least, to be recognised as a part of a text."""
+"""Minimum length of a value that is recognised inside a longer string, in characters."""
 
 
 @attrs.define(eq=False)
 class _Marks:
-    """Knows texts again without keeping them: their lengths, and hashes under a key of this recording."""
+    """A set of strings that stores only their lengths and keyed hashes. Each recording has its own key."""
 
     _key: bytes = attrs.field(factory=lambda: secrets.token_bytes(32), repr=False)
     _names: dict[bytes, str] = attrs.field(factory=dict, repr=False)
@@ -61,11 +61,11 @@ class _Marks:
 
 
 class Templating:
-    """Makes templates of the texts of one recording. `values` are the variables that were given.
+    """A converter from the strings of one recording to templates. `values` are the caller's variables.
 
-    `keep_typed` False keeps no entered text: each becomes a variable that is named after its field. `replaced` has
-    these names, and `generalized` those of random segments of URLs. `used` has the variables that stand in
-    templates, `sensitive` those that are shown nowhere.
+    `keep_typed` False stores no typed strings: each becomes a variable named after its field. `replaced`
+    lists these names. `generalized` lists the variables for random segments of URLs. `used` has the
+    variables in the templates. `sensitive` has the variables whose values appear nowhere.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Templating:
         return f"<Templating of {', '.join(sorted(self._values)) or 'no variables'}>"
 
     def set_pending(self, secret: str) -> None:
-        """Note a secret that is being entered and has no variable yet; "" for none."""
+        """Set the secret that is being typed and has no variable yet, or "" for none."""
         self._pending = secret.casefold()
 
     def forget(self) -> None:
@@ -101,7 +101,7 @@ class Templating:
     # --- what is entered ---------------------------------------------------------------------------------------
 
     def entered(self, text: str, facts: FieldFacts = NO_FACTS) -> str:
-        """Return the template of a text that is entered into a field."""
+        """Return the template of input into a field."""
         if (secret := secret_name(facts)) is not None:
             return self._variable(self._secret(text, secret))
         if (name := self._whole(text, facts)) is not None:
@@ -117,14 +117,14 @@ class Templating:
         return self._variable(name)
 
     def character(self, key: str) -> str:
-        """Return the template of a single character that is pressed: itself, unless no typed text is kept."""
+        """Return the template of a pressed character. With `keep_typed` False, it is a variable."""
         return key if self._keep_typed else self.entered(key, FieldFacts(name="key"))
 
     def entered_unknown(self, facts: FieldFacts) -> str:
-        """Return the template of what was entered into a secret field and is not known.
+        """Return the template of unknown input into a secret field.
 
-        It is the variable that is called like the field, also where that is known by another field: what is
-        entered once more to confirm it is the same.
+        It is the variable with the field's name, even if another field already uses it. A field that
+        confirms a password gets the same input.
         """
         name = secret_name(facts) or "secret"
         self._made.add(name)
@@ -160,7 +160,7 @@ class Templating:
     # --- what is shown -----------------------------------------------------------------------------------------
 
     def shown(self, text: str) -> str | None:
-        """Return the template of a text that messages may show; None where a secret is in it."""
+        """Return the template of a string for messages, or None if it contains a secret."""
         if self.holds_secret(text):
             return None
         if (name := self._whole(text, NO_FACTS)) is not None:
@@ -168,11 +168,11 @@ class Templating:
         return self._replace(text, [each for each in self._parts() if each[1] not in self.sensitive])
 
     def unescaped(self, template: str) -> str | None:
-        """Return the template of a text that is escaped already, as the name of a target is."""
+        """Return the template of an escaped string, such as the name of a target."""
         return self.shown(template.replace("$$", "$"))
 
     def holds_value(self, text: str) -> bool:
-        """Say whether a text holds a variable's value, in any case of letters, or a secret."""
+        """Return whether a string contains a secret or, ignoring case, the value of a variable."""
         folded = text.casefold()
         for value in self._values.values():
             low = value.casefold()
@@ -181,7 +181,7 @@ class Templating:
         return self.holds_secret(text)
 
     def holds_secret(self, text: str) -> bool:
-        """Say whether a text holds what may be shown nowhere."""
+        """Return whether a string contains a secret."""
         folded = text.casefold()
         for value in (self._pending, *(self._values.get(name, "").casefold() for name in self.sensitive)):
             if value and (folded == value or (len(value) >= SHORTEST_PART and value in folded)):
@@ -189,9 +189,9 @@ class Templating:
         return self._marks.are_in(text)
 
     def address(self, url: str) -> str | None:
-        """Return the template of a URL that is gone to; None where a secret is in it.
+        """Return the template of a URL for navigation, or None if it contains a secret.
 
-        Ids of sessions are left out. A random segment of the path becomes a variable of its own.
+        Session ids are removed. A random path segment becomes a variable.
         """
         if self.holds_secret(url) or self.holds_secret(unquote_plus(url)):
             return None
@@ -199,7 +199,7 @@ class Templating:
         return self.shown(url)
 
     def _name_segment(self, segment: str) -> str:
-        """Return a random segment of a path, known as the value of a variable from now on."""
+        """Register a random path segment as the value of a new variable, and return the segment."""
         if not self._with_value(segment):
             name = self._free_name("path_id")
             self._values[name] = segment
@@ -207,7 +207,7 @@ class Templating:
         return segment
 
     def pattern(self, url: str) -> str | None:
-        """Return the pattern of the URLs that a step leads to, without a value of a variable; None for none."""
+        """Return a pattern for the URLs that a step leads to, without variables' values, or None."""
         try:
             form = generalize_url(url)
         except InvalidArgumentError:
@@ -231,7 +231,7 @@ class Templating:
         return "/".join(start) + (f"?{'&'.join(kept)}" if kept else "") + hash_mark + fragment
 
     def _is_of_value(self, part: str) -> bool:
-        """Say whether a part of a path holds a value, perhaps as sites write names there: "tea-bowl"."""
+        """Return whether a path segment contains a value, also in a hyphenated form such as "tea-bowl"."""
         return self.holds_value(part) or self.holds_value(re.sub(r"[-_]+", " ", part))
 
     # --- matching ----------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ class Templating:
                 yield value, name
 
     def _replace(self, text: str, parts: Iterable[tuple[str, str]]) -> str:
-        """Return the text with variables in place of these values, and the rest of it escaped."""
+        """Return the string with variables in place of these values. The rest is escaped."""
         pieces: list[tuple[str, bool]] = [(text, False)]
         for value, name in parts:
             whole = name in self.sensitive
@@ -283,7 +283,7 @@ class Templating:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Say whether a part is a word of its own; scripts without spaces between words have only such."""
+    """Return whether a part is a separate word. In scripts without spaces between words, every part is."""
     before, after = text[start - 1 : start], text[end : end + 1]
     return not (_joins(before) and _joins(text[start])) and not (_joins(after) and _joins(text[end - 1]))
 
