@@ -1,11 +1,15 @@
-"""Addresses of pages: one form for each, and patterns that stand for many. Pure.
+"""Normalized addresses of pages, and patterns that match many addresses. Pure.
 
-Rule: two URLs have one form where a server can hardly tell them apart: scheme and host in small letters, no
-default port, no user and password, `.` and `..` resolved, percent-encoding where it is needed and only there,
-parameters in order of their names, without those that only follow a visitor around (`TRACKING_PARAMETERS`). The
-value of a parameter that is secret by its name (`token=...`) becomes `*`: a form is kept and shown. So does a
-random segment of a path; ids of sessions are left out (`session_ids`). A fragment goes, but for one that is a
-route of the page's own (`#/cart`, `#!cart`). To make the form of a form changes nothing.
+Rule: equivalent URLs have the same normalized form:
+
+- Scheme and host are in lowercase. The default port, the user and the password are removed.
+- `.` and `..` are resolved. Percent-encoding remains only where it is necessary.
+- Parameters are sorted by name. Tracking parameters (`TRACKING_PARAMETERS`) are removed.
+- The value of a secret parameter (`token=...`) becomes `*`, because the form is stored and shown. So does a
+  random path segment. Session ids are removed (`session_ids`).
+- The fragment is removed unless it is a client-side route (`#/cart`, `#!cart`).
+
+Normalization is idempotent.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import is_secret_parameter
 
 LONGEST_URL = 8_192
-"""Characters of a URL, and of a pattern."""
+"""Maximum length of a URL and of a pattern, in characters."""
 
 __all__ = ["TRACKING_PARAMETERS", "UrlPattern", "choose_pattern", "generalize_url", "normalize_url"]
 
@@ -39,9 +43,9 @@ _ROUTE = re.compile(r"[!/]")
 
 
 def normalize_url(url: str, *, tracking: Collection[str] = TRACKING_PARAMETERS) -> str:
-    """Return the one form of a page's URL. `tracking` are the parameters that are left out.
+    """Return the normalized form of a page's URL, without the parameters in `tracking`.
 
-    Raises InvalidArgumentError for what is not an absolute URL of http, https or file.
+    Raises InvalidArgumentError for anything but an absolute http, https or file URL.
     """
     parts = _split(url, "url")
     if "*" in parts.netloc:
@@ -52,15 +56,15 @@ def normalize_url(url: str, *, tracking: Collection[str] = TRACKING_PARAMETERS) 
 
 
 def has_address(url: str) -> bool:
-    """Return whether a page with this URL can have entries: a blank tab and a document of a program cannot."""
+    """Return whether a page with this URL can have entries. Blank tabs and generated documents cannot."""
     return url.partition(":")[0].lower() in SCHEMES
 
 
 def generalize_url(url: str) -> str:
-    """Return the pattern of all pages like this one: what looks like an id in the path is any segment.
+    """Return the pattern of all similar pages: `*` replaces each id in the path.
 
-    Ids are numbers, UUIDs, and words of 16 characters or more in which letters and digits are mixed. A URL without
-    any is its own form.
+    Ids are numbers, UUIDs, and words of at least 16 characters that mix letters and digits. For a URL without
+    ids, the pattern is the normalized URL.
     """
     form = normalize_url(url)
     head, mark, rest = _cut_path(form)
@@ -79,29 +83,30 @@ _ID = re.compile(
 class UrlPattern:
     """A pattern of URLs, such as `https://*.example.com/orders/*?page=*`.
 
-    `*` is any text without a `/`, in a host any text without a dot; `**` is any text in a path. A pattern without
-    a query is for any query, one with a query for those that have at least these parameters. The same is true of a
-    fragment. The form of a URL is a pattern too, for which it stands alone but for further parameters.
+    `*` matches any characters except `/`, and in a host any characters except the dot. `**` matches any
+    characters in a path. A pattern without a query matches any query. A pattern with a query matches URLs
+    that have at least its parameters. The same rules apply to a fragment. A normalized URL is also a pattern:
+    it matches itself, also with additional parameters.
     """
 
     text: str
 
     def __attrs_post_init__(self) -> None:
-        """Raise InvalidArgumentError for what is not a pattern."""
+        """Raise InvalidArgumentError for an invalid pattern."""
         _compile(self.text)
 
     @property
     def is_exact(self) -> bool:
-        """Whether it has no `*`."""
+        """Whether the pattern has no `*`."""
         return "*" not in self.text
 
     @property
     def weight(self) -> int:
-        """How much it says: of two patterns for one page, the one with more is the better one."""
+        """The specificity: the pattern with the higher weight fits a page better."""
         return len(self.text.replace("*", ""))
 
     def matches(self, url: str) -> bool:
-        """Say whether it is for this URL, in whatever form it is. A URL that has no form is never matched."""
+        """Return whether the pattern matches a URL, which need not be normalized. An invalid URL never matches."""
         try:
             form = normalize_url(url)
         except InvalidArgumentError:
@@ -213,7 +218,7 @@ def _query(query: str, tracking: Collection[str]) -> str:
         if not item or is_listed(name, tracking) or is_session_parameter(name):
             continue
         items.append((name, f"{name}{equals}{'*' if value and is_secret_parameter(name) else value}"))
-    # Stable: several of one name stay in the order that they have.
+    # The sort is stable: parameters of the same name keep their order.
     return "&".join(text for _, text in sorted(items, key=lambda each: each[0]))
 
 
@@ -239,5 +244,5 @@ def _recode(text: str, allowed: re.Pattern[str]) -> str:
 
 
 def _refuse(what: str, given: str) -> InvalidArgumentError:
-    # The text itself is not repeated: it may hold a password.
+    # The message does not repeat the URL: it can contain a password.
     return InvalidArgumentError(what=what, given=given, expected="an absolute URL of http, https or file")

@@ -1,10 +1,9 @@
-"""Changes of a page: what of a snapshot is remembered, how two of them differ, and what that is worth. Pure.
+"""Page features from a snapshot, differences between two sets of features, and verdicts on them. Pure.
 
-Rule: the structure is roles in roles, without names, texts, values and states: what a page says today is not how
-it is built. Where the same structure is repeated side by side it counts once, so a list that has grown is no new
-design; how many there are is counted beside. The content is names and texts; what fields hold is in neither hash,
-as it may be a secret. A figure of confidence is from 0 to 100, and says how sure it is that the page is another
-one than before.
+Rule: the structure consists of nested roles, without names, strings, values and states. Equal adjacent
+structures count once, so a longer list is no new design. Separate counts record the number of elements. The
+content consists of names and page text. Neither hash includes field values, because they can be secret.
+Confidence is from 0 to 100: the certainty that the page is a different page.
 """
 
 from __future__ import annotations
@@ -21,15 +20,16 @@ from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
 from cdpengine.errors import InvalidArgumentError
 
 PageType = Literal["static", "form", "dynamic"]
-"""What a page is: the same for months; a form, whose fields matter; or one whose content is new each time."""
+"""The kind of a page: unchanged for months; a form, whose fields matter; or new content on each visit."""
 
 ChangeKind = Literal["none", "content", "structure"]
 
 Verdict = Literal["keep", "soft", "hard"]
-"""What a change means for an entry.
+"""The effect of a page change on an entry.
 
-"keep": it is used as it is. "soft": it is used; if all its steps succeed, a new version remembers the page as it
-is now, and the older versions stay. "hard": the replay stops before its first step.
+"keep": the engine uses the entry unchanged. "soft": the engine uses the entry. If all steps succeed, it
+stores a new version with the current features and keeps the older versions. "hard": the replay stops before
+its first step.
 """
 
 _FIELDS = frozenset(
@@ -42,11 +42,11 @@ _FIELDS = frozenset(
 
 @attrs.frozen(kw_only=True)
 class PageFeatures:
-    """What is remembered of a page: `read_features` makes it.
+    """The features of a page, made by `read_features`.
 
-    Counts of forms, buttons, links and headings, and of fields. `scripts` is the number of scripts, which a
-    snapshot does not show: None unless it was passed. `roles` counts all roles. `structure` and `content` are
-    hashes. `partial` says that some part of the page could not be read.
+    `forms` to `fields` are numbers of elements. `scripts` is the number of scripts, or None if the caller did
+    not pass it: a snapshot has no scripts. `roles` counts all roles. `structure` and `content` are hashes.
+    `partial` is whether a part of the page was unreadable.
     """
 
     forms: int
@@ -63,10 +63,10 @@ class PageFeatures:
 
 @attrs.frozen(kw_only=True)
 class PageChange:
-    """How a page differs from what is remembered of it.
+    """The difference between a page and its recorded features.
 
-    `kind` says in what, `confidence` how sure it is that it is another page than before, from 0 to 100. `details`
-    are the counts that differ: name, before, now.
+    `confidence` is the certainty that the page is a different page, from 0 to 100. `details` are the changed
+    counts as (name, before, now).
     """
 
     kind: ChangeKind
@@ -76,13 +76,13 @@ class PageChange:
 
 @attrs.frozen(kw_only=True)
 class Thresholds:
-    """The confidence from which a change is answered softly, and hard."""
+    """The minimum confidence of a soft and of a hard verdict."""
 
     soft: int
     hard: int
 
     def __attrs_post_init__(self) -> None:
-        """Raise InvalidArgumentError for figures that are out of order."""
+        """Raise InvalidArgumentError unless 0 < soft <= hard <= 100."""
         if not 0 < self.soft <= self.hard <= 100:
             raise InvalidArgumentError(
                 "thresholds", f"soft {self.soft}, hard {self.hard}", "0 < soft <= hard <= 100"
@@ -96,23 +96,23 @@ THRESHOLDS: Mapping[PageType, Thresholds] = MappingProxyType(
         "dynamic": Thresholds(soft=60, hard=95),
     }
 )
-"""By the type of the page. On a static one even a change of its words is worth a look; on a dynamic one a new
-structure is common, and each step is checked anyway, so only another page altogether ends an entry."""
+"""Thresholds by page type. On a static page even changed words matter. On a dynamic page a new structure is
+common, and the replay checks each step, so only an entirely different page ends an entry."""
 
 _CONTENT, _PARTIAL = 20, 40
-"""The confidence of other words in the same structure; the most where a part of the page was not read."""
+"""Confidence of changed content in the same structure. Maximum confidence if a part of the page was unreadable."""
 
 MOST_OF_SAME_COUNTS = 40
-"""The most in a replay where the page has as many forms, buttons, links, headings and fields as before."""
+"""Maximum confidence in a replay if the numbers of forms, buttons, links, headings and fields are unchanged."""
 
 _LEAST_STRUCTURE = 50
-"""The confidence of another structure of the very same roles: as much as was moved cannot be told from hashes."""
+"""Confidence of a changed structure with the same roles. Hashes do not show how many elements moved."""
 
 
 def read_features(snapshot: Snapshot, *, scripts: int | None = None) -> PageFeatures:
-    """Return what is remembered of a page. The snapshot is to be of the whole page: no `find`, nothing cut.
+    """Return the features of a page. The snapshot must cover the whole page, without `find` and without cuts.
 
-    Raises InvalidArgumentError for one that has no nodes though it has text, as one that was read from JSON.
+    Raises InvalidArgumentError for a snapshot with text but without nodes, such as one read from JSON.
     """
     nodes = snapshot.nodes
     if not nodes and any(not line.startswith("#") for line in snapshot.text.splitlines()):
@@ -134,7 +134,7 @@ def read_features(snapshot: Snapshot, *, scripts: int | None = None) -> PageFeat
 
 
 def _without_hidden(nodes: Sequence[SnapshotNode]) -> list[SnapshotNode]:
-    """Return the nodes without those under `aria-hidden`: the probe of a page does not count them either."""
+    """Return the nodes outside `aria-hidden` elements. The probe of a page counts the same nodes."""
     hidden: list[bool] = []
     for node in nodes:
         hidden.append("aria-hidden" in node.states or (node.parent is not None and hidden[node.parent]))
@@ -142,7 +142,7 @@ def _without_hidden(nodes: Sequence[SnapshotNode]) -> list[SnapshotNode]:
 
 
 def compare_features(before: PageFeatures, now: PageFeatures) -> PageChange:
-    """Return how the page differs now."""
+    """Return the change from `before` to `now`."""
     details = tuple(
         (name, old, new)
         for name in ("forms", "buttons", "links", "headings", "fields", "scripts")
@@ -166,7 +166,7 @@ def compare_features(before: PageFeatures, now: PageFeatures) -> PageChange:
 def judge_change(
     change: PageChange, page_type: PageType, *, thresholds: Mapping[PageType, Thresholds] = THRESHOLDS
 ) -> Verdict:
-    """Return what a change means for an entry of a page of that type."""
+    """Return the effect of a change on an entry for a page of this type."""
     limits = thresholds[page_type]
     if change.kind == "none" or change.confidence < limits.soft:
         return "keep"
@@ -174,7 +174,7 @@ def judge_change(
 
 
 def _similarity(one: Mapping[str, int], other: Mapping[str, int]) -> float:
-    """Return how much two counts have in common, from 0 to 1 (Ruzicka's similarity)."""
+    """Return the similarity of two counts, from 0 to 1 (Ruzicka similarity)."""
     names = one.keys() | other.keys()
     most = sum(max(one.get(name, 0), other.get(name, 0)) for name in names)
     least = sum(min(one.get(name, 0), other.get(name, 0)) for name in names)
@@ -182,7 +182,7 @@ def _similarity(one: Mapping[str, int], other: Mapping[str, int]) -> float:
 
 
 def _hash_structure(nodes: Sequence[SnapshotNode]) -> str:
-    """Return the hash of roles in roles. Children come after their parents, so going backwards is going up."""
+    """Return the hash of the nested roles. Children follow their parents, so the loop runs backwards."""
     below: dict[int | None, list[bytes]] = {}
     for place in range(len(nodes) - 1, -1, -1):
         node = nodes[place]

@@ -1,8 +1,7 @@
-"""How a cache behaves: one class, and where its options are read from.
+"""The configuration of a cache, from the environment and a TOML file.
 
-Rule: an option comes from the first of these that has it: the environment, the file, its default. A name that
-there is not, and a value of another type or out of its range, is refused with where it stands; nothing is
-guessed.
+Rule: the environment takes precedence over the file, and the file over the defaults. An unknown name, a value
+of a wrong type and a value out of range are errors. The message names the place. Nothing is guessed.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from cdpengine.cache.entries import LIFETIMES, Level
 from cdpengine.errors import InvalidArgumentError, os_reason, packages_named
 
 ENVIRONMENT_PREFIX = "CDPENGINE_CACHE_"
-"""What an option's name has before it in the environment, in capitals: CDPENGINE_CACHE_LEARN=false."""
+"""Prefix of an option in the environment. The name follows in capitals: CDPENGINE_CACHE_LEARN=false."""
 
 _NOT_OPTIONS = frozenset({"KEY", "CONFIG"})
-"""Names in the environment that are something else: the key of the file, and where the configuration is."""
+"""Environment variables with the prefix that are no options: the encryption key and the configuration's path."""
 
 LONGEST_FILE = 1_000_000
-"""Bytes of a file of options."""
+"""Maximum size of a configuration file, in bytes."""
 
 
 def _whole(least: int, most: int) -> Any:
@@ -46,26 +45,31 @@ def _seconds(_: object, field: attrs.Attribute[float], value: float) -> None:
 
 @attrs.frozen(kw_only=True)
 class CacheConfig:
-    """The options of a cache. Times are seconds, confidences are from 0 to 100.
+    """The options of a cache. Times are in seconds, confidences are from 0 to 100.
 
-    `enabled` False finds nothing and learns nothing. `auto_use` False replays nothing by itself: `perform` asks
-    the planner each time. `learn` False keeps nothing of what a planner did. `use_flows` and `use_actions` say
-    whether entries of the levels L2 and L1 are used beside those of L3.
+    enabled: False disables searching and learning.
+    auto_use: False disables automatic replays. `perform` then always asks the planner.
+    learn: False does not store the steps of a planner.
+    use_flows, use_actions: whether the cache also uses entries of the levels L2 and L1.
 
-    `least_confidence` is how sure a scenario has to be; from `scenario_confidence` on what is learned of it is an
-    L3 entry, from `flow_confidence` on an L2, else an L1. `history` is how many earlier sentences are remembered.
-    `extract_variables` takes values out of the sentence itself.
+    least_confidence: the minimum confidence of a recognized scenario.
+    scenario_confidence, flow_confidence: the minimum confidence for a new L3 entry and for a new L2 entry.
+        Below both, the new entry is L1.
+    history: the number of earlier sentences that the recognizer remembers.
+    extract_variables: whether the cache extracts values from the sentence.
 
-    `detect_changes` compares the page with what is remembered of it before the first step. The six thresholds say
-    from which confidence a change is soft or hard, by the type of the page. `failures` is after how many failed
-    runs and reports in a row an entry is not used any more.
+    detect_changes: whether the engine compares the page with the entry's features before the first step.
+    static_soft to dynamic_hard: the minimum confidence of a soft or hard change, by page type.
+    failures: the number of consecutive failed runs and reports after which an entry is disabled.
 
-    `lifetime_l3`, `lifetime_l2` and `lifetime_l1` are for how long entries are taken as they are. `entries`,
-    `megabytes` and `unused` limit the file.
+    lifetime_l3, lifetime_l2, lifetime_l1: the lifetime of entries by level.
+    entries, megabytes, unused: the limits of the file.
 
-    `owner` is whose entries are seen. `require_key` refuses to open a file without a key to encrypt with;
-    `keyring` False asks no keyring for one. `statistics` False counts nothing but the runs of each entry. `rounds`
-    is how often a planner is asked for one goal at most.
+    owner: the owner of the visible entries.
+    require_key: whether opening a file without an encryption key is an error.
+    keyring: False does not query the keyring for the key.
+    statistics: False counts only the runs of each entry.
+    rounds: the maximum number of requests to a planner for one goal.
     """
 
     enabled: bool = True
@@ -99,7 +103,7 @@ class CacheConfig:
     rounds: int = attrs.field(default=20, validator=_whole(1, 1_000))
 
     def __attrs_post_init__(self) -> None:
-        """Raise InvalidArgumentError for thresholds that are out of order."""
+        """Raise InvalidArgumentError for thresholds in the wrong order."""
         _ = self.thresholds
         if self.flow_confidence > self.scenario_confidence:
             given = f"{self.flow_confidence}, above scenario_confidence ({self.scenario_confidence})"
@@ -107,7 +111,7 @@ class CacheConfig:
 
     @property
     def thresholds(self) -> Mapping[PageType, Thresholds]:
-        """The thresholds by the type of the page."""
+        """The thresholds by page type."""
         return {
             "static": Thresholds(soft=self.static_soft, hard=self.static_hard),
             "form": Thresholds(soft=self.form_soft, hard=self.form_hard),
@@ -116,25 +120,25 @@ class CacheConfig:
 
     @property
     def levels(self) -> frozenset[Level]:
-        """The levels whose entries are used."""
+        """The levels of the entries that the cache uses."""
         used: dict[Level, bool] = {"L3": True, "L2": self.use_flows, "L1": self.use_actions}
         return frozenset(level for level, is_used in used.items() if is_used)
 
     def lifetime(self, level: Level) -> float:
-        """Return for how long an entry of a level is taken as it is, in seconds."""
+        """Return the lifetime of entries of a level, in seconds."""
         return {"L3": self.lifetime_l3, "L2": self.lifetime_l2, "L1": self.lifetime_l1}[level]
 
     def level(self, confidence: int) -> Level:
-        """Return the level of what is learned of a scenario that was recognised with this confidence."""
+        """Return the level of a new entry for a scenario recognized with this confidence."""
         if confidence >= self.scenario_confidence:
             return "L3"
         return "L2" if confidence >= self.flow_confidence else "L1"
 
 
 def default_path() -> Path:
-    """Return where the store is when no path is given: in the user's data folder, as the system has it.
+    """Return the default path of the store, in the user's data folder.
 
-    Raises PackageMissingError where the package `platformdirs` is not installed.
+    Raises PackageMissingError if the package `platformdirs` is not installed.
     """
     with packages_named():
         import platformdirs
@@ -142,9 +146,9 @@ def default_path() -> Path:
 
 
 def default_config_path() -> Path:
-    """Return where the options of the user are: in the folder for configuration, as the system has it.
+    """Return the default path of the options, in the user's configuration folder.
 
-    Raises PackageMissingError where the package `platformdirs` is not installed.
+    Raises PackageMissingError if the package `platformdirs` is not installed.
     """
     with packages_named():
         import platformdirs
@@ -154,13 +158,13 @@ def default_config_path() -> Path:
 async def read_config(
     path: str | Path | None = None, *, environment: Mapping[str, str] | None = None
 ) -> CacheConfig:
-    """Return the options of a TOML file and of the environment.
+    """Read the options from a TOML file and the environment.
 
-    path: the file; without, CDPENGINE_CACHE_CONFIG, and then that of the user (`default_config_path`), which need
-        not be there.
-    environment: without, that of the process.
+    path: the file; by default CDPENGINE_CACHE_CONFIG, then the user's file (`default_config_path`). The
+        user's file need not exist.
+    environment: by default the environment of the process.
 
-    Raises InvalidArgumentError for what `CacheConfig` has not, and for a file that cannot be read.
+    Raises InvalidArgumentError for an unknown option and for an unreadable file.
     """
     variables = os.environ if environment is None else environment
     named = path if path is not None else variables.get(f"{ENVIRONMENT_PREFIX}CONFIG")
@@ -172,7 +176,7 @@ async def read_config(
 def parse_config(
     options: Mapping[str, Any], environment: Mapping[str, str] | None = None, *, place: str = "options"
 ) -> CacheConfig:
-    """Return the configuration of these options, and of those in an environment. Raises InvalidArgumentError."""
+    """Return the configuration from options and an environment. Raises InvalidArgumentError."""
     found = {name: _checked(name, value, place) for name, value in options.items()}
     for variable, text in sorted((environment or {}).items()):
         name = variable.removeprefix(ENVIRONMENT_PREFIX)
@@ -196,7 +200,7 @@ def _read_file(path: Path, must_be_there: bool) -> dict[str, Any]:
 
 
 def _parse_value(text: str) -> Any:
-    """Return the value that a text in the environment is: as in TOML, and a text without quotes is itself."""
+    """Parse a value from the environment as TOML. A string needs no quotes."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -204,7 +208,7 @@ def _parse_value(text: str) -> Any:
 
 
 def _checked(name: str, value: Any, place: str) -> Any:
-    """Return the value of an option, a whole number for one of seconds as well."""
+    """Check and return the value of an option. An integer is also valid for a number of seconds."""
     known = {field.name: type(field.default) for field in attrs.fields(CacheConfig)}
     if name not in known:
         near = difflib.get_close_matches(name, known, 1)

@@ -1,9 +1,9 @@
-"""Entries of the cache: what was learned of one scenario on one page, as data. Pure.
+"""Cache entries: the recorded steps of one scenario on one page, as data. Pure.
 
-Rule: an entry outlives its page. It names elements by what they are (`Target`), never by a ref, a selector or an
-id of a page: where a request has a ref, there stands the name of one of the step's targets ("t1"). It names
-variables, never their values, and it runs no script. `check_entry` refuses everything else, wherever an entry
-comes from. Times are seconds since 1970, as `time.time` has them.
+Rule: an entry outlives its page. It describes elements (`Target`) and contains no refs, selectors or page
+ids. In a request, the name of one of the step's targets ("t1") replaces the ref. An entry contains names of
+variables but no values, and it runs no script. `check_entry` enforces this for entries of every source. Times
+are in seconds since 1970, as in `time.time`.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import hide_secrets
 
 Level = Literal["L3", "L2", "L1"]
-"""What an entry covers: L3 a whole scenario, L2 a flow that scenarios have in common, L1 one action."""
+"""Scope of an entry. L3: a whole scenario. L2: a flow that several scenarios share. L1: one action."""
 
 Source = Literal["recorded", "planned", "written", "imported"]
-"""Where an entry comes from: watched on a page, asked of a planner, written by a person, or another store's."""
+"""Source of an entry: a recording on a page, a planner, a person, or another store."""
 
 LIFETIMES: Mapping[Level, float] = MappingProxyType({"L3": 7 * 86_400.0, "L2": 3 * 86_400.0, "L1": 1_800.0})
-"""How long an entry of each level is taken as it is, in seconds: a week, three days, half an hour."""
+"""Lifetime of an entry by level, in seconds: 7 days, 3 days, 30 minutes."""
 
 VERSIONS_KEPT = 3
-"""How many versions of one entry a store keeps, the current one included."""
+"""Number of versions of one entry that a store keeps, including the current one."""
 
 MOST_STEPS = 500
 
@@ -52,7 +52,7 @@ CACHED_KINDS = frozenset(
         "resize", "wait", "navigate", "back", "forward", "reload", "dialog", "fileChooser", "download", "newTab",
     }
 )  # fmt: skip
-"""Kinds of requests that an entry may have: those that act. None runs a script, or sets cookies and storages."""
+"""Kinds of requests that an entry can contain. None runs a script or sets cookies or storage items."""
 
 _SCENARIO = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 _SLOT = re.compile(r"t[1-9][0-9]{0,3}", re.ASCII)
@@ -69,10 +69,10 @@ class Viewport:
 
 @attrs.frozen(kw_only=True)
 class CacheKey:
-    """What an entry is for: see `make_key`.
+    """The key of an entry, made by `make_key`.
 
-    `address` is a URL's one form, or a pattern. `variables` are names, in order. `variant` tells designs of one
-    page apart that are shown by turns, as in a test of two designs.
+    `address` is a normalized URL or a pattern. `variables` are sorted names. `variant` distinguishes
+    alternating designs of a page, such as those of an A/B test.
     """
 
     scenario: str
@@ -88,7 +88,7 @@ class CacheKey:
 
     @property
     def id(self) -> str:
-        """The key as 32 hexadecimal digits: equal keys have equal ones."""
+        """The id of the key: 32 hexadecimal digits. Equal keys have equal ids."""
         parts = [
             self.scenario,
             self.address,
@@ -114,11 +114,12 @@ def make_key(
     *,
     variant: str = "",
 ) -> CacheKey:
-    """Return the key of what is done for a scenario, at a URL or a pattern of URLs, with variables of these names.
+    """Return the key for a scenario, a URL or URL pattern, and names of variables.
 
-    A mapping of variables to their values may be passed too: the values are not looked at. Raises
-    InvalidArgumentError for a scenario that is not a word in small letters, for a URL that cannot be read, and for
-    a wrong name.
+    `variables` can also be a mapping from names to values. The values are ignored.
+
+    Raises InvalidArgumentError for a scenario that is not a lowercase word, an invalid URL or an invalid
+    name.
     """
     address = url.text if isinstance(url, UrlPattern) else normalize_url(url)
     key = CacheKey(
@@ -137,7 +138,7 @@ def make_key(
 
 @attrs.frozen(kw_only=True)
 class Landmark:
-    """Something by which a person finds a place: its role and its name."""
+    """A point of orientation on a page: a role and a name."""
 
     role: str
     name: str = ""
@@ -145,7 +146,7 @@ class Landmark:
 
 @attrs.frozen(kw_only=True)
 class PathStep:
-    """A step down the structure: the element of this role; `nth` counts those below the step before, from 0."""
+    """A step down the structure. `nth` counts the elements of this role below the previous step, from 0."""
 
     role: str
     nth: int = 0
@@ -153,9 +154,10 @@ class PathStep:
 
 @attrs.frozen(kw_only=True)
 class FramePlace:
-    """A frame in the document around it: the name of its element, its address, and the `nth` of all, from 0.
+    """A frame in its parent document.
 
-    `alike` is how many there were of that name and address.
+    `name` is the name of its element. `nth` is its position among all frames, from 0. `alike` is the number
+    of frames with that name and address.
     """
 
     name: str = ""
@@ -166,15 +168,18 @@ class FramePlace:
 
 @attrs.frozen(kw_only=True)
 class Target:
-    """An element, by what a person would say of it. `describe_target` makes one.
+    """A description of an element, made by `describe_target`.
 
-    `role` and `name` are those of a snapshot; `nth` counts those of the same role and name in the frame, from 0,
-    and `alike` says how many there were. `frames` leads to the frame, outermost first; () is the page itself.
-    `within` are the named parts around it, innermost first, `before` and `after` what stands beside it. `path`
-    leads through the structure of its document, outermost first. `item` is what the part of a list or a table says
-    that it is in, without itself: which of many it is. `twins` says how many of those alike have the same item;
-    without one, the same named part around them. `together` are the nearest other controls of the form, the dialog
-    or the section that it is in. `name` and `item` may be templates.
+    role, name: those of a snapshot. `name` can be a template.
+    nth, alike: the position among the elements of the same role and name in the frame, from 0, and their
+        number.
+    frames: the chain of frames, outermost first; () for the page itself.
+    within: the named parts of the page around the element, innermost first.
+    before, after: the neighbours of the element.
+    path: the steps through the structure of the document, outermost first.
+    item: the words of the surrounding list item or table row, without the element. It can be a template.
+    twins: the number of equal elements with the same item, or, without an item, in the same named part.
+    together: the nearest other controls in the same form, dialog or section.
     """
 
     role: str
@@ -196,10 +201,10 @@ class Target:
 
 @attrs.frozen(kw_only=True)
 class PostCondition:
-    """What is to be so after a step: all that is given. At least one thing is.
+    """The condition after a step: all fields that are set must hold. At least one field is set.
 
-    `url` is a pattern of URLs, `text` and `text_gone` are visible texts, `shown` and `gone` are elements,
-    `load_state` says how far the document has to be. Texts may be templates.
+    `url` is a URL pattern. `text` is visible text and `text_gone` is absent text; both can be templates.
+    `shown` and `gone` are elements. `load_state` is the required load state of the document.
     """
 
     url: str | None = None
@@ -212,10 +217,10 @@ class PostCondition:
 
 @attrs.frozen(kw_only=True)
 class Step:
-    """One action. `request` is what is asked of the page; its texts may be templates.
+    """One action. The strings of `request` can be templates, and its refs are names in `targets`, such as "t1".
 
-    Where the request has a ref, it is a name in `targets`, such as "t1". `after` is what the step led to. `label`
-    says in words what it is for. `origins` are those that the values in it are for; without, that of the entry.
+    `after` is the condition that the step leads to. `label` is the purpose in words. `origins` are the
+    permitted origins of the step's values; if empty, the origin of the entry.
     """
 
     request: ActRequest
@@ -227,10 +232,10 @@ class Step:
 
 @attrs.frozen(kw_only=True)
 class StepGroup:
-    """Several steps that belong together.
+    """A group of steps.
 
-    `atomic`: all of them or none: when one fails, the steps of `rollback` are done. `label` says what they are
-    for.
+    `atomic`: if a step fails, the engine performs the steps of `rollback`. `label` is the purpose of the
+    group.
     """
 
     steps: tuple[Step, ...]
@@ -243,16 +248,16 @@ class StepGroup:
 
 
 Excuse = Literal["mistake", "cancelled"]
-"""Why a run that did not succeed is no failure of its entry: the caller's mistake, or a cancellation."""
+"""Reason why an unsuccessful run is no failure of its entry: a mistake of the caller, or a cancellation."""
 
 
 @attrs.frozen(kw_only=True)
 class EntryStatistics:
-    """The runs of an entry: how many succeeded and failed, and the milliseconds of those that succeeded.
+    """The numbers of an entry's runs, by outcome.
 
-    `mistakes` are runs that ended with a mistake of the caller, such as a wrong password, and `cancelled` those
-    that were cancelled: neither is a success or a failure. `failed_in_row` counts the failures since the last
-    success.
+    `mistakes` counts runs that ended with a mistake of the caller, such as a wrong password. `cancelled`
+    counts cancelled runs. Neither kind is a success or a failure. `failed_in_row` counts the failures since
+    the last success. `total_ms` is the duration of the successful runs, in milliseconds.
     """
 
     successes: int = 0
@@ -270,19 +275,19 @@ class EntryStatistics:
 
     @property
     def success_rate(self) -> float | None:
-        """The share of successes among successes and failures, from 0 to 1; None before the first."""
+        """The share of successes among successes and failures, from 0 to 1, or None before the first."""
         judged = self.successes + self.failures
         return self.successes / judged if judged else None
 
     @property
     def mean_ms(self) -> float | None:
-        """The mean duration of a successful run, in milliseconds; None before the first."""
+        """The mean duration of a successful run, in milliseconds, or None before the first."""
         return self.total_ms / self.successes if self.successes else None
 
     def add_run(
         self, *, succeeded: bool, milliseconds: float, at: float, excuse: Excuse | None = None
     ) -> EntryStatistics:
-        """Return the statistics with one more run. An excused run leaves `failed_in_row` as it is."""
+        """Return the statistics with one more run. An excused run does not change `failed_in_row`."""
         failed = not succeeded and excuse is None
         return EntryStatistics(
             successes=self.successes + succeeded,
@@ -299,10 +304,10 @@ class EntryStatistics:
 class LearningCost:
     """The cost of learning an entry, which a replay saves.
 
-    `tokens` are those of the snapshots that a caller reads to do the steps, as the engine measured them while
-    it recorded: one before the first step, and one before each step whose page had changed in structure or words
-    since the snapshot before. What a field holds is no change. If a planner did the steps, they are the snapshots
-    that it got. `milliseconds` is the time from the beginning to the end.
+    `tokens` is the size of the snapshots that a caller reads to perform the steps. The engine measures it
+    during the recording. It counts one snapshot before the first step, and one before each step whose page
+    changed in structure or words since the last snapshot. A changed field value does not count. If a planner
+    performed the steps, the engine counts the planner's snapshots. `milliseconds` is the total time.
     """
 
     tokens: int = 0
@@ -311,12 +316,15 @@ class LearningCost:
 
 @attrs.frozen(kw_only=True)
 class CacheEntry:
-    """What was learned: the steps of a scenario on a page.
+    """The learned steps of a scenario on a page.
 
-    `sensitive` names those variables whose values are shown nowhere. `features` are those of the page where the
-    steps begin, `page_type` says how soon a change of it counts. `version` counts up with each change of the
-    steps; a store keeps the last three. It is taken as it is until `expires_at`. `cost` is what learning it took.
-    `environment` names those variables whose values were the environment's when it was recorded.
+    sensitive: the variables whose values are never shown.
+    environment: the variables whose values came from the environment during the recording.
+    version: increases with each change of the steps. A store keeps the last 3 versions.
+    page_type: selects the thresholds for changes of the page.
+    features: the features of the page where the steps begin.
+    expires_at: the end of the entry's lifetime.
+    cost: the cost of learning the entry.
     """
 
     key: CacheKey
@@ -336,7 +344,7 @@ class CacheEntry:
     cost: LearningCost = LearningCost()
 
     def all_steps(self) -> Iterator[Step]:
-        """Go through all steps, those of groups and of their rollbacks included, in order."""
+        """Yield all steps in order, including those of groups and rollbacks."""
         for step in self.steps:
             if isinstance(step, StepGroup):
                 yield from step.steps
@@ -346,12 +354,12 @@ class CacheEntry:
 
     @property
     def holds_typed_text(self) -> bool:
-        """Whether a text that is entered stands in a step itself, and not as a variable."""
+        """Whether a step contains typed text directly instead of as a variable."""
         return any(holds_typed_text(step.request) for step in self.all_steps())
 
 
 def begins_with(steps: Iterable[Step | StepGroup]) -> ActRequest | None:
-    """Return the first request of steps that does more than resize the viewport; None without one."""
+    """Return the first request that is no resize of the viewport, or None."""
     for each in steps:
         for step in each.steps if isinstance(each, StepGroup) else (each,):
             if not isinstance(step.request, Resize):
@@ -362,9 +370,9 @@ def begins_with(steps: Iterable[Step | StepGroup]) -> ActRequest | None:
 def make_entry(
     key: CacheKey, steps: Iterable[Step | StepGroup], *, now: float, level: Level = "L3", **more: Any
 ) -> CacheEntry:
-    """Return a new entry, made `now` and with its level's lifetime; `more` are further fields of CacheEntry.
+    """Return a new entry with the creation time `now` and the lifetime of its level.
 
-    Raises InvalidArgumentError for what `check_entry` refuses.
+    `more` are further fields of CacheEntry. Raises the errors of `check_entry`.
     """
     more = {"created_at": now, "expires_at": now + LIFETIMES[level]} | more
     entry = CacheEntry(key=key, steps=tuple(steps), level=level, **more)
@@ -376,7 +384,7 @@ def make_entry(
 
 
 def check_key(key: CacheKey) -> None:
-    """Raise InvalidArgumentError for a key that no entry can have."""
+    """Raise InvalidArgumentError for an invalid key."""
     if not isinstance(key.scenario, str) or _SCENARIO.fullmatch(key.scenario) is None:
         raise InvalidArgumentError(
             "scenario", "another text", "a word such as login or form_fill, in small letters"
@@ -401,7 +409,7 @@ def check_key(key: CacheKey) -> None:
 
 
 def check_entry(entry: CacheEntry) -> None:
-    """Raise InvalidArgumentError for an entry that breaks the rule of this module; the message says where."""
+    """Raise InvalidArgumentError for an entry that breaks the rule of this module. The message names the place."""
     check_key(entry.key)
     steps = list(entry.all_steps())
     if not 0 < len(steps) <= MOST_STEPS:
@@ -427,7 +435,7 @@ def check_entry(entry: CacheEntry) -> None:
 
 
 def step_variables(step: Step) -> tuple[str, ...]:
-    """Return the names of the variables that a step needs, each once."""
+    """Return the distinct names of the variables that a step needs."""
     names = list(request_variables(step.request))
     for text in _templates(step):
         names += find_variables(text)
@@ -482,7 +490,7 @@ def _check_shown(step: Step, sensitive: Iterable[str], place: str) -> None:
 
 
 def _templates(step: Step) -> Iterator[str]:
-    """Yield the templates of a step beside those of its request."""
+    """Yield the templates of a step outside its request."""
     targets = list(step.targets.values())
     if step.after is not None:
         yield from (text for text in (step.after.text, step.after.text_gone) if text is not None)

@@ -1,8 +1,8 @@
 """Session ids and tokens in URLs: known parameters, `;jsessionid=`, and random segments of paths. Pure.
 
-Rule: a session id says who visits a page, and not which page it is. So it is in no key and in nothing that is
-stored. A known one is left out: the page is the same without it. A random segment may name the page, so it becomes
-`*`.
+Rule: a session id identifies the visitor, not the page. Keys and stored data therefore contain no session
+ids. The engine removes known session ids, because the page is the same without them. A random segment can
+identify the page, so the engine replaces it by `*`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ SESSION_PARAMETERS = frozenset(
         "sessid", "oscsid", "zenid", "cfid", "cftoken", "wosid", "sap-contextid", "sap-sessionid",
     }
 )  # fmt: skip
-"""Names of parameters that hold a session's id, in small letters; `*` at the end is any ending."""
+"""Lowercase names of parameters with a session id. A final `*` matches any ending."""
 
 _SHORTEST = 20
-"""Characters of a random segment."""
+"""Minimum length of a random segment, in characters."""
 
 _SHORTEST_PIECE = 14
-"""Characters of a random piece of one, between hyphens and the like."""
+"""Minimum length of a random piece of a segment, between separators, in characters."""
 
 _SEPARATORS = re.compile(r"[-._~:,=+/]")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9._~:,=+/-]+", re.ASCII)
 _ASP_NET = re.compile(r"\((?:[A-Z]\([^()/]{8,}\))+\)", re.IGNORECASE)
-"""A segment in which ASP.NET keeps sessions of visitors without cookies: "(S(lit3py55t21z5v55vlm25s55))"."""
+"""An ASP.NET path segment for sessions without cookies: "(S(lit3py55t21z5v55vlm25s55))"."""
 
 
 def is_random(segment: str) -> bool:
@@ -45,27 +45,27 @@ def is_random(segment: str) -> bool:
     pieces = _SEPARATORS.split(text)
     if any(len(piece) >= _SHORTEST_PIECE and _is_mixed(piece) for piece in pieces):
         return True
-    # In base64 for URLs, hyphens and underscores stand anywhere. Words have no capitals and digits within.
+    # URL-safe base64 has hyphens and underscores anywhere. Words contain no capitals or digits inside.
     whole = "".join(pieces)
     cases = re.search("[a-z]", whole) and re.search("[A-Z]", whole) and re.search("[0-9]", whole)
     return bool(cases) and _turns(whole) * 2.5 >= len(whole)
 
 
 def _is_mixed(piece: str) -> bool:
-    """Return whether letters and digits, or capitals and small letters, take turns as they do in no word."""
+    """Return whether letters and digits, or capitals and lowercase letters, alternate more often than in words."""
     has_digits = any(each.isdigit() for each in piece)
-    # A name such as "getUserAccountDetails" has a turn each few letters, and no digits.
+    # A name such as "getUserAccountDetails" changes case every few letters, but has no digits.
     return _turns(piece) * (4 if has_digits else 2.5) >= len(piece)
 
 
 def _turns(piece: str) -> int:
-    """Return how often a digit, a capital and a small letter follow another kind."""
+    """Return the number of changes between digits, capitals and lowercase letters."""
     kinds = ["0" if each.isdigit() else "A" if each.isupper() else "a" for each in piece]
     return sum(first != second for first, second in pairwise(kinds))
 
 
 def drop_session_segments(path: str) -> str:
-    """Return a path without known session ids in it: `;jsessionid=` and the like, and ASP.NET's segments."""
+    """Return a path without known session ids: parameters such as `;jsessionid=`, and ASP.NET segments."""
     segments = [_drop_parameters(each) for each in path.split("/") if not _ASP_NET.fullmatch(unquote(each))]
     return "/".join(segments)
 
@@ -77,17 +77,17 @@ def _drop_parameters(segment: str) -> str:
 
 
 def is_session_parameter(name: str) -> bool:
-    """Return whether a parameter of a URL holds a session's id, by its name."""
+    """Return whether a URL parameter of this name contains a session id."""
     return is_listed(unquote(name), SESSION_PARAMETERS)
 
 
 def replace_random(path: str, replace: Callable[[str], str] = lambda _segment: "*") -> str:
-    """Return a path with something else in place of each random segment."""
+    """Replace each random segment of a path."""
     return "/".join(replace(each) if is_random(each) else each for each in path.split("/"))
 
 
 def clean_url(url: str, replace: Callable[[str], str] = lambda _segment: "*") -> str:
-    """Return a URL without known session ids, and with something else in place of each random segment."""
+    """Remove known session ids from a URL, and replace each random segment."""
     scheme, mark, rest = url.partition("://")
     if not mark:
         return url

@@ -1,8 +1,8 @@
-"""Values of variables at run time: found in order, all of them before anything runs, and shown nowhere.
+"""Values of variables, resolved before a run starts and never shown.
 
-Rule: a value comes from the first of these that has it: what was passed, the environment, a callable. A value of
-the environment is for the origins that it was recorded on, or that the environment lists for it. A name that none
-of them has is an error, together with all other such names. No value is in a `repr`, a message or a log.
+Rule: a value comes from the caller, else from the environment, else from a callable. A value from the
+environment is valid for the origins where it was recorded, and for the origins that the environment lists for
+it. One error names all missing variables. No `repr`, message or log contains a value.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
 from cdpengine.errors.texts import MARK, is_secret_parameter
 
 ENVIRONMENT_PREFIX = "CDPENGINE_VAR_"
-"""What a variable's name has before it in the environment, in capitals: CDPENGINE_VAR_PASSWORD."""
+"""Prefix of a value in the environment. The variable's name follows in capitals: CDPENGINE_VAR_PASSWORD."""
 
 ORIGINS_PREFIX = "CDPENGINE_ORIGINS_"
-"""The same for the origins, separated by blanks, where a value may be used beside those of its recording."""
+"""Prefix of the additional origins where a value may be used. The origins are separated by spaces."""
 
 LONGEST_VALUE = 1_000_000
-"""Characters of a value."""
+"""Maximum length of a value, in characters."""
 
 AskForSecret = Callable[[str], Awaitable[str | None]]
-"""Gets the name of a variable and answers with its value; None where it has none."""
+"""A callable that returns the value of the named variable, or None."""
 
 
 @attrs.frozen
 class Values:
-    """The values of variables, by name. `sensitive` names those that are shown nowhere.
+    """The values of variables, by name. The values of `sensitive` variables are never shown.
 
-    Its `repr` has the names only.
+    The `repr` contains no values.
     """
 
     _values: Mapping[str, str] = attrs.field(repr=False)
@@ -46,15 +46,15 @@ class Values:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that have values, in alphabetical order."""
+        """The names of the variables, in alphabetical order."""
         return tuple(sorted(self._values))
 
     def reveal(self) -> dict[str, str]:
-        """Return the values themselves, by name, for what has to find them in texts."""
+        """Return the values by name, for code that searches for them in strings."""
         return dict(self._values)
 
     def fill(self, template: str) -> str:
-        """Return the text of a template; see `cdpengine.cache.fill`."""
+        """Return a filled-in template; see `cdpengine.cache.fill`."""
         return fill(template, self._values)
 
     def fill_request(self, request: ActRequest) -> ActRequest:
@@ -63,14 +63,14 @@ class Values:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether a value that is not empty is sensitive."""
+        """Whether a sensitive value is not empty."""
         return any(self._values.get(name) for name in self.sensitive)
 
     def hide(self, text: str, *, everything: bool = False) -> str:
-        """Return a text with `***` in place of each value that is sensitive, or of every value.
+        """Replace each sensitive value, or every value, in a string by `***`.
 
-        That is: as the value is written, with its white space collapsed, as it is quoted in JSON and in a
-        snapshot, and as it stands in a URL.
+        This covers the forms of a value: verbatim, with collapsed white space, quoted in JSON or a snapshot,
+        and encoded in a URL.
         """
         hidden = self._values if everything else self.sensitive
         secrets = {value for name in hidden if (value := self._values.get(name))}
@@ -81,7 +81,7 @@ class Values:
 
 
 def forms_of(value: str) -> Iterator[str]:
-    """Yield the forms in which a value stands in texts."""
+    """Yield the forms of a value in strings."""
     yield value
     yield (collapsed := " ".join(value.split()))
     for each in (value, collapsed):
@@ -95,11 +95,11 @@ _SECRET_WORDS = frozenset({"code", "csc", "cvc", "cvv", "iban", "otp", "pass", "
 _OF_PLAIN_CODES = frozenset(
     {"area", "color", "country", "currency", "language", "post", "postal", "product", "zip"}
 )
-"""Words that make a variable sensitive, and those before "code" that make it none."""
+"""Words that make a variable sensitive, and words before "code" that make the code harmless."""
 
 
 def is_sensitive_name(name: str) -> bool:
-    """Say whether a variable is sensitive by its name: a password, a code, a token, a card's number."""
+    """Return whether a name is that of a sensitive variable: a password, a code, a token, a card number."""
     words = name.lower().split("_")
     if any(
         word in _SECRET_WORDS and not (word == "code" and before in _OF_PLAIN_CODES)
@@ -110,7 +110,7 @@ def is_sensitive_name(name: str) -> bool:
 
 
 def taken_from_environment(values: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the names whose value is that of the environment."""
+    """Return the names whose value equals the value in the environment."""
     return tuple(
         name
         for name in names
@@ -119,9 +119,9 @@ def taken_from_environment(values: Mapping[str, str], names: Iterable[str]) -> t
 
 
 def is_permitted(name: str, recorded: Collection[str], origin: str | None) -> bool:
-    """Say whether a value of the environment may be used at an origin.
+    """Return whether an origin may receive a value from the environment.
 
-    recorded: the variables whose values were the environment's when the entry was recorded there.
+    recorded: the variables whose values came from the environment when the entry was recorded at this origin.
     """
     if name in recorded:
         return True
@@ -143,17 +143,19 @@ async def resolve_values(
     ask: AskForSecret | None = None,
     sensitive: Iterable[str] = (),
 ) -> Values:
-    """Return values for all of these variables.
+    """Return the values of all these variables.
 
-    values: looked at first.
-    environment: looked at next, for CDPENGINE_VAR_ and the name in capitals; without, that of the process.
-    permitted: says of a name whether the value of the environment may be used.
-    ask: an async callable that is asked for what is still missing, one name after the other. One that raises has
-        no value.
-    sensitive: names whose values are hidden; those that `is_sensitive_name` says, and what `ask` gave, are too.
+    values: the first source.
+    environment: the second source, by default the environment of the process. Its names are CDPENGINE_VAR_
+        and the variable's name in capitals.
+    permitted: returns whether the environment's value of this variable may be used.
+    ask: the third source: an async callable, called for one name after another. If it raises, the variable
+        has no value.
+    sensitive: variables whose values are hidden. Values from `ask` and of sensitive names
+        (`is_sensitive_name`) are hidden as well.
 
-    Raises UndefinedVariablesError with all names that have no value, and InvalidArgumentError for a value that is
-    no text or too long.
+    Raises UndefinedVariablesError with the names of all missing variables, and InvalidArgumentError for a
+    value that is not a string or is too long.
     """
     variables = os.environ if environment is None else environment
     found: dict[str, str] = {}

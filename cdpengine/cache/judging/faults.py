@@ -1,8 +1,9 @@
 """Faults: why a run stopped, and whether that speaks against its entry. Pure.
 
-Rule: an entry is to blame only for "changed": the page could be reached, and an element of a step is not there, is
-not surely the same, cannot be acted on, or the step led to something else. All other faults are those of the
-caller, of the server or of the browser: the same entry works with other values, or at another time.
+Rule: an entry is to blame only for "changed": the page could be reached, and an element of a step is not
+there, is not surely the same, cannot be acted on, or the step led to something else. All other faults are
+those of the caller, of the server or of the browser: the same entry works with other values, or at another
+time.
 """
 
 from __future__ import annotations
@@ -71,24 +72,24 @@ _LOADING = (Navigate, NewTab, Back, Forward, Reload, Download)
 
 
 def describe_rule(failures: int) -> str:
-    """Return the rule by which an entry is not used any more, as text. `failures` is the option of that name."""
+    """Describe the rule for disabling an entry. `failures` is the option of the same name."""
     return _RULE.format("1 failed run" if failures == 1 else f"{failures} failed runs")
 
 
 def read_tone(message: str) -> Tone:
-    """Return whether a message says that something went wrong, or well."""
+    """Classify a message as an error, a success or neither."""
     if _ERROR.search(message):
         return "error"
     return "success" if _SUCCESS.search(message) else "plain"
 
 
 def is_mistake(fault: Fault | None) -> bool:
-    """Return whether a run stopped for a reason that does not speak against its entry."""
+    """Return whether the fault of a stopped run does not count against its entry."""
     return fault not in (None, "changed")
 
 
 def judge_error(error: EngineError) -> Fault:
-    """Return the fault of an error that was raised while elements were looked for, or a condition waited for."""
+    """Return the fault of an error during a search for elements or a wait for a condition."""
     if isinstance(error, (SessionGoneError, ConnectionLostError, PageUnresponsiveError)):
         return "ended"
     if isinstance(error, WrongOriginError):
@@ -99,12 +100,12 @@ def judge_error(error: EngineError) -> Fault:
 
 
 def judge_loading(reason: str) -> Fault:
-    """Return the fault of a document that did not load, by Chrome's reason."""
+    """Return the fault for Chrome's reason of a failed load."""
     return "address" if _BAD_ADDRESS.search(reason) else "unreachable"
 
 
 def judge_failure(request: ActRequest, step: Step, failure: Failure) -> Fault:
-    """Return the fault of a request that failed. `request` has the values, `step` their names."""
+    """Return the fault of a failed request. `request` contains the values, `step` the templates."""
     kind = failure.kind
     if kind in _ENDED:
         return "ended"
@@ -126,10 +127,10 @@ def judge_failure(request: ActRequest, step: Step, failure: Failure) -> Fault:
 
 
 def enters_values(step: Step) -> bool:
-    """Return whether a step enters, chooses or goes to a value of the caller."""
+    """Return whether a step enters, selects or navigates to a value of the caller."""
     return bool(request_variables(step.request))
 
 
 def is_named_by_caller(step: Step) -> bool:
-    """Return whether an element of a step is called after a value of the caller."""
+    """Return whether the name or item of a step's target contains a value of the caller."""
     return any(find_variables(each.name) or find_variables(each.item) for each in step.targets.values())

@@ -1,9 +1,9 @@
-"""Judging: whose fault it is that a step did not lead to what it is to lead to.
+"""The judge: finds the cause when a step does not reach its condition.
 
-Rule: a page that refuses what was entered says so, marks one of the filled fields, or shows the form again. Only
-that is a refusal. A mark on a field that the entry does not fill, and a message of success in other words, are
-signs of a changed page. A page is judged while a condition is waited for, once it is at rest: the engine does not
-wait longer for what a page refused.
+Rule: a page refuses input by an error message, by a mark on a filled field, or by showing the form again.
+Only these are refusals. A mark on a field that the entry does not fill is a sign of a changed page. So is a
+success message in other words. The judge examines a settled page while the engine waits for the condition.
+After a refusal, the engine stops waiting.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from cdpengine import Page
 
 _DOUBTING = 0.5
-"""Seconds that a condition may take before the page is looked at for a refusal."""
+"""Time before the judge checks the page for a refusal, in seconds."""
 
 _GRACE = 1.0
-"""Seconds in which a page that shows a refusal may still lead to the condition, such as by a timer."""
+"""Time in which a page with a refusal can still reach the condition, for example by a timer. In seconds."""
 
 _SERVER_ERROR = 500
 
@@ -41,7 +41,7 @@ _MOST_SHOWN = 200
 
 @attrs.frozen
 class Verdict:
-    """The fault, and the page's own words or marks for it."""
+    """The fault and its evidence on the page: a message or a mark."""
 
     fault: Fault
     said: str
@@ -49,10 +49,10 @@ class Verdict:
 
 @attrs.define(eq=False)
 class Judge:
-    """Follows a run: which documents have values of the caller, and what the page said before the last step.
+    """The judge of a run. It records the documents that received values, and the signs before each step.
 
-    `latest` are the signs that were read last, `signs` those before the step that is done. `entered` has Chrome's
-    ids of the documents in which a value was entered, `filled` the names of the fields that steps filled.
+    `latest` are the last signs read. `signs` are the signs before the current step. `entered` contains
+    Chrome's ids of the documents that received values. `filled` contains the names of the filled fields.
     """
 
     page: Page
@@ -72,11 +72,11 @@ class Judge:
 
     @property
     def unreachable(self) -> str:
-        """The URL whose document did not load, if the page shows Chrome's error page in its place."""
+        """The URL that failed to load, if the page shows Chrome's error page for it."""
         return self._main[1]
 
     async def begin(self, step: Step) -> None:
-        """Note that a step is about to be done, and what the page says before it."""
+        """Prepare for a step: read the signs before it."""
         self._document = self._main[0]
         self._shown = 0 if self._effects is None else len(self._effects.shown)
         if step.after is not None and self.latest.document != self._document:
@@ -89,29 +89,30 @@ class Judge:
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        """Follow the dialogs that the page opens."""
+        """Record the dialogs that the page opens."""
         with self.page._core.target.running.record() as self._effects:  # noqa: SLF001
             yield
 
     @property
     def _alerts(self) -> list[str]:
-        """The texts of the JavaScript alerts since the last step began."""
+        """The messages of the JavaScript alerts since the last step began."""
         dialogs = () if self._effects is None else self._effects.dialogs[self._shown :]
         return [each.message for each in dialogs if each.type == "alert"]
 
     async def lead(
         self, condition: PostCondition, still_there: Callable[[], Awaitable[bool]], seconds: float
     ) -> tuple[Fault, str] | None:
-        """Wait for what a step leads to; return why it does not come, None where it came.
+        """Wait for the condition of a step. Return the fault and the reason if it is not reached, otherwise None.
 
-        still_there: whether the page has the elements of the step. Raises as `wait_for_condition`,
-        but not for the time.
+        still_there: returns whether the page has the elements of the step.
+
+        Raises the errors of `wait_for_condition` except DeadlineExceededError.
         """
         verdicts: list[Verdict] = []
         late = ""
 
         async def doubt() -> None:
-            with suppress(EngineError):  # the wait itself fails where the page is gone
+            with suppress(EngineError):  # if the page is gone, the wait itself fails
                 verdicts.append(await self._watch(still_there))
                 waiting.cancel()
 
@@ -133,7 +134,7 @@ class Judge:
         return verdict.fault, f"{refused}{verdict.said}; waited for {waited}"
 
     async def _watch(self, still_there: Callable[[], Awaitable[bool]]) -> Verdict:
-        """Return the verdict once the page refuses and nothing changes any more."""
+        """Return the verdict when the page refuses the step and no longer changes."""
         target = self.page._core.target  # noqa: SLF001
         with trio.move_on_after(_DOUBTING):
             await target.wait_for(lambda: bool(self.unreachable))
@@ -154,9 +155,10 @@ class Judge:
     async def judge(
         self, still_there: Callable[[], Awaitable[bool]], *, at_end: bool = False
     ) -> Verdict | None:
-        """Return whether the page refused the last step; None for a page that is another one, or that may go on.
+        """Return the verdict on the last step, or None for a different page or one that can still continue.
 
-        still_there: whether the page has the elements of the step. at_end: nothing more is waited for.
+        still_there: returns whether the page has the elements of the step.
+        at_end: whether the wait for the condition is over.
         """
         if self.unreachable:
             return Verdict("unreachable", f"{shown_url(self.unreachable)} did not load")
@@ -188,7 +190,7 @@ class Judge:
         return None if messages else self._refusal("it stays as it was, without a message")
 
     async def judge_missing(self, still_there: Callable[[], Awaitable[bool]]) -> Verdict | None:
-        """Return why an element is missing, if it is not because the page is another one."""
+        """Return why an element is missing, or None if the page is a different one."""
         if not self.unreachable and not self._document:
             signs = await self.read()
             if signs.status >= _SERVER_ERROR:
@@ -197,7 +199,7 @@ class Judge:
         return await self.judge(still_there)
 
     async def read(self) -> Signs:
-        """Return what the page's own document shows now."""
+        """Return the current signs of the page's main document."""
         with suppress(EngineError):
             probed = await probe_page(self.page, {}, signs=True)
             if probed is not None and probed.signs is not None:
@@ -212,13 +214,13 @@ _ENTERING = frozenset({"fill", "type", "select", "check", "upload"})
 
 
 async def nothing_there() -> bool:
-    """Return False, for a step whose elements are known to be missing."""
+    """Return False: a `still_there` for steps whose elements are missing."""
     await trio.lowlevel.checkpoint()
     return False
 
 
 def describe_condition(condition: PostCondition, values: Values) -> str:
-    """Return what a condition waits for, in words."""
+    """Describe a condition in words."""
     parts = [] if condition.url is None else [f"the address {shown_url(condition.url)}"]
     for text, ending in ((condition.text, ""), (condition.text_gone, " to be gone")):
         parts += [] if text is None else [f"the text {values.fill(text)[:_MOST_SHOWN]!r}{ending}"]

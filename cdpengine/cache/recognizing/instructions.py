@@ -1,7 +1,8 @@
-"""Instructions: whether a sentence asks for an action, or only speaks about it. Pure.
+"""Detection of instructions: whether a sentence requests an action or only mentions it. Pure.
 
-Rule: only an instruction acts. A question, a negation, a condition, and a word that names a part of a page ("the
-login page") ask for nothing. A polite question ("could you log in?") is an instruction. In doubt nothing acts.
+Rule: only an instruction causes an action. Questions, negations, conditions and names of page parts ("the
+login page") are no instructions. A polite question ("could you log in?") is one. In doubt, a sentence is no
+instruction.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ NEGATIONS = (
     "不要", "不用", "不需要", "无需", "无须", "别", "没有", "没", "不", "取消", "避免", "勿", "无法", "没法",
     "禁止", "拒绝", "忘记", "忘了",
 )  # fmt: skip
-"""Words that turn a phrase right behind them into its opposite; a few words may stand between."""
+"""Words that negate the following phrase. A few other words can come between them."""
 
 _HAN = r"\u3400-\u9fff"
 CLAUSE = re.compile(
     r"[,，。；;!！?？\n]|\.(?=\s|$)|\b(?:and|then|but|after|before)\b|然后|再|并|之后|但|接着", re.IGNORECASE
 )
-"""The ends of clauses."""
+"""Clause boundaries."""
 
 _SENTENCE = re.compile(r"[。！？；\n]|[.!?;]+(?=\s|$)")
 
@@ -71,9 +72,9 @@ _ASKS_IN_CHINESE = re.compile(
 
 
 def _is_question(sentence: str, place: int, ending: str, *, content: bool) -> bool:
-    """Return whether a sentence asks, instead of instructing, by the phrase at `place`.
+    """Return whether a sentence is a question rather than an instruction. `place` is the position of the phrase.
 
-    `content`: what follows the phrase is content, and its words do not count.
+    `content`: the words after the phrase are content and do not count.
     """
     if _POLITE.match(sentence):
         return False
@@ -85,7 +86,7 @@ def _is_question(sentence: str, place: int, ending: str, *, content: bool) -> bo
     return bool(re.search("[?？]", ending) or _ASKS_IN_CHINESE.search(sentence))
 
 
-# --- what stands before and behind a phrase --------------------------------------------------------------------
+# --- the words before and after a phrase -----------------------------------------------------------------------
 
 _DESCRIBES = _compile(
     r"\b(?:screenshot|screen\s+shot|picture|photo|capture|describe|summari[sz]e|explain|read|inspect|analy[sz]e"
@@ -118,7 +119,7 @@ _CONDITION = _compile(
     r"^\s*(?:(?:and|but|or|so)\s+)?(?:if|unless|in\s+case|whenever)\b"
     r"|^\s*(?:如果|假如|要是|万一|一旦|除非)(?!.*(?:就|则|请|那么))"
 )
-"""The beginning of a clause whose phrases are a condition: "if the site wants you to log in, stop"."""
+"""The start of a conditional clause: "if the site wants you to log in, stop"."""
 _NOUNS = (
     "page, screen, form, button, link, fields?, box, bar, icon, dialog, window, view, tab, menu, panel, section, "
     "results?, filters?, feature, function, options?, requirements?, errors?, attempts?, session, process, flow, "
@@ -150,9 +151,10 @@ _LOOK = _compile(
 
 
 def is_instruction(text: str, start: int, end: int, *, content: bool = False, place: bool = False) -> bool:
-    """Return whether the phrase at these characters asks for what it names.
+    """Return whether the phrase from `start` to `end` is an instruction.
 
-    content: what follows the phrase is content. place: it names a part of the site that can be opened.
+    content: the words after the phrase are content.
+    place: the phrase names a part of the site that a user can open.
     """
     from_, to, ending = _sentence_around(text, start, end)
     if _is_question(text[from_:to], start - from_, ending, content=content):
@@ -174,9 +176,9 @@ def is_instruction(text: str, start: int, end: int, *, content: bool = False, pl
 
 
 def asks_nothing(text: str, spoken_of: list[tuple[int, int]]) -> bool:
-    """Return whether no clause of a text asks for anything: each is a question, or only speaks of something.
+    """Return whether no clause contains an instruction: each is a question or a mere mention.
 
-    spoken_of: the phrases that are no instruction.
+    spoken_of: (start, end) of each phrase that is no instruction.
     """
     begin = 0
     found = False
@@ -194,7 +196,7 @@ def asks_nothing(text: str, spoken_of: list[tuple[int, int]]) -> bool:
 
 
 def _sentence_around(text: str, start: int, end: int) -> tuple[int, int, str]:
-    """Return where the sentence around these characters begins and ends, and its punctuation."""
+    """Return the start, the end and the punctuation of the sentence that contains this range."""
     from_, to, ending = 0, len(text), ""
     for pause in _SENTENCE.finditer(text):
         if pause.end() <= start:

@@ -1,7 +1,7 @@
-"""Masking: a model gets names of variables in place of their values: "log in as ${username}". Pure.
+"""Masking of variable values in the input of a model: "log in as ${username}". Pure.
 
-Rule: what a planner or a classifier receives has no value of a variable in it: not in the sentence, not in the
-address, and not in the snapshot, which shows what was entered before. The names are those that a plan uses.
+Rule: the input of a planner or a classifier contains no value of a variable. This applies to the sentence,
+the address and the snapshot, which shows earlier input. The names are the variables of a plan.
 """
 
 from __future__ import annotations
@@ -22,21 +22,24 @@ from cdpengine.cache.recognizing.variable_rules import QUOTED, VARIABLE_RULES
 from cdpengine.cache.variables import forms_of, is_sensitive_name
 
 SHORTEST = 3
-"""Characters of a value that is masked within a snapshot's texts. A field that holds a shorter one is masked."""
+"""Minimum length of a value that is masked within a snapshot's strings, in characters.
+
+A field whose whole value is shorter is masked as well.
+"""
 
 UNNAMED = "..."
-"""What stands in place of a text that is no value of a variable with a name."""
+"""Replacement for a masked string without a variable name."""
 
 _KEPT_IN_LINES = re.compile(r"^\s*- [\w-]+|\[ref=e\d+\]", re.MULTILINE)
-"""What of a snapshot's text is the engine's own: roles and refs."""
+"""The engine's own parts of a snapshot's text: roles and refs."""
 
 _MASKED = re.compile(r"\$\{\w+\}")
 
 
 def mask_goal(goal: str, scenario: str, known: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Return a goal for a planner, and the values of the variables in it.
+    """Return a masked goal for a planner, and the values of its variables.
 
-    These are the known values, and the secrets that the goal says beside the variables of its scenario.
+    The values are the known ones, and the secrets that the rules of any scenario find in the goal.
     """
     said, wrong = _said_values(goal, scenario)
     secret = {name: value for name, value in said.items() if is_sensitive_name(name)}
@@ -45,7 +48,10 @@ def mask_goal(goal: str, scenario: str, known: Mapping[str, str]) -> tuple[str, 
 
 
 def mask_for_classifier(sentence: str, known: Mapping[str, str], *, searches: bool) -> str:
-    """Return a sentence for a classifier, also without what is in quotes. `searches`: it looks for something."""
+    """Return a masked sentence for a classifier, without quoted strings.
+
+    `searches`: whether the sentence requests a search.
+    """
     said, wrong = _said_values(sentence, "search" if searches else None)
     masked = _mask(sentence, [said, known], wrong)
 
@@ -62,9 +68,9 @@ def mask_address(url: str, known: Mapping[str, str]) -> str:
 
 
 def _said_values(sentence: str, scenario: str | None) -> tuple[dict[str, str], list[str]]:
-    """Return the values that a sentence says by all rules, by names, and texts that cannot be right.
+    """Return the values in a sentence by variable name, and the invalid values. All rules apply.
 
-    The rules of the scenario come first. What is searched for is a value only in the scenario "search".
+    The rules of the scenario come first. A search term is a value only in the scenario "search".
     """
     values: dict[str, str] = {}
     wrong: list[str] = []
@@ -85,13 +91,13 @@ def _mask(sentence: str, known: Iterable[Mapping[str, str]], wrong: Iterable[str
 
 
 def _names_of(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the marks of values by the values; where two variables have one value, the sensitive one's."""
+    """Return the mark of each value. If two variables share a value, the sensitive one's mark wins."""
     ordered = sorted(values, key=is_sensitive_name)
     return {values[name]: f"${{{name}}}" for name in ordered if values[name].strip()}
 
 
 class _Masks:
-    """Replaces texts by marks, the longest first, in any case of letters. Words are not taken apart."""
+    """A replacement of strings by marks, longest first and case-insensitive. Only whole words match."""
 
     def __init__(self, marks: Mapping[str, str]) -> None:
         self._marks = {text.casefold(): mark for text, mark in marks.items()}
@@ -115,7 +121,7 @@ def _expression(text: str) -> str:
 
 
 def mask_snapshot(snapshot: Snapshot, values: Mapping[str, str]) -> Snapshot:
-    """Return a snapshot with `${name}` in place of each value; its refs are the same."""
+    """Return a copy of the snapshot with `${name}` for each value. Refs stay the same."""
     names = _names_of(values)
     if not names:
         return snapshot
@@ -152,7 +158,7 @@ class _SnapshotMasks:
         )
 
     def _mask_lines(self, text: str) -> str:
-        """Return a snapshot's text with its values masked, but for roles and refs."""
+        """Mask the values in a snapshot's text, except in roles and refs."""
         pieces, done = [], 0
         for kept in _KEPT_IN_LINES.finditer(text):
             pieces += [self._anywhere.mask(text[done : kept.start()]), kept[0]]
@@ -186,7 +192,7 @@ class _SnapshotMasks:
 
 @attrs.define(eq=False, slots=False)
 class _MaskedNodes(ShownNodes):
-    """The nodes of a snapshot, masked."""
+    """The masked nodes of a snapshot."""
 
     _unmasked: ShownNodes = attrs.field(kw_only=True)
     _masks: _SnapshotMasks = attrs.field(kw_only=True)
@@ -197,5 +203,5 @@ class _MaskedNodes(ShownNodes):
         return tuple(map(self._masks.mask_node, self._unmasked.data))
 
     def find_with_text(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
-        """Return the ids of the refs that say the text, as `ShownNodes` does; it is searched for in the page."""
+        """Return the ids of the refs with this text, like `ShownNodes`. The search uses the unmasked text."""
         return self._unmasked.find_with_text(wanted, exact, innermost=innermost)

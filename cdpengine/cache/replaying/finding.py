@@ -1,13 +1,17 @@
-"""Finding: a target, as it was described once, is found in a snapshot of today, or it is not. Pure.
+"""The search for a recorded target in a current snapshot. Pure.
 
-Rule: it never gives another element. The element that is given has the role and the frame of the target, and its
-name, or a name that says the same by the tables. What stands around it may have changed, but may not speak against
-it: another dialog, another row of a table, a control of another kind. Where that leaves several that are about as
-good, or one that is not good enough, there is no element, and the reason says why.
+Rule: the search never returns a different element. A match has the target's role and frame. Its name is the
+target's name or a synonym from the tables. Its surroundings may have changed, but must not contradict the
+match. Another dialog, another table row and a control of another kind are contradictions. If several
+candidates are about equally good, or the best is too weak, the search returns no element and a reason.
 
-What is enough. "exact": the same name, the only one as before; or the same `nth` of as many as before, with the
-same surroundings. "healed": the same name, and of several the only one whose surroundings are the same; or another
-name, with evidence of at least `ENOUGH` (`WEIGHTS`), and by `CLEARLY` more than for any other.
+Conditions of a match:
+
+- "exact": the name is the same and unique, as before. Or the element has the same `nth` among as many
+  elements as before, and the same surroundings.
+- "healed": the name is the same, and only one of several elements has the same surroundings. Or the name
+  differs, the evidence reaches `ENOUGH` (`WEIGHTS`), and it exceeds the evidence for any other element by
+  `CLEARLY`.
 """
 
 from __future__ import annotations
@@ -38,13 +42,17 @@ from cdpengine.cache.templates import find_variables
 from cdpengine.cache.variables import Values
 
 MatchLevel = Literal["exact", "healed", "ambiguous", "missing"]
-"""The element as it was; the element, though its name or place changed; several, or one that is not sure; none."""
+"""Quality of a match.
+
+"exact": the unchanged element. "healed": the element with a new name or place. "ambiguous": several
+candidates, or an uncertain one. "missing": no candidate.
+"""
 
 CLEARLY = 20
-"""By how much the evidence for one element has to be above that for the next."""
+"""Minimum lead of the best candidate's score over the second best."""
 
 _LIKE_ROLES = (frozenset({"textbox", "searchbox"}),)
-"""Roles that a redesign exchanges, and that take the same actions."""
+"""Interchangeable roles: a redesign can replace one by the other, and both accept the same actions."""
 
 _MOST_CANDIDATES = 5
 _MANY = 3
@@ -55,7 +63,7 @@ _INTERACTIVE = frozenset(
 
 @attrs.frozen(kw_only=True)
 class Candidate:
-    """An element that may be meant: its ref, what it is, how good it is (0 to 100), and what speaks for it."""
+    """A candidate element. `score` is from 0 to 100, and `reason` is the evidence for it."""
 
     ref: str
     role: str
@@ -66,11 +74,11 @@ class Candidate:
 
 @attrs.frozen(kw_only=True)
 class TargetMatch:
-    """What was found of a target.
+    """The result of a search for a target.
 
-    `ref` is the element's for the levels exact and healed, None else. `score` says how sure it is, from 0 to 100.
-    `candidates` are what else there is, best first. `found` describes the element as it is now, for an entry that
-    is written anew; its templates are kept.
+    `ref` is the element's ref if `level` is "exact" or "healed", otherwise None. `score` is the confidence,
+    from 0 to 100. `candidates` are the other possible elements, best first. `found` describes the current
+    element for a new version of the entry, and keeps the target's templates.
     """
 
     level: MatchLevel
@@ -82,9 +90,9 @@ class TargetMatch:
 
 
 def find_target(snapshot: Snapshot, target: Target, values: Values) -> TargetMatch:
-    """Return what a snapshot of the whole page has of a target.
+    """Find a target in a snapshot of the whole page.
 
-    Raises UndefinedVariablesError where a template of the target has no value.
+    Raises UndefinedVariablesError if a template of the target has no value.
     """
     match = _Search(snapshot, target, values).run()
     if match.ref is not None:
@@ -97,12 +105,12 @@ def find_target(snapshot: Snapshot, target: Target, values: Values) -> TargetMat
 
 
 def is_shown(snapshot: Snapshot, target: Target, values: Values) -> bool:
-    """Say whether a snapshot has an element of the role, the name and the item of a target, in its frame."""
+    """Return whether the target's frame contains an element with the target's role, name and item."""
     return _Search(snapshot, target, values).has_any()
 
 
 def _describe_found(snapshot: Snapshot, ref: str, target: Target) -> Target:
-    """Return the element as it is now. Where the target has templates, they stay: values are not written down."""
+    """Describe the current element. The target's templates replace values, so that no value is stored."""
     found = describe_target(snapshot, ref)
     if find_variables(target.name):
         found = attrs.evolve(found, name=target.name)
@@ -131,7 +139,7 @@ class _Search:
         self.what = f"{target.role} {self.name[:80]!r}" if self.name else f"{target.role} without a name"
 
     def run(self) -> TargetMatch:
-        """Return what is found."""
+        """Return the match."""
         nodes = self.page.nodes
         framed, doubt = self._in_frame(
             [place for place, node in enumerate(nodes) if node.ref is not None and self._can_be(node)]
@@ -149,7 +157,7 @@ class _Search:
         return self._of_another_name(framed, same_role)
 
     def has_any(self) -> bool:
-        """Say whether there is an element of the role, the name and the item."""
+        """Return whether an element has the role, the name and the item."""
         nodes = self.page.nodes
         framed, _ = self._in_frame(
             [
@@ -172,11 +180,11 @@ class _Search:
     # --- frames --------------------------------------------------------------------------------------------
 
     def _in_frame(self, places: Sequence[int]) -> tuple[list[int], str]:
-        """Return those in the target's frame; or why that frame is not known."""
+        """Return the elements in the target's frame, or the reason why the frame is unknown."""
         frames = self.page.frames
         like = {frame for frame, chain in frames.items() if self._is_frame(chain)}
         if len(like) > 1:
-            # A frame that changed its name or address is taken only where none is as it was.
+            # A frame with a new name or address counts only if no frame is unchanged.
             unchanged = {each for each in like if _keys(frames[each]) == _keys(self.target.frames)}
             like = unchanged or like
         found = [place for place in places if self.page.nodes[place].frame in like]
@@ -213,7 +221,7 @@ class _Search:
         if len(same) > 1:
             same = [each for each in same if each.path] or same
         if len(same) > 1 or self.target.twins > 1:
-            # Nothing but its number sets it apart: that counts where there are as many as before.
+            # Only the number distinguishes the element. The number counts if the total is the same as before.
             same = [each for each in same if len(named) == alike and each.place == in_place and each.path]
         if len(same) == 1:
             if len(named) == alike and same[0].place == in_place:
@@ -225,7 +233,7 @@ class _Search:
         return self._stop("ambiguous", f"{reason}; none has surely the surroundings that it had", named)
 
     def _all_around_is_new(self, named: Sequence[int]) -> TargetMatch:
-        """Decide about the only one of its name, around which nothing is as it was: it may be another one."""
+        """Decide about a unique name with entirely new surroundings: the element can be a different one."""
         if (renamed := self._renamed_in_its_part(named)) is not None:
             return renamed
         if instead := self._of_its_meaning(named[0]):
@@ -234,7 +242,10 @@ class _Search:
         return self._stop("ambiguous", f"{self.what} is there, but nothing around it is as it was", named)
 
     def _renamed_in_its_part(self, named: Sequence[int]) -> TargetMatch | None:
-        """Return the one of another name in the part that it was in, where those of its name are surely others."""
+        """Return the renamed element in the target's part of the page.
+
+        The elements in `named` have the target's name but are known to be different elements.
+        """
         role = self.target.role
         framed, _ = self._in_frame(
             [place for place, node in enumerate(self.page.nodes) if node.ref is not None]
@@ -248,7 +259,7 @@ class _Search:
         return match if together or self._same_within(self.page.within(place)) else None
 
     def _of_its_meaning(self, named: int) -> list[int]:
-        """Return those of another name that says the same."""
+        """Return the elements whose name is a synonym of the target's name."""
         node = self.page.nodes[named]
         others = [
             place
@@ -262,7 +273,7 @@ class _Search:
         ]
 
     def _related(self, places: Iterable[int]) -> list[Evidence]:
-        """Return the evidence for those whose name says the same in other words, or more of it."""
+        """Return the evidence for elements whose name is a synonym of the target's name or overlaps it."""
         names = [(place, self.page.nodes[place].name[:LONGEST_NAME]) for place in places]
         relations = [(place, relate_names(self.name, name)) for place, name in names]
         return [
@@ -272,11 +283,11 @@ class _Search:
         ]
 
     def _of_the_same_place(self, possible: Sequence[Evidence], named: Sequence[int]) -> list[Evidence]:
-        """Return those of the same name whose surroundings set them apart as they did."""
+        """Return the elements of the same name that the recorded surroundings still distinguish."""
         if self.item:
             return [each for each in possible if each.item]
         if len(named) < self.target.alike:
-            # Some of those alike are gone: the rest have moved up, and may have the neighbours that it had.
+            # Some elements are gone. The remaining ones moved up and can have the target's former neighbours.
             alone = [each for each in possible if each.alone_within and self.target.twins == 1]
             return [each for each in alone if each.before or each.after or each.together]
         return [each for each in possible if each.between or (each.alone_within and self.target.twins == 1)]

@@ -1,9 +1,9 @@
-"""Probing: the targets of a step are looked for on the page itself, without a snapshot of it.
+"""A fast search for a step's targets in the page itself, without a snapshot.
 
-Rule: it says yes or nothing. An element is given only where a snapshot would give it as "exact", too: it is the
-only one of its role and name that is drawn in the page's own document, it was the only one, and what is around it
-does not speak against it. The rest (several, none, a frame, a part of a list) is left to a snapshot. What it
-gives has a ref, as if a snapshot had shown it.
+Rule: the probe returns an element only if a search in a snapshot would also return it as "exact". The element
+is the only drawn element of its role and name in the page's main document. It was unique before, and its
+surroundings do not contradict the match. All other cases need a snapshot: several elements, no element, a
+frame, a list item. Found elements get refs, just like the elements of a snapshot.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ ELEMENTS: Mapping[str, str] = {
     "tab": "[role]",
     "menuitem": "[role]",
 }
-"""Which elements can have a role, as CSS; all of them, or some that are alike would not be counted."""
+"""CSS selectors of all elements that can have a role. They are complete, because the probe counts elements."""
 
 COUNTED = (
     "form, button, summary, input, textarea, select, a, area, h1, h2, h3, h4, h5, h6, "
     "[contenteditable], [role]"
 )
-"""Which elements can have one of the roles that `PageFeatures` counts."""
+"""A CSS selector of the elements that can have one of the roles that `PageFeatures` counts."""
 
 _FIELDS = frozenset(
     {
@@ -93,9 +93,9 @@ class _Told(msgspec.Struct):
 
 @attrs.frozen(kw_only=True)
 class Probed:
-    """What a probe saw: the ref of each element that is sure, by the name of its target; and counts of roles.
+    """The result of a probe: refs of certain elements by the name of their target, and counts of roles.
 
-    `signs`: None where the document was not asked.
+    `signs` is None if the probe did not query the document.
     """
 
     refs: Mapping[str, str]
@@ -105,10 +105,10 @@ class Probed:
 
 @attrs.frozen(kw_only=True)
 class Signs:
-    """What a document shows about what was done in it.
+    """The feedback that a document shows after a step.
 
-    `messages` are its alerts, statuses and texts that are called an error, by their kind; `invalid` the names of
-    the fields that are marked as invalid. `status` is that of the server's answer, 0 if it is not known.
+    `messages` are alerts, statuses and error messages, with their kinds. `invalid` are the names of the
+    fields that are marked as invalid. `status` is the HTTP status of the document, or 0 if it is unknown.
     `document` is Chrome's id of the document.
     """
 
@@ -141,9 +141,9 @@ class WantedElement:
 async def probe_page(
     page: Page, wanted: Mapping[str, WantedElement], *, counted: bool = False, signs: bool = False
 ) -> Probed | None:
-    """Look for elements in the page's own document. None where the document went away meanwhile.
+    """Search the page's main document for elements. Return None if the document goes away meanwhile.
 
-    Raises SessionGoneError, and as `Session.call`. It has no deadline of its own.
+    The caller sets the deadline. Raises SessionGoneError and the errors of `Session.call`.
     """
     asked = {slot: each for slot, each in wanted.items() if each.can_be_probed}
     if not asked and not counted and not signs:
@@ -164,7 +164,7 @@ async def probe_page(
     except DocumentGone:
         return None
     except EvaluationFailedError:
-        return None  # a page of XML, or one that changed what the probe stands on: a snapshot is taken
+        return None  # an XML page, or one that changed the built-in functions: the caller takes a snapshot
     sure = {
         slot: number
         for (slot, each), found, number in zip(asked.items(), told.elements, numbers, strict=True)
@@ -185,19 +185,19 @@ async def probe_page(
 
 
 _GROUP = "cdpengine.probe"
-"""The remote objects that live as long as a document is probed."""
+"""The object group of the probes. Its objects live as long as the engine probes a document."""
 
 _LOOK = own("function (wanted, counted) { return this.look(wanted, counted); }")
 _DROP = own("function () { this.drop(); }")
 
 _probes: WeakKeyDictionary[Session, dict[str, tuple[str, RemoteHandle]]] = WeakKeyDictionary()
-"""The probe of each frame's document, with the document's loader id: made once, as a page is probed many times."""
+"""The cached probe of each frame's document, with the document's loader id. Pages are probed many times."""
 
 
 async def _ask(
     page: Page, frame: Frame, request: list[dict[str, Any]], counted: str | None
 ) -> tuple[_Told, list[int | None]]:
-    """Have the probe look. Raises DocumentGone, EvaluationFailedError, and as `Session.call`."""
+    """Run the probe. Raises DocumentGone, EvaluationFailedError and the errors of `Session.call`."""
     known = _probes.setdefault(frame.session, {})
     loader_id, handle = known.get(frame.id, ("", None))
     try:
@@ -218,7 +218,7 @@ async def _ask(
 
 
 def forget_page(page: Page) -> None:
-    """Let go of what probes keep in the page's own document, and follow it no longer. Not waited for."""
+    """Release the objects of probes in the page's main document, without waiting for the release."""
     frame = page._core.target.frames.main  # noqa: SLF001
     loader_id, handle = _probes.get(frame.session, {}).get(frame.id, ("", None))
     if handle is not None and loader_id == frame.loader_id:
@@ -238,7 +238,7 @@ def _probe() -> str:
 
 
 def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
-    """Say whether a page has as many forms, buttons, links, headings and fields as is remembered of it."""
+    """Return whether the page's numbers of forms, buttons, links, headings and fields equal the recorded ones."""
     counts: Counter[str] = Counter()
     for role, count in roles.items():
         counts[role_name(role)] += count
@@ -253,7 +253,7 @@ def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
 
 
 def _is_sure(wanted: WantedElement, found: _Found) -> bool:
-    """Say whether what is around the only one of its role and name lets it be taken without more ado."""
+    """Return whether the surroundings of a unique element confirm it without a snapshot."""
     target = wanted.target
     around = [(role_name(role), name) for role, name in found.around]
     dialogs = [name for role, name in around if role in DIALOGS]
@@ -276,7 +276,7 @@ def _is_sure(wanted: WantedElement, found: _Found) -> bool:
 
 
 def _give_ref(page: Page, frame: Frame, wanted: WantedElement, number: int, renderer: str | None) -> str:
-    """Return the ref of an element: the one that it has, or a new one."""
+    """Return the existing ref of an element, or a new one."""
     role = wanted.target.role
     node = Node(role, kind_of(role), wanted.name, backend_node_id=number)
     document = Document(
@@ -288,5 +288,5 @@ def _give_ref(page: Page, frame: Frame, wanted: WantedElement, number: int, rend
     )
     table = page._core.refs  # noqa: SLF001
     ref = table.assign([document], partial=True)[node]
-    table.give({ref.id: ref})  # it was looked for by its name
+    table.give({ref.id: ref})  # the search was by name
     return ref.id
