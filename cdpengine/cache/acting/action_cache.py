@@ -161,9 +161,9 @@ class ActionCache:
         """Learn a scenario from the actions on the page during the block, by a program or a person.
 
         scenario: its name, such as "login".
-        variables: values by name. If an action enters, selects or navigates to a value, the entry stores
-            the variable. A secret without a variable becomes a new variable. Without a key, so does all
-            typed input, and `Learning.notice` announces this from the start.
+        variables: values by name. If an action enters a value, selects it or navigates to it, the entry
+            stores the variable. A secret without a variable becomes a new variable. Without an encryption
+            key, all typed input becomes variables, and `Learning.notice` reports this from the start.
         level: the scope of the entry. description, tags, variant: stored with the entry.
         page_type: selects the thresholds for changes of the page.
 
@@ -196,7 +196,7 @@ class ActionCache:
             )
             learning.entry = await self._store.put(named, replace_narrower=True)
 
-    # --- using -----------------------------------------------------------------------------------------------
+    # --- replay ----------------------------------------------------------------------------------------------
 
     async def execute(
         self,
@@ -210,13 +210,13 @@ class ActionCache:
     ) -> ExecutionReport:
         """Replay an entry on the page and return the report.
 
-        scenario_or_key: a scenario, for the entry at the page's address; or the key or the id of an entry.
+        scenario_or_key: a scenario, or the key or id of an entry. A scenario selects by the page's address.
         variables: values by name. Missing values come from the environment (CDPENGINE_VAR_) and from `ask`.
-        variant: the only variant to try. By default, the variant with the best match to the page comes first.
+        variant: the only variant to try. By default, the best match to the page comes first, then the others.
         from_index, to_index: the range of steps to replay, as in a slice.
         dry_run: finds the elements without acting on them.
         force: continues even if the page as a whole has changed. The replay still checks each element.
-        actor: performs the steps, within its limits. By default, an unlimited actor for the whole browser.
+        actor: performs the steps, within its limits. By default, the program's actor for the whole browser.
         confirm: asks a person before a step that sends, pays or deletes. An async callable, or a callable
             for a thread, that gets a `Confirmation` and returns True to confirm. Any other result, and no
             answer within 120 s, ends the run as `refused`.
@@ -366,7 +366,7 @@ class ActionCache:
             self._store, self._config, page, entries, resolve, deadline=deadline, **options
         )
 
-    # --- what there is ---------------------------------------------------------------------------------------
+    # --- entries ---------------------------------------------------------------------------------------------
 
     async def get(self, key_id: str) -> CacheEntry | None:
         """Return the entry with this id, even if it has expired. Return None if it does not exist."""

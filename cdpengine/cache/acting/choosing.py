@@ -1,8 +1,8 @@
 """Choosing: selection of a scenario's entry by the given variables and the page.
 
 Rule: an entry must use every given variable. A flow without a variable for the user's name would log in as
-the user of the recording, whatever name the caller gives. Among variants, the one with the best match to
-the page comes first.
+the user of the recording, whatever name the caller gives. Among variants, the best match to the
+page comes first.
 """
 
 from __future__ import annotations

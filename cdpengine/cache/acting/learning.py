@@ -1,8 +1,8 @@
 """Learning: conversion of a recording to an entry with an address, a name and a cost.
 
-Rule: an entry begins at the first address of its recording. If the recording begins with a navigation from a
-blank page, the entry begins at the target of that navigation, and a replay can start on any page. A repair
-keeps the steps that still work.
+Rule: an entry begins at the first address of its recording. A recording that starts on a blank page begins
+at the target of its first navigation. A replay of such an entry can start on any page. A repair keeps the
+steps that still work.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def repair_entry(
 ) -> CacheEntry:
     """Return an entry of the kept steps, followed by the recorded ones."""
     names = tuple(sorted({*before.key.variables, *recording.variables}))
-    share = len(kept) / len(before.steps)  # the cost of learning the steps that are kept
+    share = len(kept) / len(before.steps)  # the kept share of the learning cost
     return make_entry(
         attrs.evolve(before.key, variables=names),
         (*kept, *recording.steps),

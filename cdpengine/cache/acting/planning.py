@@ -113,9 +113,10 @@ Resolve: TypeAlias = Callable[[Iterable[str]], Awaitable[Values]]
 class PlanLimits:
     """Limits of a plan.
 
-    actor: performs the requests, within its limits. origins: allowed origins for sensitive values, in
-    addition to the origin of the current page; in a blank tab, that of the first page. confirming: asks a
-    person before critical steps; a "no" ends the plan.
+    actor: performs the requests, within its limits.
+    origins: further origins where sensitive values are allowed. The current page's origin is always allowed.
+        In a blank tab, the origin of the first page counts.
+    confirming: asks a person before critical steps. A "no" ends the plan.
     """
 
     actor: Actor | None = None
@@ -161,7 +162,7 @@ async def _follow(doing: _Doing, goal: str, planner: Planner, resolve: Resolve, 
         with trio.move_on_at(min(deadline, trio.current_time() + ANSWERING)) as asking:
             try:
                 answer: object = await planner(goal, snapshot)
-            except Exception as error:  # noqa: BLE001 - a caller's own code; the report says so
+            except Exception as error:  # noqa: BLE001 - the report contains the planner's failure
                 failure = f"the planner raised {type(error).__name__}"
                 return PlanResult(responses=tuple(responses), done=False, reason=failure, tokens=tokens)
         if asking.cancelled_caught:
@@ -259,7 +260,7 @@ def _as_step(page: Page, request: ActRequest) -> Step | None:
     ref = getattr(request, "ref", None)
     if not isinstance(ref, str):
         return None
-    found = page._core.refs.lookup(ref)  # noqa: SLF001 - a part of the engine that is kept beside it
+    found = page._core.refs.lookup(ref)  # noqa: SLF001 - the cache is part of the engine
     return Step(request=request, targets={ref: Target(role=found.role, name=escape(found.name))})
 
 

@@ -48,10 +48,9 @@ async def replay_variants(
     deadline: float,
     **options: Unpack[ExecutionOptions],
 ) -> tuple[CacheEntry, ExecutionReport]:
-    """Replay the first entry that fits the page. Return it and its report.
+    """Replay the first entry that fits the page. Return the entry and its report.
 
-    entries: a scenario's variants, in the order of replay. If none fits, the report is that of the first
-        variant.
+    entries: a scenario's variants, in the order of replay. If none fits, the first one is returned.
     deadline: on trio's clock. Raises the errors of `resolve` and `execute_entry`.
     """
     tried: list[tuple[CacheEntry, ExecutionReport]] = []

@@ -1,5 +1,5 @@
-// Returns `this` element and its ancestors, innermost first, across shadow roots. An element without a line of its
-// own in the snapshot belongs to one of its ancestors.
+// Returns `this` element and its ancestors, innermost first, across shadow roots. If the snapshot
+// does not list the element, the action belongs to one of these ancestors.
 (function () {
   "use strict";
 

@@ -54,7 +54,7 @@ class ElementReader:
 
     def __init__(self, page: Page, templating: Templating) -> None:
         self._page = page
-        self._core = page._core  # noqa: SLF001 - the recording works on the page below its verbs
+        self._core = page._core  # noqa: SLF001 - recording works below the page API
         self._templating = templating
 
     def view(self, snapshot: Snapshot | None = None) -> PageView:
@@ -73,7 +73,7 @@ class ElementReader:
         with suppress(EngineError):
             await self._rest(SETTLING if settle else 0)
             if not await self._page.measure.unresponsive_for():
-                snapshot = await self._page._look(refs=refs, timeout=READING)  # noqa: SLF001 - the caller sees none of it
+                snapshot = await self._page._look(refs=refs, timeout=READING)  # noqa: SLF001 - invisible to the caller
         return self.view(snapshot)
 
     async def _rest(self, seconds: float) -> None:

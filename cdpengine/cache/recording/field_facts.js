@@ -1,5 +1,5 @@
 // Returns the facts about an element as a field, without its value. See FieldFacts in fields.py.
-// Called on the element in the isolated world, with isSecret of secret_field.js.
+// Runs on the element in the isolated world. The second argument is isSecret of secret_field.js.
 (function (request, isSecret) {
   "use strict";
 

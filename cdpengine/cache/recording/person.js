@@ -120,12 +120,12 @@
     if (event.type === "click" && event.button <= 0) {
       const choice = [element, control].find((each) => each !== null && isChoice(each));
       if (choice !== undefined) {
-        chosen = choice; // its change is the step
+        chosen = choice; // its change event becomes the step
         return;
       }
-      if (event.detail === 0 && performance.now() - keyAt < 1000) return; // the key is the step
+      if (event.detail === 0 && performance.now() - keyAt < 1000) return; // the key press becomes the step
       if (["select", "option"].includes(DOM.localName(element))) return;
-      if (control !== null && control !== element && !DOM.closest(element, "button, a")) return; // the control is clicked next
+      if (control !== null && control !== element && !DOM.closest(element, "button, a")) return; // the click on the control follows
     }
     flushAll();
     send("click", {

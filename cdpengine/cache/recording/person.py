@@ -113,7 +113,7 @@ class PersonObserver:
         self, page: Page, arrived: Callable[[], tuple[int, object, bool]], changed: Callable[[], None]
     ) -> None:
         self._page = page
-        self._core = page._core  # noqa: SLF001 - the observer stands on the page below its verbs
+        self._core = page._core  # noqa: SLF001 - the observer works below the page API
         self._arrived = arrived
         self._changed = changed
         self.own_verbs = 0
@@ -366,7 +366,7 @@ class PersonObserver:
             )
         return None
 
-    # --- where it goes -------------------------------------------------------------------------------------------
+    # --- navigations ---------------------------------------------------------------------------------------------
 
     def _note_requested(self, event: Event) -> None:
         self._requested.add(event.decode(FrameRequestedNavigation).frame_id)

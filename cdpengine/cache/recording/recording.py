@@ -90,8 +90,8 @@ async def record_steps(
 ) -> AsyncIterator[Recording]:
     """Record the actions on the page during the block, by verbs and by a person in the browser window.
 
-    variables: values by name. An entered, selected or navigated string that equals or contains a value
-        becomes the variable. The recording drops the values at the end of the block.
+    variables: values by name. In entered strings, selected options and URLs, a variable replaces its value.
+        The recording drops the values at the end of the block.
     sensitive: further names of variables whose values appear nowhere, in addition to `is_sensitive_name`.
     keep_typed: False stores no typed strings. Each becomes a variable named after its field.
 
@@ -106,7 +106,7 @@ async def record_steps(
     if (error := page.session.error()) is not None:
         raise error
     recorder = _Recorder(page, Templating(variables or {}, sensitive, keep_typed=keep_typed))
-    running = page._core.target.running  # noqa: SLF001 - the recording works on the page below its verbs
+    running = page._core.target.running  # noqa: SLF001 - recording works below the page API
     with running.record() as effects:
         recorder.effects = effects
         async with recorder.person.observing(lambda reason: recorder.note("person", reason)):
@@ -315,7 +315,7 @@ class _Recorder:
             self._templating.set_pending(typing.text)
 
     def _seal(self, draft: Draft) -> None:
-        """Complete a step. Remove a step without any effect."""
+        """Complete a step. Remove it if it is an empty input, or optional and without a condition."""
         typing = draft.typing
         if typing is not None and not typing.text and not typing.unknown and not typing.submit:
             self._drafts.remove(draft)
@@ -327,7 +327,7 @@ class _Recorder:
         self._templating.set_pending("")
         draft.before = None
 
-    # --- what steps led to -------------------------------------------------------------------------------------
+    # --- effects of steps --------------------------------------------------------------------------------------
 
     async def look(self) -> PageView:
         """Read the page, or return the latest view if the page has not changed.
@@ -377,7 +377,7 @@ class _Recorder:
         progress, self._progress = self._progress, trio.Event()
         progress.set()
 
-    # --- what a person does ------------------------------------------------------------------------------------
+    # --- a person's actions ------------------------------------------------------------------------------------
 
     def _arrive(self) -> tuple[int, PageView | None, bool]:
         rested = self._viewed == self._place

@@ -98,7 +98,7 @@ class Templating:
         self._values.clear()
         self._marks = _Marks()
 
-    # --- what is entered ---------------------------------------------------------------------------------------
+    # --- input -------------------------------------------------------------------------------------------------
 
     def entered(self, text: str, facts: FieldFacts = NO_FACTS) -> str:
         """Return the template of input into a field."""
@@ -157,7 +157,7 @@ class Templating:
         self.used.add(name)
         return f"${{{name}}}"
 
-    # --- what is shown -----------------------------------------------------------------------------------------
+    # --- messages and URLs -------------------------------------------------------------------------------------
 
     def shown(self, text: str) -> str | None:
         """Return the template of a string for messages, or None if it contains a secret."""
