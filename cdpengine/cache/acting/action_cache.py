@@ -262,8 +262,8 @@ class ActionCache:
         question, a negation or a remark causes no action and has the outcome "known".
 
         Raises CacheMissError if no entry matches and no planner is available. Raises UnusedVariablesError
-        if no entry uses a variable and no planner is available. Raises UndefinedVariablesError before any
-        action that needs a variable without a value. Raises DeadlineExceededError if the values do not
+        if no entry uses a given variable and no planner is available. Raises UndefinedVariablesError before
+        any action that needs a variable without a value. Raises DeadlineExceededError if the values do not
         arrive in time.
         """
         deadline = trio.current_time() + timeout
@@ -308,7 +308,7 @@ class ActionCache:
         )
 
     async def look_up(self, page: Page, goal: str, *, variant: str | None = None) -> Lookup:
-        """Return the entry for a goal on the page, without any action or count.
+        """Look up the entry for a goal on the page, without any action or count.
 
         variant: the only variant to find. By default, the variant with the best match to the page comes
             first.
@@ -316,7 +316,7 @@ class ActionCache:
         return (await self._look_up(page, goal, {}, variant=variant))[0]
 
     async def look_up_address(self, goal: str, url: str, *, variant: str | None = None) -> Lookup:
-        """Return the entry for a goal on a page with this URL.
+        """Look up the entry for a goal on a page with this URL.
 
         variant: the only variant to find. By default, the variants have no order, because no page is
             available.

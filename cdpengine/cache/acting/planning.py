@@ -1,8 +1,8 @@
 """Planning: the cache asks a planner for unknown steps, and performs them through `dispatch`.
 
 Rule: a planner gets the goal and a snapshot, and returns requests. Their strings are templates: it writes
-`${password}` and needs no values. A failed request is not repeated: the planner gets a new snapshot, for a
-limited number of consecutive failures. It is asked at most `rounds` times.
+`${password}` and needs no values. The cache does not repeat a failed request. The planner gets a new
+snapshot instead, up to a limited number of consecutive failures. The cache asks it at most `rounds` times.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class PlanLimits:
     """Limits of a plan.
 
     actor: performs the requests, within its limits.
-    origins: further origins where sensitive values are allowed. The current page's origin is always allowed.
-        In a blank tab, the origin of the first page counts.
+    origins: further origins where sensitive values are allowed. The page's origin at the start of
+        the plan is also allowed. In a blank tab, the origin of the first page counts.
     confirming: asks a person before critical steps. A "no" ends the plan.
     """
 

@@ -91,7 +91,7 @@ async def find_for_use(
     variant: str | None,
     counts: bool,
 ) -> tuple[CacheEntry, ...]:
-    """Return the entries of `find_entry`. Count a miss if none matches."""
+    """Return the entries of `find_entry`. Count a miss or a refused use if it raises."""
     try:
         return await find_entry(store, config, page, wanted, given, now=now, variant=variant)
     except (CacheMissError, UnusedVariablesError):

@@ -26,7 +26,7 @@ class Gestures:
         self._templating = templating
 
     async def draft_of(self, action: PersonAction, view: PageView | None) -> Draft | None:
-        """Return the step for an action, or None if the action needs no step.
+        """Return the step for an action, or None if no step is necessary.
 
         Raises CannotBeStep with the reason if no request can express the action.
         """

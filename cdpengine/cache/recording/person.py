@@ -325,7 +325,7 @@ class PersonObserver:
         return []
 
     async def text_of(self, action: PersonAction) -> str | None:
-        """Return the value of a field, even with input from before its approval. None for secrets."""
+        """Return the input of an action. Read the field if the report lacks it. None for a secret."""
         if action.report.text is not None or secret_name(action.report.facts) is not None:
             return action.report.text
         if action.where is None or action.report.facts.secret:

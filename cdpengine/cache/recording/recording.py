@@ -354,7 +354,7 @@ class _Recorder:
             return view
 
     def _finish(self, view: PageView, place: int) -> None:
-        """Find the condition of the last step if `place` is its place."""
+        """Record the side effects and the condition of the last step if `place` is its place."""
         last = self._drafts[-1] if self._drafts else None
         if last is None or last.place != place:
             return

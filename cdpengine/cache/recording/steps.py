@@ -66,7 +66,7 @@ class CannotBeStep(Exception):
 
 @attrs.define(eq=False, kw_only=True)
 class Typing:
-    """Input at the end of a field that may be incomplete. `unknown`: whether the input cannot be known."""
+    """Possibly incomplete input at the end of a field. `unknown`: whether the input cannot be known."""
 
     text: str = attrs.field(repr=False)
     element: Element
