@@ -106,7 +106,7 @@ class UrlPattern:
         return len(self.text.replace("*", ""))
 
     def matches(self, url: str) -> bool:
-        """Return whether the pattern matches a URL, which need not be normalized. An invalid URL never matches."""
+        """Return whether the pattern matches a URL in any form. An invalid URL never matches."""
         try:
             form = normalize_url(url)
         except InvalidArgumentError:

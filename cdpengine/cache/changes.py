@@ -100,10 +100,10 @@ THRESHOLDS: Mapping[PageType, Thresholds] = MappingProxyType(
 common, and the replay checks each step, so only an entirely different page ends an entry."""
 
 _CONTENT, _PARTIAL = 20, 40
-"""Confidence of changed content in the same structure. Maximum confidence if a part of the page was unreadable."""
+"""Confidence of changed content in the same structure; maximum confidence for a partly unreadable page."""
 
 MOST_OF_SAME_COUNTS = 40
-"""Maximum confidence in a replay if the numbers of forms, buttons, links, headings and fields are unchanged."""
+"""Maximum confidence in a replay if the numbers of forms, buttons, links, headings and fields are equal."""
 
 _LEAST_STRUCTURE = 50
 """Confidence of a changed structure with the same roles. Hashes do not show how many elements moved."""

@@ -24,7 +24,7 @@ ENVIRONMENT_PREFIX = "CDPENGINE_CACHE_"
 """Prefix of an option in the environment. The name follows in capitals: CDPENGINE_CACHE_LEARN=false."""
 
 _NOT_OPTIONS = frozenset({"KEY", "CONFIG"})
-"""Environment variables with the prefix that are no options: the encryption key and the configuration's path."""
+"""Environment variables with the prefix that are no options: the encryption key and the path of the file."""
 
 LONGEST_FILE = 1_000_000
 """Maximum size of a configuration file, in bytes."""

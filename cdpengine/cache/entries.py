@@ -217,7 +217,7 @@ class PostCondition:
 
 @attrs.frozen(kw_only=True)
 class Step:
-    """One action. The strings of `request` can be templates, and its refs are names in `targets`, such as "t1".
+    """One action. Strings of `request` can be templates. Its refs are names in `targets`, such as "t1".
 
     `after` is the condition that the step leads to. `label` is the purpose in words. `origins` are the
     permitted origins of the step's values; if empty, the origin of the entry.
@@ -409,7 +409,7 @@ def check_key(key: CacheKey) -> None:
 
 
 def check_entry(entry: CacheEntry) -> None:
-    """Raise InvalidArgumentError for an entry that breaks the rule of this module. The message names the place."""
+    """Raise InvalidArgumentError with the place of the fault if an entry breaks the rule of this module."""
     check_key(entry.key)
     steps = list(entry.all_steps())
     if not 0 < len(steps) <= MOST_STEPS:

@@ -52,7 +52,7 @@ def is_random(segment: str) -> bool:
 
 
 def _is_mixed(piece: str) -> bool:
-    """Return whether letters and digits, or capitals and lowercase letters, alternate more often than in words."""
+    """Return whether digits, capitals and lowercase letters alternate more often than in words."""
     has_digits = any(each.isdigit() for each in piece)
     # A name such as "getUserAccountDetails" changes case every few letters, but has no digits.
     return _turns(piece) * (4 if has_digits else 2.5) >= len(piece)

@@ -102,7 +102,7 @@ class Judge:
     async def lead(
         self, condition: PostCondition, still_there: Callable[[], Awaitable[bool]], seconds: float
     ) -> tuple[Fault, str] | None:
-        """Wait for the condition of a step. Return the fault and the reason if it is not reached, otherwise None.
+        """Wait for the condition of a step. Return None, or the fault and the reason if it is not reached.
 
         still_there: returns whether the page has the elements of the step.
 

@@ -72,9 +72,9 @@ _ASKS_IN_CHINESE = re.compile(
 
 
 def _is_question(sentence: str, place: int, ending: str, *, content: bool) -> bool:
-    """Return whether a sentence is a question rather than an instruction. `place` is the position of the phrase.
+    """Return whether a sentence is a question rather than an instruction.
 
-    `content`: the words after the phrase are content and do not count.
+    place: the position of the phrase. content: the words after the phrase are content and do not count.
     """
     if _POLITE.match(sentence):
         return False

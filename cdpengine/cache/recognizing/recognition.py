@@ -1,11 +1,10 @@
-"""Recognition: which scenario a sentence is about, how sure that is, and how it was found.
+"""Recognition of the scenario in a sentence, with a confidence and the method.
 
-Rule: words are words. An English phrase is found between the limits of words, a Chinese one where no longer one
-that means something else stands ("退出登录" is logout). What is in quotes, and what is searched for, is content
-and no instruction. A phrase that asks for nothing ("do not log in", "the login page") counts for nothing: see
-`instructions`. Rules that are sure come first, then a classifier, then earlier sentences that were alike, then
-rules that are less sure. A classifier that fails or takes too long is passed over. A URL alone is a hint, and
-never enough by itself unless less is asked for.
+Rule: English phrases match whole words. For Chinese phrases, the longest match wins ("退出登录" is logout).
+Quoted strings and search terms are content, no instructions. A phrase without an instruction ("do not log
+in", "the login page") does not count: see `instructions`. The recognizer uses certain rules, then a
+classifier, then similar earlier sentences, then less certain rules. It skips a classifier that fails or is
+too slow. A URL alone is only a hint. Its confidence is below the default minimum.
 """
 
 from __future__ import annotations
@@ -31,21 +30,22 @@ from cdpengine.errors import InvalidArgumentError
 Method = Literal["words", "words and url", "url", "classifier", "history"]
 
 LEAST_CLASSIFIED, LEAST_ALIKE = 70, 60
-"""The confidence from which a classifier and the history are taken, from 0 to 100."""
+"""Minimum confidence of the classifier and of the history, from 0 to 100."""
 
 _AMBIGUOUS, _BY_URL, _AGREES, _SPOKEN_OF = 25, 50, 5, 40
-"""What a second scenario in one sentence takes away; what a URL alone is worth; what one that agrees adds.
+"""Confidence: deduction for a second scenario, value of a URL alone, bonus for an agreeing URL, value of a
+mention.
 
-The last is the confidence of a scenario that a sentence only speaks of.
+A mention is a scenario in a sentence without an instruction.
 """
 
 ASKS_NOTHING = "the sentence asks for nothing: it is a question, a negation or a remark"
 
 CLASSIFYING = 5.0
-"""Seconds that a classifier has for an answer."""
+"""Time limit of a classifier, in seconds."""
 
 _MOST_PHRASES = 50
-"""Phrases of a sentence that are looked at, so that no sentence takes long."""
+"""Maximum number of phrases per sentence. It bounds the time for a sentence."""
 
 _SCENARIO = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 
@@ -55,10 +55,10 @@ _QUOTATION = re.compile(rf"(?<![A-Za-z0-9])(?:{QUOTED})")
 
 @attrs.frozen(kw_only=True)
 class ScenarioMatch:
-    """A scenario that was recognised, how sure it is (0 to 100), and by what.
+    """A recognized scenario, with its confidence (0 to 100) and the method.
 
-    `matched` is the phrase or the part of the path; "" for the others. `others` are the further scenarios that the
-    sentence names, in order.
+    `matched` is the phrase or the part of the path, or "" for other methods. `others` are the other scenarios
+    in the sentence, in order.
     """
 
     scenario: str
@@ -69,15 +69,15 @@ class ScenarioMatch:
 
 
 Classifier = Callable[[str, str | None, tuple[str, ...]], Awaitable[ScenarioMatch | None]]
-"""Gets the sentence with `${name}` in place of values, the URL in its one form, and the scenarios."""
+"""A classifier of the masked sentence (`${name}` for values), the normalized URL, and the known scenarios."""
 
 
 def match_rules(
     sentence: str, url: str | None = None, *, rules: Iterable[ScenarioRule] = SCENARIO_RULES
 ) -> ScenarioMatch | None:
-    """Return the scenario that rules find; None where no rule is for it.
+    """Return the scenario that the rules find, or None.
 
-    Where a sentence names several, the first is the one, with less confidence.
+    If a sentence names several scenarios, the first one wins, with a lower confidence.
     """
     known = tuple(rules)
     by_path = _match_path(url, known)
@@ -98,13 +98,13 @@ def match_rules(
 
 
 def _match_words(sentence: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[ScenarioRule, str]]:
-    """Return the rules whose phrases ask for their scenario, with these phrases, in order."""
+    """Return the rules whose phrases are instructions, with these phrases, in order."""
     text = _QUOTATION.sub(lambda quoted: "\0" * len(quoted[0]), sentence)
     return [(rule, text[start:end]) for start, end, rule, asked in _find_phrases(text, rules) if asked]
 
 
 def _find_phrases(text: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[int, int, ScenarioRule, bool]]:
-    """Return the phrases of rules outside of content, and whether each asks for something, in order."""
+    """Return the phrases of rules outside of content, in order, and whether each is an instruction."""
     spans = [
         (found.start(), found.end(), rule) for rule in rules for found in _phrases(rule.words).finditer(text)
     ]
@@ -127,9 +127,9 @@ def _find_phrases(text: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[int,
 
 
 def match_remark(sentence: str, *, rules: Iterable[ScenarioRule] = SCENARIO_RULES) -> ScenarioMatch | None:
-    """Return the scenario that a sentence speaks of without asking for anything; None for other sentences.
+    """Return the scenario that a sentence mentions without an instruction, or None for other sentences.
 
-    Its name is "" for a question about nothing that is known.
+    The scenario's name is "" if the sentence mentions no known scenario.
     """
     text = _QUOTATION.sub(lambda quoted: "\0" * len(quoted[0]), sentence[:LONGEST_SENTENCE])
     found = _find_phrases(text, tuple(rules))
@@ -150,7 +150,7 @@ _SPACE = r"\s+"
 
 @lru_cache(maxsize=100)
 def _phrases(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Return the expression of any of these phrases, the longest first."""
+    """Return the regular expression for these phrases, longest first."""
     pieces = [
         rf"(?<![A-Za-z0-9_@/.-]){_SPACE.join(map(re.escape, phrase.split()))}(?![A-Za-z0-9_@/-]|\.\w)"
         if phrase.isascii()
@@ -180,7 +180,7 @@ def _match_path(url: str | None, rules: tuple[ScenarioRule, ...]) -> ScenarioMat
 
 
 class RecognitionHistory:
-    """Earlier sentences with their scenarios: the latest `limit` of them, without the values that they said."""
+    """The latest `limit` sentences with their scenarios, without values."""
 
     def __init__(self, limit: int = 500) -> None:
         """Raise InvalidArgumentError for a limit below 1."""
@@ -192,14 +192,15 @@ class RecognitionHistory:
         return len(self._seen)
 
     def add(self, sentence: str, scenario: str) -> None:
-        """Remember what a sentence was about. A sentence without words is passed over."""
+        """Add a sentence with its scenario. A sentence without words is ignored."""
         if tokens := _tokens(sentence):
             self._seen.append((tokens, scenario))
 
     def match(self, sentence: str) -> ScenarioMatch | None:
-        """Return the scenario of the sentence that was most alike, the latest of these; None where none was.
+        """Return the scenario of the most similar sentence, or None. The latest one wins a tie.
 
-        The confidence is Jaccard's similarity of their words, in percent; in Chinese, of pairs of characters.
+        The confidence is the Jaccard similarity of the words, in percent. For Chinese, it compares character
+        pairs.
         """
         tokens = _tokens(sentence)
         best, scenario = 0.0, ""
@@ -213,7 +214,7 @@ class RecognitionHistory:
 
 
 def _tokens(sentence: str) -> frozenset[str]:
-    """Return the words of a sentence, and the pairs of characters of what is Chinese, without values."""
+    """Return the words and the pairs of Chinese characters of a sentence, without values."""
     text = mask_values(sentence).lower()
     words = set(re.findall(r"[a-z0-9][a-z0-9'’_-]*", text))
     for run in re.findall(rf"[{HAN}]+", text):
@@ -226,10 +227,10 @@ def _tokens(sentence: str) -> frozenset[str]:
 
 @attrs.frozen(kw_only=True)
 class Recognition:
-    """What a sentence is about. `match` is None where nothing is sure enough.
+    """The result of a recognition. `match` is None if no scenario is certain enough.
 
-    `acts`: whether the sentence may ask for something. A question, a negation and a remark do not; their `match`
-    is the scenario that they speak of. `remarks` say what failed on the way.
+    `acts` is whether the sentence can be an instruction. For a question, a negation and a remark it is False,
+    and `match` is the mentioned scenario. `remarks` lists failures, such as those of the classifier.
     """
 
     match: ScenarioMatch | None
@@ -238,7 +239,7 @@ class Recognition:
 
 
 class ScenarioRecognizer:
-    """Recognises scenarios by rules, a classifier and earlier sentences."""
+    """A recognizer of scenarios by rules, a classifier and earlier sentences."""
 
     def __init__(
         self,
@@ -247,7 +248,7 @@ class ScenarioRecognizer:
         classifier: Classifier | None = None,
         history: RecognitionHistory | None = None,
     ) -> None:
-        """Without a classifier, and without a history, these are passed over."""
+        """Use rules only, unless a classifier or a history is passed."""
         self._rules = tuple(rules)
         self._classifier = classifier
         self._history = history
@@ -255,11 +256,11 @@ class ScenarioRecognizer:
     async def recognize(
         self, sentence: str, url: str | None = None, *, least: int = 60
     ) -> ScenarioMatch | None:
-        """Return the scenario of a sentence; None where nothing is as sure as `least`.
+        """Return the scenario of a sentence, or None if no confidence reaches `least`.
 
-        Rules come first where they are sure (90); then the classifier (70), the history (60), and the rules again.
-        A classifier that raises, takes longer than 5 s or answers with nonsense is passed over. A sentence that
-        asks for nothing has no scenario.
+        The order is: rules from confidence 90, the classifier from 70, the history from 60, and the other
+        rules. The recognizer skips a classifier that raises, takes longer than 5 s or returns an invalid
+        answer. A sentence without an instruction has no scenario.
         """
         found = await self.understand(sentence, url, least=least)
         return found.match if found.acts else None
@@ -273,9 +274,10 @@ class ScenarioRecognizer:
         patience: float = CLASSIFYING,
         values: Mapping[str, str] = MappingProxyType({}),
     ) -> Recognition:
-        """Return what a sentence is about, also where it asks for nothing, and what failed on the way.
+        """Return the scenario of any sentence, also of one without an instruction, and the failures.
 
-        patience: seconds that the classifier has, at most 5. values: those of variables, which it does not get.
+        patience: the time limit of the classifier, in seconds, at most 5.
+        values: the values of variables. The classifier does not receive them.
         """
         remark = match_remark(sentence, rules=self._rules)
         if remark is not None:
@@ -304,7 +306,7 @@ class ScenarioRecognizer:
     async def _classify(
         self, classifier: Classifier, masked: str, url: str | None, patience: float
     ) -> tuple[ScenarioMatch | None, str]:
-        """Return the classifier's answer, if it is sure, or how the classifier failed."""
+        """Return the classifier's answer if it is certain, or a description of its failure."""
         scenarios = tuple(dict.fromkeys(rule.scenario for rule in self._rules))
         try:
             address = None if url is None else normalize_url(url)

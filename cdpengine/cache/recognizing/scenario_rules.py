@@ -1,4 +1,4 @@
-"""The scenarios that are known from the start: their words in English and Chinese, and their paths. Pure."""
+"""The predefined scenarios: their phrases in English and Chinese, and their URL paths. Pure."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from itertools import product
 import attrs
 
 SURE = 90
-"""The confidence of a phrase that is of one scenario only, from 0 to 100."""
+"""Confidence of a phrase that belongs to only one scenario, from 0 to 100."""
 
 
 @attrs.frozen(kw_only=True)
 class ScenarioRule:
-    """How a scenario is said.
+    """The phrases and paths of a scenario.
 
-    `words` are phrases in small letters, `paths` parts of URLs' paths, such as "login", each between the limits of
-    words. `confidence` is that of a phrase. `takes_content`: what follows its phrases is what is looked for.
-    `is_place`: it is a part of the site that "open" and "go to" lead to.
+    words: phrases in lowercase; they match whole words.
+    paths: segments of URL paths, such as "login".
+    confidence: the confidence of a phrase.
+    takes_content: whether the words after a phrase are content, such as a search term.
+    is_place: whether the scenario is a part of the site, as in "open" and "go to".
     """
 
     scenario: str
@@ -29,12 +31,12 @@ class ScenarioRule:
 
 
 def _joined(*parts: Iterable[str]) -> tuple[str, ...]:
-    """Return all phrases that take one piece of each part."""
+    """Return all combinations of one piece from each part."""
     return tuple("".join(pieces) for pieces in product(*parts))
 
 
 def _with_people(verb: str, direction: str) -> tuple[str, ...]:
-    """Return a phrasal verb with the words for people that may stand in it: "log me in", "log back in"."""
+    """Return a phrasal verb with the possible words inside it: "log me in", "log back in"."""
     between = ("", "me ", "us ", "me back ", "back ", "him ", "her ", "them ", "everyone ", "the user ")
     return _joined((f"{verb} ",), between, (direction,))
 
@@ -46,7 +48,7 @@ _OWN_DATA = (
 _OWN_DATA_IN_CHINESE = (
     "邮箱", "手机号", "手机号码", "手机", "电话", "昵称", "姓名", "语言", "密码", "用户名", "地址",
 )  # fmt: skip
-"""What a person changes in the settings."""
+"""Personal data in the settings."""
 
 SCENARIO_RULES: tuple[ScenarioRule, ...] = (
     ScenarioRule(
@@ -115,4 +117,4 @@ SCENARIO_RULES: tuple[ScenarioRule, ...] = (
         takes_content=True,
     ),
 )  # fmt: skip
-"""The scenarios that are known from the start. Further rules can be put beside them."""
+"""The predefined scenarios. Callers can add rules."""

@@ -1,9 +1,9 @@
-"""Values of variables, as a sentence in English or Chinese says them: "log in as ada, password: hunter2". Pure.
+"""Values of variables in English and Chinese sentences: "log in as ada, password: hunter2". Pure.
 
-Rule: a value stands behind a word that names it, or in quotes behind one, and ends where it ends: at white space,
-at punctuation, at the next word that names a value. What is in quotes is taken whole. A value that cannot be what
-it is named (an email address without "@", a card number whose check digit is wrong) is not taken, and is named in
-`refused`. A word that may as well be a part of the sentence ("the password is required") is no value.
+Rule: a value follows a word that names it. It ends at white space, punctuation or the next naming word. A
+quoted value extends to the closing quote. An implausible value is rejected and listed in `refused`, for
+example an email address without "@" or a card number with a wrong check digit. A word that can be an ordinary
+part of the sentence ("the password is required") is no value.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from cdpengine.cache.recognizing.variable_rules import (
 from cdpengine.cache.variables import is_sensitive_name
 
 LONGEST_SENTENCE = 4_000
-"""Characters of a sentence; what is behind them is not looked at."""
+"""Maximum length of a sentence, in characters. The rest is ignored."""
 
 
 @attrs.frozen(kw_only=True)
 class Extraction:
-    """What a sentence says: `values` by the names of variables. `refused` are those whose value cannot be right.
+    """The values in a sentence, by variable name. `refused` are the variables with implausible values.
 
-    `sensitive` are the names whose values are shown nowhere. Values are not in the `repr`.
+    The `repr` contains no values.
     """
 
     values: Mapping[str, str] = attrs.field(repr=False)
@@ -45,14 +45,14 @@ class Extraction:
 
     @property
     def sensitive(self) -> frozenset[str]:
-        """The names of `values` that are sensitive."""
+        """The names of the sensitive variables, whose values are never shown."""
         return frozenset(name for name in self.values if is_sensitive_name(name))
 
 
 def extract_variables(
     sentence: str, scenario: str, *, rules: Mapping[str, Iterable[VariableRule]] = VARIABLE_RULES
 ) -> Extraction:
-    """Return what a sentence says of the variables of a scenario. What it does not say is not there."""
+    """Return the values of a scenario's variables in a sentence. Missing variables are omitted."""
     values: dict[str, str] = {}
     refused: dict[str, None] = {}
     for rule, value in _find_values(sentence[:LONGEST_SENTENCE], _rules_of(scenario, rules)):
@@ -67,7 +67,7 @@ def extract_variables(
 
 
 def find_values(sentence: str, scenario: str) -> Iterator[tuple[VariableRule, str]]:
-    """Yield all values that a sentence says by the rules of a scenario, those that cannot be right included."""
+    """Yield all values in a sentence by the rules of a scenario, including implausible ones."""
     return _find_values(sentence[:LONGEST_SENTENCE], _rules_of(scenario, VARIABLE_RULES))
 
 
@@ -76,7 +76,7 @@ def _rules_of(scenario: str, rules: Mapping[str, Iterable[VariableRule]]) -> tup
 
 
 def _find_values(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[VariableRule, str]]:
-    """Yield all values that a sentence says, those that cannot be right included, in order."""
+    """Yield all values in a sentence in order, including implausible ones."""
     named = list(_find_names(text, rules))
     for place, (start, end, rule, limit) in enumerate(named):
         until = named[place + 1][0] if place + 1 < len(named) else len(text)
@@ -91,7 +91,7 @@ def _find_values(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[V
 
 @lru_cache(maxsize=100)
 def _expression(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Return the expression of any of these words: those of letters as whole words, the longest first."""
+    """Return the regular expression for these words, longest first. ASCII words match as whole words."""
     ordered = sorted(words, key=len, reverse=True)
     pieces = [
         rf"(?<![A-Za-z0-9_]){re.escape(word).replace(chr(92) + ' ', '[' + chr(92) + 's_-]+')}(?![A-Za-z0-9_])"
@@ -103,9 +103,9 @@ def _expression(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _find_names(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[int, int, VariableRule, int]]:
-    """Yield where values are named, by which rule, and where the value ends at the latest. Not in quotes.
+    """Yield (start, end, rule, latest end of the value) of each naming word outside quotes.
 
-    A longer name hides what is in it.
+    A longer naming word hides the words inside it.
     """
     words = [(start, end, rule) for rule in rules for start, end in _find_words(text, rule)]
     ends = frozenset(end for _, end, _ in words)
@@ -137,9 +137,9 @@ def _find_names(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[in
 
 
 def _is_value(text: str, last: int, start: int, end: int, words: list[tuple[int, int, VariableRule]]) -> bool:
-    """Return whether a word that names values is a value itself: "account" in "username: account".
+    """Return whether a naming word is itself a value, such as "account" in "username: account".
 
-    It is one right behind a name and ":", unless a value of its own follows it.
+    It is a value right after a naming word and ":", unless it is followed by a value of its own.
     """
     if not _MARKED.fullmatch(text, last, start) or text[:last].lower().endswith("as"):
         return False
@@ -167,7 +167,7 @@ _AS = re.compile(
 
 
 def _find_words(text: str, rule: VariableRule) -> Iterator[tuple[int, int]]:
-    """Yield where words of a rule stand: those of `NEED_MARKS` before a mark, "as" behind "log in"."""
+    """Yield the spans of a rule's words: `NEED_MARKS` only before a mark, "as" only after "log in"."""
     for found in _expression(rule.words).finditer(text):
         if found[0].lower() in NEED_MARKS and not _MARK.match(text, found.end()):
             continue
@@ -180,7 +180,7 @@ def _find_words(text: str, rule: VariableRule) -> Iterator[tuple[int, int]]:
 
 
 _OTHER_WORD = re.compile(r"[可所得足难予加给何]以|.?以(?:[后前及下上外内便免为]|[後內為])")
-"""Words that hold "以" ("as") and mean something else."""
+"""Words that contain "以" ("as") but have a different meaning."""
 
 _LISTS_VALUES = re.compile(r"(?:^|[:：,，、;；(（\[【{/]|\b(?:and|with|using)|[和与及用])\s*$", re.IGNORECASE)
 
@@ -188,7 +188,10 @@ _LISTS_VALUES = re.compile(r"(?:^|[:：,，、;；(（\[【{/]|\b(?:and|with|usi
 def _is_list(
     text: str, quotation: re.Match[str], rules: tuple[VariableRule, ...], ends: frozenset[int]
 ) -> bool:
-    """Return whether a quotation is a list of named values, and no value itself. `ends` are those of names."""
+    """Return whether a quotation is a list of named values instead of one value.
+
+    ends: the end positions of the naming words.
+    """
     inner = quotation[0][1:-1]
     named = [start for rule in rules for start, end in _find_words(inner, rule) if _MARK.match(inner, end)]
     if quotation[0][0] in LISTS:

@@ -21,20 +21,20 @@ NO_VALUES = frozenset(
         "was", "will", "with", "wrong", "your",
     )
 )  # fmt: skip
-"""Words of a sentence that are no value when they stand behind the word that names one, without quotes."""
+"""Words that are no values when they follow a naming word without quotes."""
 
 NEED_MARKS = frozenset(("pass", "query", "keyword", "keywords", "search term", "关键词", "关键字"))
-"""Words that name a value only with ":" or "=" behind them."""
+"""Words that name a value only if ":" or "=" follows."""
 
 
 @attrs.frozen(kw_only=True)
 class VariableRule:
-    """How a sentence says the value of a variable.
+    """A rule for the value of a variable in a sentence.
 
-    words: what names it, in small letters; the value follows.
-    value: a regular expression of what can be taken without quotes; it begins where the value does.
-    check: says whether a text can be the value at all, quoted or not.
-    before: words that may follow the value in place of naming it before, as in "用 ada 账号".
+    words: the naming words in lowercase. The value follows them.
+    value: a regular expression for values without quotes. It starts at the value.
+    check: returns whether a string is a plausible value, quoted or not.
+    before: naming words that follow the value instead, as in "用 ada 账号".
     """
 
     name: str
@@ -56,7 +56,7 @@ def _is_phone(text: str) -> bool:
 
 
 def _is_card(text: str) -> bool:
-    """Say whether it is the number of a card: 12 to 19 digits, the last a check digit (Luhn; ISO/IEC 7812-1)."""
+    """Return whether a string is a card number: 12 to 19 digits with a Luhn check digit (ISO/IEC 7812-1)."""
     digits = re.sub(r"[ -]", "", text)
     if re.fullmatch(r"[0-9]{12,19}", digits) is None:
         return False
@@ -86,7 +86,7 @@ BRACKETS = {
     "［": "］",
 }
 LISTS = {"「": "」", "『": "』"}
-"""Quotes that may also stand around a list of values, as brackets do."""
+"""Quotes that, like brackets, can also enclose a list of values."""
 
 _ENDS = re.escape("".join(BRACKETS) + "".join(BRACKETS.values()))
 _WORD = (
@@ -218,7 +218,7 @@ VARIABLE_RULES: Mapping[str, tuple[VariableRule, ...]] = MappingProxyType(
         "form_fill": (_USERNAME, _PASSWORD, _EMAIL, _PHONE, _CODE, _NAME, _ADDRESS),
     }
 )
-"""By scenario.
+"""The rules by scenario.
 
-Another mapping can be passed in its place; a scenario that is not in it has the rules of form_fill.
+Callers can pass another mapping. A scenario that is missing from the mapping uses the rules of form_fill.
 """

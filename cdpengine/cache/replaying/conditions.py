@@ -1,8 +1,8 @@
-"""Conditions: what a step is to lead to is waited for on the page.
+"""Waiting for the condition of a step on the page.
 
-Rule: nothing is asked at intervals. The engine tells of URLs, texts and load states, and of each change of a
-document; only then is an element looked for again. At the end all of it holds at the same time. There is one
-deadline, the caller's.
+Rule: waiting does not poll. The engine reports URLs, page text, load states and each change of a document. It
+searches for an element again only after a change. At the end, all conditions hold at the same time. The
+caller sets the only deadline.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class PageChanges:
-    """The changes of a page's documents, as they are told."""
+    """The reported changes of a page's documents."""
 
     _page: PageTarget
     _watches: FrameWatches
     _seen: int = -1
 
     async def next(self) -> None:
-        """Wait until something has changed since this was called last; the first time, until all is watched."""
+        """Wait for a change since the last call. The first call waits until all documents are observed."""
         await self._page.wait_for(lambda: self._watches.rounds != self._seen)
         self._seen = self._watches.rounds
 
 
 @asynccontextmanager
 async def watch_changes(page: Page) -> AsyncIterator[PageChanges]:
-    """Follow the changes of all documents of a page."""
+    """Observe the changes of all documents of a page."""
     core = page._core  # noqa: SLF001 - a part of the engine that is kept beside it
     watches = FrameWatches(core.target, core.worlds, [], changes=True)
     async with open_body_nursery() as nursery:
@@ -53,9 +53,10 @@ async def watch_changes(page: Page) -> AsyncIterator[PageChanges]:
 
 
 async def wait_for_condition(page: Page, condition: PostCondition, values: Values, seconds: float) -> None:
-    """Wait until all that a condition says holds.
+    """Wait until all parts of a condition hold.
 
-    Raises DeadlineExceededError, which says what did not hold, UndefinedVariablesError, and as `page.wait_for`.
+    Raises DeadlineExceededError with the part that does not hold, UndefinedVariablesError, and the errors of
+    `page.wait_for`.
     """
     with within("wait for what the step leads to", seconds) as budget:
         plain = _plain_conditions(condition, values)
@@ -74,7 +75,7 @@ async def wait_for_condition(page: Page, condition: PostCondition, values: Value
 
 
 def _plain_conditions(condition: PostCondition, values: Values) -> dict[str, Any]:
-    """Return what the engine waits for by itself, as arguments of `page.wait_for`."""
+    """Return the parts of a condition that `page.wait_for` supports, as its arguments."""
     plain: dict[str, Any] = {}
     if condition.url is not None:
         pattern = UrlPattern(condition.url)
@@ -93,7 +94,7 @@ def _plain_conditions(condition: PostCondition, values: Values) -> dict[str, Any
 
 
 async def _wait_for_element(page: Page, target: Target, values: Values, *, wanted: bool) -> bool:
-    """Wait until an element is there, or is not. Returns whether that had to be waited for."""
+    """Wait until an element is present, or absent. Return whether the wait was necessary."""
     if await is_element_shown(page, target, values, wanted=wanted) is wanted:
         return False
     async with watch_changes(page) as changes:
@@ -104,9 +105,9 @@ async def _wait_for_element(page: Page, target: Target, values: Values, *, wante
 
 
 async def is_element_shown(page: Page, target: Target, values: Values, *, wanted: bool) -> bool:
-    """Say whether an element is on the page.
+    """Return whether an element is on the page.
 
-    Where it is to be gone (not `wanted`), one of its role, name and item is enough for it to be there.
+    If the condition requires its absence (not `wanted`), any element of its role, name and item counts.
     """
     element = WantedElement(target=target, name=values.fill(target.name), item=values.fill(target.item))
     probed = await probe_page(page, {"t1": element})

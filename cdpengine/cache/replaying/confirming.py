@@ -1,7 +1,7 @@
-"""Confirming: a person is asked before a step that sends, pays or deletes.
+"""Confirmation by a person before a step that sends, pays or deletes.
 
-Rule: the step is done only after a clear yes. No answer in time, an error and any other answer are a no. A no is
-no failure: nothing was wrong with the step.
+Rule: only a clear yes permits the step. A late answer, an error and any other answer count as no. A no is no
+failure of the entry.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cdpengine.cache.replaying.names import read_meaning
 from cdpengine.errors import shown_url
 
 ANSWERING = 120.0
-"""Seconds that a person has for an answer."""
+"""Time limit for an answer, in seconds."""
 
 _WEIGHTY = frozenset(
     {
@@ -27,16 +27,16 @@ _WEIGHTY = frozenset(
         "submit", "transfer", "uninstall", "unsubscribe", "withdraw",
     }
 )  # fmt: skip
-"""What a control does that cannot be taken back: it sends, pays or deletes."""
+"""Functions of controls that are irreversible: they send, pay or delete."""
 
 _LEADS = frozenset({"order", "publish", "submit"})
-"""What a link only leads to: "My orders"."""
+"""Functions that a link only navigates to: "My orders"."""
 
 _ROLES = frozenset({"button", "menuitem", "link"})
 
 
 def is_weighty(step: Step) -> bool:
-    """Return whether a step sends, pays or deletes, by the name of the button, link or menu item."""
+    """Return whether the name of a step's button, link or menu item means sending, paying or deleting."""
     if not isinstance(step.request, (Click, Press)):
         return False
     for target in step.targets.values():
@@ -48,9 +48,9 @@ def is_weighty(step: Step) -> bool:
 
 @attrs.frozen(kw_only=True)
 class Confirming:
-    """Asks a person for the steps of a scenario; `confirm` None asks nobody.
+    """The confirmation of a scenario's steps. With `confirm` None, no step needs a confirmation.
 
-    `confirm_if` chooses the steps; without, `is_weighty` does.
+    `confirm_if` selects the steps; the default is `is_weighty`.
     """
 
     scenario: str
@@ -58,13 +58,13 @@ class Confirming:
     confirm_if: Callable[[Step], bool] | None = None
 
     def asks(self, step: Step) -> bool:
-        """Return whether the person is asked for a step."""
+        """Return whether a step needs a confirmation."""
         return self.confirm is not None and (self.confirm_if or is_weighty)(step)
 
     async def refusal(self, place: str, what: str, url: str, seconds: float) -> str:
-        """Ask the person; return why the step is not to be done, "" for a yes.
+        """Ask the person. Return the reason of a refusal, or "" for a yes.
 
-        seconds: that are left of the run. The person has at most 120 of them.
+        seconds: the remaining time of the run. The person has at most 120 s.
         """
         assert self.confirm is not None
         asked = Confirmation(scenario=self.scenario, place=place, what=what, url=shown_url(url))
@@ -82,10 +82,10 @@ class Confirming:
 async def _call(confirm: Confirm, asked: Confirmation) -> object:
     if inspect.iscoroutinefunction(confirm):
         return await confirm(asked)
-    # In a list, as trio refuses functions that return coroutines, which callable objects may do.
+    # The list hides a coroutine from trio, which rejects functions that return one. Callable objects can do so.
     (answer,) = await trio.to_thread.run_sync(lambda: [confirm(asked)], abandon_on_cancel=True)
     return await answer if inspect.isawaitable(answer) else answer
 
 
 NOBODY = Confirming(scenario="")
-"""Asks nobody."""
+"""The default: no step needs a confirmation."""

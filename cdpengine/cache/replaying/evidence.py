@@ -1,9 +1,9 @@
-"""Evidence: what a page showed when a run failed: what changed since it was last read, and a picture.
+"""Evidence of a failed run: the changes of the page since its last snapshot, and a screenshot.
 
-Rule: neither shows a value of a sensitive variable. In the text such values are hidden as they are written. In the
-picture every field that holds something secret is painted over, and so is all that says such a value; where that
-cannot be sure, as with a part of the page that could not be read, there is no picture, and a remark says so. Time
-is bounded: a page that hangs is not waited for.
+Rule: neither shows a value of a sensitive variable. The diff hides such values. The screenshot masks each
+secret field and each element that shows such a value. If the engine cannot find all of them, for example in
+an unreadable part of the page, it takes no screenshot and adds a remark. The time is limited, because the
+page can hang.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cdpengine import Page
 
 _LOOKING = 6.0
-"""Seconds in which a page is looked at after a failure."""
+"""Time limit for the evidence after a failure, in seconds."""
 
 _LONGEST_DIFF = 20_000
 _MASK = "#808080"
@@ -30,7 +30,7 @@ _MASK = "#808080"
 
 @attrs.frozen(kw_only=True)
 class Evidence:
-    """What a page showed. `remarks` say what is missing, and why."""
+    """The evidence of a page. `remarks` are the reasons for missing evidence."""
 
     screenshot: bytes | None = None
     diff: str | None = None
@@ -38,7 +38,7 @@ class Evidence:
 
 
 async def gather_evidence(page: Page, values: Values, before: Snapshot | None) -> Evidence:
-    """Return what a page shows, and what changed since the snapshot before. Raises nothing but Cancelled."""
+    """Return a screenshot of the page and its changes since a snapshot. Raises only Cancelled."""
     evidence = Evidence()
     with trio.move_on_after(_LOOKING) as scope:
         try:
@@ -84,7 +84,7 @@ def _without(evidence: Evidence, reason: str) -> Evidence:
 
 
 def find_secret_refs(snapshot: Snapshot, values: Values) -> set[str] | None:
-    """Return the refs of all that shows, or may show, a secret; None where it is not sure that these are all."""
+    """Return the refs of all elements that can show a secret, or None if the list may be incomplete."""
     if snapshot.gaps:
         return None
     nodes = snapshot.nodes

@@ -1,10 +1,9 @@
-"""Execution: an entry is carried out on a page, step by step, each of them checked before and after.
+"""The replay of an entry on a page. The engine checks each step before and after it.
 
-Rule: nothing is done before all variables have values, the range of steps is right, and the page is the one that
-the entry is for. A step is done only to the elements that it was recorded for: each is identified anew right
-before, and one that is not sure stops the run. It is done by the one dispatch, so deadlines, cancellation and
-errors mean what they mean there. It counts as done once its post-condition holds. What fails is in the report, and
-is not raised.
+Rule: a run starts only if all variables have values, the range of steps is valid, and the page is the entry's
+page. The engine finds each element again right before its step. An uncertain element stops the run. Steps use
+the common dispatch, with its rules for deadlines, cancellation and errors. A step is done when its
+post-condition holds. Failures are in the report and are not raised.
 """
 
 from __future__ import annotations
@@ -72,20 +71,20 @@ if TYPE_CHECKING:
 _log = get_logger("cdpengine.cache")
 
 _PATIENCE = 2.0
-"""Seconds that an element of a step may take to appear, where no post-condition has waited for it."""
+"""Time in which an element can appear if no post-condition waited for it, in seconds."""
 
 _LEADING = 10.0
-"""Seconds that what a step leads to may take."""
+"""Time limit of a post-condition, in seconds."""
 
 _LOOKING = 15.0
-"""Seconds that one look at the page may take."""
+"""Time limit of one search on the page, in seconds."""
 
 _ROLLING_BACK = 8.0
-"""Seconds that the rollback of a group may take, also where the run is cancelled."""
+"""Time limit of a group's rollback, also in a cancelled run, in seconds."""
 
 _ONCE_MORE = frozenset({"click", "hover", "scrollIntoView", "check", "select"})
-"""What is done once more, to the element that stands in its place, where the page replaced an element before
-anything was sent to it. Typing is not: a part of it may be there."""
+"""Requests that the engine repeats on the new element if the page replaced the element before any input was
+sent. Typing is not repeated: a part of the text can already be in the field."""
 
 
 async def execute_entry(
@@ -96,22 +95,25 @@ async def execute_entry(
     timeout: float = 120.0,
     **options: Unpack[ExecutionOptions],
 ) -> ExecutionReport:
-    """Carry out an entry on a page, and return what came of each step.
+    """Replay an entry on a page, and return the results of the steps.
 
-    from_index, to_index: which of `entry.steps`, as in a slice; a group is one of them. From 0, the page is
-    compared
-        with what the entry remembers of it: another address or a hard change stops, unless `force`.
-    dry_run: find the elements of the steps, as far as they can be found now, and do nothing.
-    actor: who acts; without, the one that a program is for the whole browser.
-    patience: seconds that an element may take to appear (2).
-    thresholds: from which confidence a change of the page is soft, and hard.
-    confirm: asks a person before a step that sends, pays or deletes (`confirm_if`: chooses other steps). Without a
-        yes, the run ends there, `refused`.
-    timeout: seconds for all of it; a rollback and the look at the page after a failure have some of their own.
+    from_index, to_index: the range of `entry.steps`, as in a slice. A group counts as one item. If the range
+        starts at 0, the engine compares the page with the entry. A different address or a hard change stops
+        the run.
+    force: ignore a different address and a hard change.
+    dry_run: find the elements that are on the page now, without performing the steps.
+    actor: the actor of the steps; by default the program's actor for the whole browser.
+    patience: the time in which an element can appear, in seconds (2).
+    thresholds: the minimum confidence of soft and hard changes.
+    confirm: asks a person before a step that sends, pays or deletes. Without a yes, the run ends as
+        `refused`.
+    confirm_if: selects other steps for `confirm`.
+    timeout: the time limit of the run, in seconds. A rollback and the evidence of a failure have additional
+        time.
 
-    Raises UndefinedVariablesError with all variables that have no value, and InvalidArgumentError for a range that
-    is not there, before anything is done. What fails later is in the report. A cancellation rolls an atomic group
-    back, in at most 8 s, and leaves as itself.
+    Raises UndefinedVariablesError with all missing variables, and InvalidArgumentError for an invalid range.
+    Both are raised before the first step; later failures are in the report. A cancellation rolls an atomic
+    group back within 8 s, then propagates.
     """
     deadline = trio.current_time() + check_timeout(timeout)
     first, end = check_range(entry, options.get("from_index", 0), options.get("to_index"))
@@ -141,11 +143,11 @@ async def execute_entry(
 
 @attrs.define(eq=False, kw_only=True)
 class _Run:
-    """One execution of an entry.
+    """One run of an entry.
 
-    `seen` is the snapshot that was taken last, `before` that before the last action. `features` are those of the
-    page where it has changed softly. `fault` is that of the step that failed. `acted`: something of the group was
-    begun.
+    `seen` is the last snapshot, `before` the last snapshot before an action. `features` are the page's
+    features after a soft change. `fault` is the fault of the failed step. `acted` is whether a step of the
+    group began.
     """
 
     page: Page
@@ -212,7 +214,7 @@ class _Run:
     # --- the page ------------------------------------------------------------------------------------------
 
     async def _check_page(self, first: int, chosen: Sequence[Step | StepGroup]) -> str:
-        """Return why the page is not the one that the entry is for; "" where it is."""
+        """Return why the page is not the entry's page, or ""."""
         if first > 0 or isinstance(begins_with(chosen), (Navigate, NewTab)):
             return ""
         try:
@@ -259,7 +261,7 @@ class _Run:
     # --- groups --------------------------------------------------------------------------------------------
 
     async def _do_all(self, index: int, each: Step | StepGroup) -> str:
-        """Do a step, or the steps of a group; return why it failed, "" where it did not."""
+        """Perform a step or the steps of a group. Return the reason of a failure, or ""."""
         self.acted = False
         began = len(self.results)
         try:
@@ -285,9 +287,9 @@ class _Run:
         return reason
 
     async def _roll_back(self, index: int, group: StepGroup, began: int) -> str:
-        """Do the rollback of a group, if any of its steps was begun; return what of it failed, "" for nothing.
+        """Roll a group back if any of its steps began. Return the failures of the rollback, or "".
 
-        A step that fails does not keep the others from being done.
+        After a failed step, the rollback continues with the next one.
         """
         if not (group.atomic and group.rollback and self.acted):
             return ""
@@ -342,7 +344,7 @@ class _Run:
     async def _ask(
         self, asked: StepResult, step: Step, matches: Mapping[str, TargetMatch]
     ) -> tuple[str | None, Mapping[str, TargetMatch]]:
-        """Ask a person; return why the step is not done, and its elements, which may have changed meanwhile."""
+        """Ask a person to confirm a step. Return the reason of a refusal, and the elements, found again."""
         what = asked.label or asked.what
         refusal = await self.confirming.refusal(asked.place, what, self.page.url, self.left)
         if refusal:
@@ -365,7 +367,7 @@ class _Run:
     async def _act(
         self, step: Step, matches: Mapping[str, TargetMatch]
     ) -> tuple[Fault, str | None, Mapping[str, TargetMatch]]:
-        """Do a step; return why it failed, and what it was done to."""
+        """Perform a step. Return the fault and the reason of a failure, and the elements."""
         request = request_of(step, matches, self.values, self.page, self.left)
         self.acted, self.before = True, self.seen
         await self.judge.begin(step)
@@ -387,7 +389,7 @@ class _Run:
         return "changed", None, matches
 
     async def _judge_missing(self, step: Step, error: str) -> tuple[Fault, str]:
-        """Return why the elements of a step are not there."""
+        """Return the fault and the reason of missing elements."""
         verdict = await self.judge.judge_missing(nothing_there)
         if verdict is not None:
             return verdict.fault, f"{error}; {verdict.said}"
@@ -461,7 +463,7 @@ class _Run:
     # --- a dry run -----------------------------------------------------------------------------------------
 
     async def plan(self, first: int, chosen: Sequence[Step | StepGroup]) -> ExecutionReport:
-        """Find the elements of the steps that can be found now, and do nothing."""
+        """Find the elements that are on the page now, without performing the steps."""
         started = trio.current_time()
         reason = await self._check_page(first, chosen)
         places = [each for index, item in enumerate(chosen, first) for each in places_of(index, item)]

@@ -338,7 +338,7 @@ class _Search:
         possible = sorted((each for each in related if not each.against), key=lambda each: -each.score)
         enough = [each for each in possible if each.is_enough]
         if self.fixed:
-            # Its name is what a variable says: another name is another thing.
+            # The name comes from a variable: a different name is a different object.
             return self._stop("missing", f"{self.what} is not there", [each.place for each in related])
         if enough and enough[0] is possible[0] and not self._has_rival(possible[0], possible[1:], related):
             best = enough[0]
@@ -355,7 +355,7 @@ class _Search:
 
     def _has_rival(self, best: Evidence, others: Sequence[Evidence], related: Sequence[Evidence]) -> bool:
         near = [each for each in others if best.score - each.score < CLEARLY]
-        # A second one whose name says the same is a rival unless the first has signs on both sides.
+        # A second synonym is a rival unless the surroundings identify the first.
         synonyms = [each for each in related if each is not best and each.relation == "synonyms"]
         return bool(near) or (bool(synonyms) and not best.same_place)
 
@@ -368,7 +368,7 @@ class _Search:
         before, after = page.before(place), page.after(place)
         count = count_together(target.together, page.together(place))
         signs = [same_landmark(target.before, before), same_landmark(target.after, after)]
-        # An end of the page is a neighbour, too, beside one that says something.
+        # The end of the page counts as a neighbour in addition to a real one.
         ends = [target.before is None and before is None, target.after is None and after is None]
         evidence = Evidence(
             place=place,
@@ -392,7 +392,7 @@ class _Search:
         return any(same_part(wanted[0], self.page.landmark(place)) for place in within)
 
     def _against(self, evidence: Evidence) -> str:
-        """Return what speaks against an element; "" for nothing."""
+        """Return the contradiction of an element, or "" if none exists."""
         generic = is_for_one_of_many(self.name)
         if dialog := self._other_dialog(evidence, generic):
             return dialog
@@ -407,7 +407,7 @@ class _Search:
         return ""
 
     def _is_in_another_part(self, evidence: Evidence) -> bool:
-        """Say whether the named part around an element is another one, without the neighbours that it had."""
+        """Return whether the element is in a different named part, without its former neighbours."""
         part = self.page.part(evidence.place)
         wanted = [each for each in (self.target.before, self.target.after) if each is not None]
         if part is None or not wanted or evidence.positive:
@@ -462,7 +462,7 @@ class _Search:
 
 
 def _same_frame(wanted: FramePlace, now: FramePlace) -> bool:
-    """Say whether a frame may be the one that is known: by its address, or by its name on the same server."""
+    """Return whether a frame can be the recorded one, by its address, or by its name on the same server."""
     if wanted.alike != now.alike:
         return False
     if wanted.alike > 1 or not (wanted.address or wanted.name):

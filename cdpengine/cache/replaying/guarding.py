@@ -1,8 +1,8 @@
-"""Guarding: values go to the origins that they are for, checked when the engine has the element in its hands.
+"""Guards that values reach only their permitted origins.
 
-Rule: a page may navigate at any time. So an element's document is asked for its origin by the verb that enters the
-value, when the node is found and before anything is sent. A node is of one document: if that is replaced after the
-check, nothing can be entered into the node any more.
+Rule: a page can navigate at any time. The engine therefore checks the origin of an element's document after
+it found the node and before it sends the value. A node belongs to one document. If the page replaces the
+document after the check, the node no longer accepts input.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _guarding: ContextVar[object] = ContextVar("guard of the values of a step", defa
 
 @attrs.define(eq=False)
 class _Guard:
-    """Refuses elements of other origins. It is an ActionListener of the page, for the task that began it.
+    """An ActionListener of the page that rejects elements of other origins, for the task that started it.
 
-    `names` are the variables in the request, by the argument of the verb that has the element.
+    `names` maps each argument with an element to the variables in the request.
     """
 
     _page: Page
@@ -101,7 +101,7 @@ def _has_element(request: ActRequest) -> bool:
 
 
 def _check_page(page: Page, request: ActRequest, allowed: Collection[str], names: Collection[str]) -> None:
-    """Check where a request goes, or the page that it is for; for keys all frames, as any may have the focus."""
+    """Check the destination of a request, or its page. For keys, check all frames: any can have the focus."""
     frames = page._core.target.frames  # noqa: SLF001 - as above
     if (goes_to := url_origin(request)) is not None:
         check_origin(names, allowed, goes_to)

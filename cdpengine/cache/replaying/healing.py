@@ -1,4 +1,4 @@
-"""Healing: the steps of an entry with the elements as they were found this time. Pure."""
+"""Healing: updates the targets of an entry's steps after a run. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cdpengine.cache.replaying.places import Place
 
 @attrs.define(eq=False)
 class Healing:
-    """The steps that were healed in a run. `unconfirmed` are those of them without a post-condition."""
+    """The healed steps of a run. `unconfirmed` are the healed steps without a post-condition."""
 
     _healed: dict[tuple[int, int | None], Step] = attrs.field(factory=dict)
     _unconfirmed: set[tuple[int, int | None]] = attrs.field(factory=set)
 
     def note(self, place: Place, step: Step, matches: Mapping[str, TargetMatch]) -> None:
-        """Note a step that was done, and what its elements were found by."""
+        """Record a completed step and the matches of its targets."""
         found = {
             slot: match.found
             for slot, match in matches.items()
@@ -33,9 +33,9 @@ class Healing:
                 self._unconfirmed.add(key)
 
     def apply(self, entry: CacheEntry, features: PageFeatures | None, *, ok: bool) -> CacheEntry | None:
-        """Return the entry with its healed targets, where the step led to what it is to, or all went well.
+        """Return the entry with the healed targets of confirmed steps, or of all steps if the run succeeded.
 
-        features: those of the page after a soft change; if all steps outlived it, the entry remembers them.
+        features: the page's features after a soft change. If all steps succeeded, the entry gets them.
         """
         steps = {key: step for key, step in self._healed.items() if ok or key not in self._unconfirmed}
         remembered = features if ok and features is not None else entry.features

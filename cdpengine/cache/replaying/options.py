@@ -12,14 +12,14 @@ from cdpengine.cache.entries import Step
 
 
 class ConfirmOptions(TypedDict, total=False):
-    """Who is asked before a step, and before which steps."""
+    """The callable that confirms steps, and the selection of these steps."""
 
     confirm: Confirm | None
     confirm_if: Callable[[Step], bool] | None
 
 
 class ExecutionOptions(ConfirmOptions, total=False):
-    """Further options of `execute_entry`: see there."""
+    """The keyword options of `execute_entry`."""
 
     from_index: int
     to_index: int | None

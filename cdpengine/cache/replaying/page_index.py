@@ -1,7 +1,7 @@
-"""PageIndex: the nodes of a snapshot, made ready for many questions about where each of them is. Pure.
+"""An index of a snapshot's nodes for repeated queries about their positions. Pure.
 
-Rule: what it says of a node is what `describe_target` wrote of it, so the two can be compared. Going through all
-nodes once is all that it takes: a page may have thousands of them.
+Rule: the index describes a node like `describe_target`, so that the two descriptions are comparable. Building
+the index takes one pass over the nodes, because a page can have thousands.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from cdpengine.cache.targets import (
 DIALOGS = frozenset({"dialog", "alertdialog"})
 
 OWN_PARTS = frozenset({"form", "search", "region", "navigation", "complementary", *DIALOGS})
-"""Parts of a page that are, where they have a name, for something of their own: a login, a newsletter."""
+"""Parts of a page that have their own purpose if they have a name: a login, a newsletter."""
 
 
 class PageIndex:
-    """The nodes of one snapshot. Places are those in `Snapshot.nodes`."""
+    """An index of one snapshot. A place is an index into `Snapshot.nodes`."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.nodes: Sequence[SnapshotNode] = snapshot.nodes
@@ -37,7 +37,7 @@ class PageIndex:
 
     @cached_property
     def ends(self) -> list[int]:
-        """Of each node, the place behind the last one in it."""
+        """For each node, the place after its last descendant."""
         ends = list(range(1, len(self.nodes) + 1))
         for place in range(len(self.nodes) - 1, -1, -1):
             parent = self.nodes[place].parent
@@ -47,7 +47,7 @@ class PageIndex:
 
     @cached_property
     def steps(self) -> list[PathStep]:
-        """Of each node, its step in the path: its role, and which of that role it is below its parent."""
+        """For each node, its step in the path: the role, and the position among siblings of that role."""
         counts: dict[tuple[int | None, str], int] = {}
         steps = []
         for node in self.nodes:
@@ -59,9 +59,9 @@ class PageIndex:
 
     @cached_property
     def frames(self) -> dict[str | None, tuple[FramePlace, ...]]:
-        """The way to each frame, outermost first; () is that of the page's own document.
+        """The chain of each frame, outermost first; () for the page's main document.
 
-        A frame that shows nothing has no id in a snapshot: its way stands under its element's place.
+        An empty frame has no id in a snapshot: the key of its chain is the place of its element.
         """
         frames: dict[str | None, tuple[FramePlace, ...]] = {}
         owned = {
@@ -78,7 +78,7 @@ class PageIndex:
         return frames
 
     def around(self, place: int) -> Iterator[int]:
-        """Yield the nodes around one in its own document, innermost first."""
+        """Yield the ancestors of a node in its document, innermost first."""
         node = self.nodes[place]
         parent = node.parent
         while parent is not None and self.nodes[parent].frame == node.frame:
@@ -86,31 +86,31 @@ class PageIndex:
             parent = self.nodes[parent].parent
 
     def path(self, place: int) -> tuple[PathStep, ...]:
-        """Return the way to a node through its document, outermost first."""
+        """Return the path of a node in its document, outermost first."""
         return tuple(self.steps[each] for each in [*list(self.around(place))[::-1], place])
 
     def within(self, place: int) -> list[int]:
-        """Return the named parts around a node, innermost first."""
+        """Return the named ancestors of a node, innermost first."""
         return [each for each in self.around(place) if self.nodes[each].name]
 
     def part(self, place: int) -> int | None:
-        """Return the innermost part of the page (`OWN_PARTS`) around a node that has a name, None without one."""
+        """Return the innermost named part of the page (`OWN_PARTS`) around a node, or None."""
         return next((each for each in self.within(place) if self.nodes[each].role in OWN_PARTS), None)
 
     def dialog(self, place: int) -> int | None:
-        """Return the dialog that a node is in, None where it is in none."""
+        """Return the innermost dialog around a node, or None."""
         return next((each for each in self.around(place) if self.nodes[each].role in DIALOGS), None)
 
     def before(self, place: int) -> Landmark | None:
-        """Return what stands before a node."""
+        """Return the landmark before a node."""
         return find_beside(self.nodes, place, range(place - 1, -1, -1), set(self.around(place)))
 
     def after(self, place: int) -> Landmark | None:
-        """Return what stands after a node."""
+        """Return the landmark after a node."""
         return find_beside(self.nodes, place, range(self.ends[place], len(self.nodes)), set())
 
     def item(self, place: int) -> str:
-        """Return what the item of a list or a table says that a node is in, without the node itself."""
+        """Return the words of the list item or table row around a node, without the node itself."""
         around = next((each for each in self.around(place) if self.nodes[each].role in ITEM_ROLES), None)
         if around is None:
             return ""
@@ -119,7 +119,7 @@ class PageIndex:
         return item_words(self.nodes, around, inside)
 
     def together(self, place: int) -> frozenset[Landmark]:
-        """Return the other controls of the form, the dialog or the section that a node is in."""
+        """Return the other controls in the form, dialog or section of a node."""
         holder = find_holder(self.nodes, list(self.around(place)))
         if holder is None:
             return frozenset()
@@ -133,11 +133,11 @@ class PageIndex:
         return frozenset(landmark for each, landmark in self._controls[holder] if each != place)
 
     def landmark(self, place: int) -> Landmark:
-        """Return what a node is, for a person."""
+        """Return the landmark of a node."""
         return read_landmark(self.nodes[place])
 
     def landmarks_in(self, part: int, place: int) -> Iterator[Landmark]:
-        """Yield what is in a part and says something, but for what is in the node at `place`."""
+        """Yield the landmarks with a name or text in a part, except those inside the node at `place`."""
         own = range(place, self.ends[place])
         for each in range(part + 1, self.ends[part]):
             node = self.nodes[each]
@@ -145,13 +145,13 @@ class PageIndex:
                 yield read_landmark(node)
 
     def is_only_one(self, place: int) -> bool:
-        """Say whether a node is the only one of its role in the innermost named part around it."""
+        """Return whether a node is the only one of its role in its innermost named part."""
         named = self.within(place)
         return bool(named) and self._counts[named[0], self.nodes[place].role] == 1
 
     @cached_property
     def _counts(self) -> Counter[tuple[int, str]]:
-        """How many nodes of a role there are in each named part, of its own document."""
+        """The number of nodes by named part and role, within one document."""
         return Counter(
             (around, node.role)
             for place, node in enumerate(self.nodes)

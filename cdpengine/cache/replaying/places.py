@@ -1,4 +1,4 @@
-"""Places: which steps of an entry a run does, where each is, and what it does, in words and as a request. Pure."""
+"""The steps of a run: their range, their positions, their descriptions and their requests. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_range(entry: CacheEntry, first: int, end: int | None) -> tuple[int, int]:
-    """Return the range of steps, as in a slice. Raises InvalidArgumentError for one that is not there."""
+    """Return the range of steps, as in a slice. Raises InvalidArgumentError for an invalid range."""
     count = len(entry.steps)
     last = count if end is None else end
     if isinstance(first, bool) or not isinstance(first, int) or not 0 <= first < count:
@@ -31,14 +31,14 @@ def check_range(entry: CacheEntry, first: int, end: int | None) -> tuple[int, in
 
 
 def check_variables(chosen: Sequence[Step | StepGroup], values: Values) -> None:
-    """Raise UndefinedVariablesError with all variables of the steps that have no value."""
+    """Raise UndefinedVariablesError with all variables of the steps without a value."""
     needed = [name for step in all_steps(chosen) for name in step_variables(step)]
     if missing := [name for name in dict.fromkeys(needed) if name not in values.names]:
         raise UndefinedVariablesError(missing)
 
 
 def all_steps(chosen: Sequence[Step | StepGroup]) -> Iterator[Step]:
-    """Yield the steps, those of groups and of their rollbacks included, in order."""
+    """Yield the steps in order, including those of groups and rollbacks."""
     for each in chosen:
         if isinstance(each, StepGroup):
             yield from each.steps
@@ -49,7 +49,7 @@ def all_steps(chosen: Sequence[Step | StepGroup]) -> Iterator[Step]:
 
 @attrs.frozen(kw_only=True)
 class Place:
-    """Where a step is in its entry."""
+    """The position of a step in its entry."""
 
     index: int
     number: int | None = None
@@ -57,14 +57,14 @@ class Place:
 
 
 def places_of(index: int, each: Step | StepGroup) -> list[tuple[Place, Step]]:
-    """Return the steps of an item of an entry, each with its place."""
+    """Return the steps of one item of an entry, with their places."""
     if isinstance(each, StepGroup):
         return [(Place(index=index, number=number), step) for number, step in enumerate(each.steps)]
     return [(Place(index=index), each)]
 
 
 def describe_step(step: Step) -> str:
-    """Return what a step does, in words: templates stay templates."""
+    """Describe a step in words. Templates are not filled in."""
     targets = [
         f"{each.role} {each.name[:60]!r}" if each.name else each.role for each in step.targets.values()
     ]
@@ -72,21 +72,21 @@ def describe_step(step: Step) -> str:
 
 
 def status_of(error: str | None, *, refused: bool) -> StepStatus:
-    """Return what became of a step that was begun."""
+    """Return the status of a started step."""
     if error is None:
         return "done"
     return "refused" if refused else "failed"
 
 
 def why_not(matches: Mapping[str, TargetMatch]) -> str | None:
-    """Return why a step cannot be done; None where all of its elements were found."""
+    """Return why a step is impossible, or None if all of its elements were found."""
     return next((f"{match.level}: {match.reason}" for match in matches.values() if match.ref is None), None)
 
 
 def request_of(
     step: Step, matches: Mapping[str, TargetMatch], values: Values, page: Page, left: float
 ) -> ActRequest:
-    """Return the request of a step: values in place of templates, refs in place of names of targets."""
+    """Return the request of a step, with values for templates and refs for names of targets."""
     request = values.fill_request(step.request)
     refs = {slot: match.ref for slot, match in matches.items()}
     more: dict[str, Any] = {"timeout_ms": max(round(min(request.timeout, left) * 1000), 1)}

@@ -51,7 +51,7 @@ ELEMENTS: Mapping[str, str] = {
     "tab": "[role]",
     "menuitem": "[role]",
 }
-"""CSS selectors of all elements that can have a role. They are complete, because the probe counts elements."""
+"""CSS selectors of all elements that can have a role. The probe counts elements, so none may be missing."""
 
 COUNTED = (
     "form, button, summary, input, textarea, select, a, area, h1, h2, h3, h4, h5, h6, "
@@ -238,7 +238,7 @@ def _probe() -> str:
 
 
 def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
-    """Return whether the page's numbers of forms, buttons, links, headings and fields equal the recorded ones."""
+    """Return whether the page has the recorded numbers of forms, buttons, links, headings and fields."""
     counts: Counter[str] = Counter()
     for role, count in roles.items():
         counts[role_name(role)] += count

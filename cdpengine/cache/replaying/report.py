@@ -1,7 +1,8 @@
-"""Reports: what came of an entry that was carried out, step by step; as data, as JSON and as a table. Pure.
+"""Reports of replays, as data, JSON and tables. Pure.
 
-Rule: a report is kept and shown, so nothing secret is in it: no text that was entered, no value of a variable that
-is sensitive. Where the picture of a failed run could show one, there is no picture, and `remarks` says why.
+Rule: a report is stored and shown, so it contains no typed text and no value of a sensitive variable. If the
+screenshot of a failed run could show such a value, the report has no screenshot, and `remarks` contains the
+reason.
 """
 
 from __future__ import annotations
@@ -22,19 +23,22 @@ from cdpengine.cache.judging.faults import Fault
 from cdpengine.cache.replaying.finding import TargetMatch
 
 StepStatus = Literal["done", "failed", "skipped", "rolled back", "planned", "refused"]
-"""What became of a step: "skipped" was never begun, "planned" would be done (a dry run), "rolled back" was done in
-an atomic group that failed, and the group's rollback was done after it."""
+"""Outcome of a step. "skipped": not started. "planned": found in a dry run. "rolled back": done in an atomic
+group that failed and was rolled back. "refused": not confirmed by a person."""
 
 _LONGEST_CELL = 70
 
 
 @attrs.frozen(kw_only=True)
 class StepResult:
-    """What came of one step.
+    """The result of one step.
 
-    `index` is that of the entry's step or group, `number` counts the steps in a group (from 0; None for a step
-    that is in none), `rollback` says that it is a step of the group's rollback. `what` says in words what is done.
-    `matches` has what was found of each target. `error` says why it failed.
+    index: the index of the step or group in the entry.
+    number: the position in the group, from 0, or None outside groups.
+    rollback: whether the step belongs to the group's rollback.
+    what: the action in words.
+    matches: the match of each target.
+    error: the reason of a failure.
     """
 
     index: int
@@ -50,12 +54,12 @@ class StepResult:
 
     @property
     def place(self) -> str:
-        """Where it is in the entry, such as "2" or "2.1"."""
+        """The position of the step in the entry, such as "2" or "2.1"."""
         return f"{self.index}" if self.number is None else f"{self.index}.{self.number}"
 
     @property
     def level(self) -> str:
-        """The worst level of its targets, "" without any."""
+        """The worst match level of the targets, or "" without targets."""
         levels = [match.level for match in self.matches.values()]
         return max(levels, key=_LEVELS.index, default="")
 
@@ -65,17 +69,22 @@ _LEVELS = ("exact", "healed", "ambiguous", "missing")
 
 @attrs.frozen(kw_only=True)
 class ExecutionReport:
-    """What came of an entry that was carried out.
+    """The report of a replay.
 
-    `ok`: all steps that were asked for were done, and led to what they are to lead to; of a dry run, that those
-    which can be found now were found. `stopped_at` is the index of the step that failed (None: before the first,
-    or none did), `reason` why. `fault` is whose fault that is: "changed" counts as a failure of the entry, all
-    others are those of the caller, of a server or of the browser. `healed` is the entry with its targets, and
-    after a soft change its page, as they are now, for the store; None where nothing has changed.
-    `change` is how the page differs from what is remembered of it; None where the counts of its parts
-    were the same, or nothing was compared. `screenshot` (PNG) and `diff` show the page after a failure; `remarks`
-    say what is missing from them. `refused`: a person was asked to confirm the step at `stopped_at`, and did not.
-    That is no failure of the entry.
+    ok: whether all requested steps are done and their conditions hold. In a dry run: whether the elements
+        that can be on the page now were found.
+    stopped_at: the index of the failed step, or None if no step failed or the run stopped before the first
+        step.
+    reason: the reason of the stop.
+    fault: the cause of the stop. "changed" counts as a failure of the entry. The other faults are those of
+        the caller, a server or the browser.
+    healed: the entry with its current targets, and with the current page after a soft change, for the store.
+        None if nothing changed.
+    change: the difference between the page and the entry's features. None if the counts of elements are equal
+        or the engine compared nothing.
+    screenshot, diff: the page after a failure, as a PNG image and as a diff.
+    remarks: the reasons for a missing screenshot or diff.
+    refused: whether a person did not confirm the step at `stopped_at`. A refusal is no failure of the entry.
     """
 
     ok: bool
@@ -94,7 +103,7 @@ class ExecutionReport:
 
     @property
     def misfits(self) -> bool:
-        """Whether it stopped before anything was done, because the page does not have what the entry is for."""
+        """Whether the run stopped before its first action because the page does not fit the entry."""
         if self.ok or self.refused:
             return False
         failed = [step for step in self.steps if step.status == "failed"]
@@ -103,7 +112,7 @@ class ExecutionReport:
         return unbegun and (unfound or (not failed and self.change is not None))
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as values of JSON. The picture is base64."""
+        """Return the report as JSON values. The screenshot is in base64."""
         out: dict[str, Any] = {
             "ok": self.ok,
             "dryRun": self.dry_run,
@@ -123,7 +132,7 @@ class ExecutionReport:
         return out
 
     def to_table(self) -> str:
-        """Return it as a table for people: one line a step, and why it stopped."""
+        """Return the report as a table with one line per step, and the reason of a stop."""
         rows = [("step", "status", "match", "ms", "what")]
         for step in self.steps:
             name = f"{step.place} (rollback)" if step.rollback else step.place

@@ -1,7 +1,7 @@
-"""Vocabulary: what controls say they do, in English and Chinese, as data for `names.py`. Pure.
+"""The vocabulary of control names in English and Chinese, as data for `names.py`. Pure.
 
-Rule: words stand together only where a person who looks for one would take the other without a thought: "Apply" is
-not "Save", and "Allow" is not "Accept". Words are in small letters, without punctuation.
+Rule: two words are synonyms only if a person would use either without hesitation. "Apply" is not "Save", and
+"Allow" is not "Accept". Words are in lowercase, without punctuation.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "newsletter": ("newsletter", "新闻邮件"),
     }
 )  # fmt: skip
-"""What a control does, or is for, by the words for it; the longest words are looked for first."""
+"""Functions of controls, with their words. The longest words match first."""
 
 MODIFIERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -158,7 +158,7 @@ MODIFIERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "public": ("public", "公开"),
     }
 )  # fmt: skip
-"""What sets a control apart from another one that does the same, by the words for it."""
+"""Qualifiers that distinguish controls with the same function, with their words."""
 
 EMPTY_WORDS = frozenset(
     {
@@ -167,7 +167,7 @@ EMPTY_WORDS = frozenset(
         "你的", "我的", "的", "按钮", "立即", "点击", "了", "到", "去",
     }
 )  # fmt: skip
-"""Words that make no difference between two controls."""
+"""Words without meaning for the comparison of two controls."""
 
 GRAVE = frozenset(
     {
@@ -176,7 +176,7 @@ GRAVE = frozenset(
         "archive", "stop", "reset", "cancel", "log out",
     }
 )  # fmt: skip
-"""What is not done by a name that says only a part of it: "Delete" is not "Delete account"."""
+"""Critical functions. Their names must match in full: "Delete" is not "Delete account"."""
 
 FOR_ONE_OF_MANY = frozenset(
     {
@@ -187,4 +187,4 @@ FOR_ONE_OF_MANY = frozenset(
         "hide", "all", "print", "check out", "install", "uninstall", "upgrade",
     }
 )  # fmt: skip
-"""What is done to one thing of many, and does not say to which: such a name alone is no sign of the right one."""
+"""Functions on one of many objects. Such a name alone does not identify the object."""

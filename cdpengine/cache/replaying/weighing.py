@@ -1,7 +1,6 @@
-"""Weighing: what speaks for it that an element of today is the one that was described once. Pure.
+"""Evidence that a current element is the recorded one. Pure.
 
-Rule: each sign is true, false, or None where nothing is known of it. What was described without a sign is not
-found by it.
+Rule: each sign is True, False, or None if unknown. A sign that is missing from the description has no effect.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ WEIGHTS = {
     "item": 30,
     "together": 25,
 }
-"""What each piece of evidence for an element with another name is worth: how its name relates to the old one, the
-same named part around it, the same neighbours, the same path, the only one of its role in that part, the same
-item of a list, the same other controls in its form."""
+"""Weights of the evidence for a renamed element: the relation of the names, the same named part, the same
+neighbours, the same path, the only element of its role in the part, the same list item, the same controls in
+the form."""
 
 ENOUGH = 60
-"""Evidence from which an element with another name is taken: it says the same, and there is one more sign.
+"""Minimum evidence for a renamed element: a synonym and one more sign.
 
-An element whose name does not say the same is never taken, wherever it stands: "Mute" becomes "Unmute", the next
-question of a form stands where the last one did, and beside "Weekly summary" there is that "of our partners"."""
+An element whose name is no synonym never matches, whatever its position. "Mute" becomes "Unmute", the next
+question of a form replaces the last one, and "Weekly summary" is next to "Weekly summary of our partners"."""
 
 
 @attrs.frozen(kw_only=True)
 class Evidence:
-    """What speaks for one element; of each: True, False, or None where nothing is known of it."""
+    """The evidence for one element. Each sign is True, False, or None if unknown."""
 
     place: int
     relation: Relation
@@ -54,24 +53,24 @@ class Evidence:
 
     @property
     def positive(self) -> bool:
-        """Whether anything around it is as it was."""
+        """Whether any of the surroundings is unchanged."""
         return True in (self.within, self.before, self.after, self.item, self.together)
 
     @property
     def negative(self) -> bool:
-        """Whether all that is known of its surroundings has changed."""
+        """Whether all known surroundings have changed."""
         signs = (self.within, self.before, self.after, self.together)
         known = [each for each in signs if each is not None]
         return bool(known) and not any(known) and not self.item and not self.some_together
 
     @property
     def same_place(self) -> bool:
-        """Whether its surroundings set it apart from others of the same name."""
+        """Whether the surroundings distinguish the element from others of the same name."""
         return self.item is True or (self.before is True and self.after is True) or self.alone_within
 
     @property
     def alone_within(self) -> bool:
-        """Whether it is the only one of its role in the named part that it was in."""
+        """Whether the element is the only one of its role in its former named part."""
         return self.within is True and self.only
 
     @property
@@ -84,12 +83,12 @@ class Evidence:
 
     @property
     def is_enough(self) -> bool:
-        """Whether an element of another name is taken for the old one by that."""
-        # What more is said may be the difference: "Weekly summary", and that of our partners.
+        """Whether the evidence is enough for a renamed element."""
+        # An overlap is not enough: additional words can be the difference.
         return self.relation == "synonyms" and self.score >= ENOUGH and (self.positive or self.path)
 
     def words(self) -> str:
-        """Return what is the same and what has changed, for a reason."""
+        """Return the unchanged and the changed signs in words, for a reason."""
         signs = {
             "the part around it": self.within,
             "what stands before": self.before,
@@ -104,7 +103,7 @@ class Evidence:
 
 
 def count_together(wanted: Collection[Landmark], now: Collection[Landmark]) -> int:
-    """Return how many of the controls that are known of a form are there, perhaps in other words."""
+    """Return the number of known controls that are still in a form, possibly under a synonym."""
     return sum(
         each in now or any(same_landmark(each, other) for other in now if other.role == each.role)
         for each in wanted
@@ -112,9 +111,9 @@ def count_together(wanted: Collection[Landmark], now: Collection[Landmark]) -> i
 
 
 def judge_together(wanted: Collection[Landmark], count: int) -> bool | None:
-    """Say whether a form has the controls that are known of it: at least half, and two, unless there was one.
+    """Return whether a form has at least half of its known controls, and at least 2 unless only 1 is known.
 
-    None where none was known, or fewer are there than that, but some.
+    Return None if no control is known, or if some controls remain but too few.
     """
     if not wanted:
         return None
@@ -124,18 +123,18 @@ def judge_together(wanted: Collection[Landmark], count: int) -> bool | None:
 
 
 PARTS = frozenset({"form", "region", "group", "main", "search", "article", "complementary", "dialog"})
-"""Parts of a page that a redesign exchanges: by their names they are the same."""
+"""Interchangeable parts of a page: a redesign can replace one role by another and keep the name."""
 
 
 def same_part(wanted: Landmark, now: Landmark) -> bool:
-    """Say whether a named part of the page is the one that is known, perhaps in other words or of another role."""
+    """Return whether a named part of the page is the known one, possibly under a synonym or another role."""
     if {wanted.role, now.role} <= PARTS:
         now = Landmark(role=wanted.role, name=now.name)
     return bool(same_landmark(wanted, now))
 
 
 def same_landmark(wanted: Landmark | None, now: Landmark | None) -> bool | None:
-    """Say whether a landmark is the one that is known, perhaps in other words; None where none was."""
+    """Return whether a landmark is the known one, possibly under a synonym, or None if none is known."""
     if wanted is None:
         return None
     if now is None or wanted.role != now.role:
