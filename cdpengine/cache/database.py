@@ -1,9 +1,9 @@
-"""The file of a store: an SQLite database, its schema and migrations, and one transaction at a time. It blocks.
+"""The SQLite file of a store: its schema, migrations and transactions. All methods block.
 
-Rule: all that is written is written in one immediate transaction, whole or not at all, and confirmed only when it
-is on the disk (WAL, synchronous FULL). What SQLite says becomes an error of the engine with the file's path and
-what to do; only "another process writes" stays apart, for the caller to try again. The file has mode 0600 from its
-first moment, and a folder that is made for it 0700.
+Rule: each write is one immediate transaction. It is atomic, and it returns after the data is on the disk
+(WAL, synchronous FULL). SQLite errors become errors of the engine with the file's path and a hint. Only
+BusyError is
+separate: the caller retries. The file is created with mode 0600, a new folder with mode 0700.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cdpengine.errors import CacheDamagedError, CacheUnavailableError, os_reason
 from cdpengine.errors.texts import cut
 
 APPLICATION_ID = 0x63647063
-"""What the file's header says of whose it is."""
+"""The SQLite application id in the header of the file."""
 
 BUSY_SECONDS = 0.1
-"""How long SQLite itself waits for another process, in a thread that cannot be interrupted meanwhile."""
+"""SQLite's own timeout for a locked file, in seconds. The thread is not interruptible during this time."""
 
 _CHECKED_FOR = 0.02
-"""Seconds for which a file is looked through for damage when it is opened; 1,000 entries take about half of it."""
+"""Time limit of the damage check when a file is opened, in seconds. 1,000 entries take about half of it."""
 
 _T = TypeVar("_T")
 
@@ -68,7 +68,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     (
-        # What queries need without opening a body (`rows.py`). NULL: not known yet, in rows of an older schema.
+        # Columns for queries that do not open a body (`rows.py`). NULL: unknown, in rows of an older schema.
         "ALTER TABLE entries ADD COLUMN place TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE entries ADD COLUMN weight INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE entries ADD COLUMN anywhere INTEGER",
@@ -85,7 +85,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX entries_by_expiry ON entries (expires_at)",
         "CREATE INDEX entries_from_anywhere ON entries (owner, scenario, used_at) WHERE anywhere IS NOT 0",
         "CREATE INDEX entries_of_old ON entries (owner) WHERE anywhere IS NULL",
-        # Sums, so that no query adds rows up. Scenario "": all of an owner; `used` is of all owners.
+        # Precomputed sums, so that queries need not add up rows. Scenario "" is the sum of an owner, and `used`
+        # is the sum of all owners.
         """CREATE TABLE totals (
             owner TEXT NOT NULL, scenario TEXT NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
             successes INTEGER NOT NULL, failures INTEGER NOT NULL, PRIMARY KEY (owner, scenario)
@@ -130,27 +131,27 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "ALTER TABLE entries ADD COLUMN mistakes INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE entries ADD COLUMN cancelled INTEGER NOT NULL DEFAULT 0",
-        # Runs are counted apart from entries, so that they outlive them.
+        # Separate counters for runs, because they outlive their entries.
         """INSERT INTO counters SELECT owner, 'succeeded', successes FROM totals WHERE scenario = '' AND successes
             ON CONFLICT DO NOTHING""",
         """INSERT INTO counters SELECT owner, 'failed', failures FROM totals WHERE scenario = '' AND failures
             ON CONFLICT DO NOTHING""",
     ),
 )
-"""By the version that they lead from, counted from 0: statements that lead to the next one."""
+"""The migration statements. Item n migrates schema version n to n + 1."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
 
 class BusyError(Exception):
-    """Another process writes: to be tried again."""
+    """Raised if another process is writing. The caller retries."""
 
 
 class Database:
-    """An open file. Its methods block; the caller sees to it that one runs at a time."""
+    """An open database file. Its methods block. The caller must not run two of them at the same time."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file and bring it up to date; it is made where there is none.
+        """Open or create the file, and migrate it to the current schema.
 
         Raises BusyError, CacheDamagedError and CacheUnavailableError.
         """
@@ -175,9 +176,10 @@ class Database:
             raise
 
     def transact(self, work: Callable[[sqlite3.Connection], _T], attempt: str, *, writes: bool = True) -> _T:
-        """Return what the work returns, after all that it did is on the disk; nothing of it is where it raises.
+        """Run `work` in a transaction, and return its result after the commit. Roll back if it raises.
 
-        Work that only reads (`writes=False`) sees one moment of the file, and waits for no other process.
+        Work that only reads (`writes=False`) sees a consistent state of the file and waits for no other
+        process.
         """
         connection = self._connection
         if connection is None:
@@ -188,7 +190,7 @@ class Database:
                 result = work(connection)
                 connection.execute("COMMIT")
             except BaseException:
-                if connection.in_transaction:  # SQLite ends it by itself after some errors
+                if connection.in_transaction:  # after some errors, SQLite has already rolled back
                     connection.execute("ROLLBACK")
                 raise
         except sqlite3.Error as error:
@@ -196,7 +198,7 @@ class Database:
         return result
 
     def close(self) -> None:
-        """Close the file. To close it again does nothing."""
+        """Close the file. A second call has no effect."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
@@ -212,7 +214,7 @@ class Database:
             raise CacheUnavailableError(self._shown, "make", os_reason(error)) from error
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN")  # both of one moment: another process may be making the file
+        connection.execute("BEGIN")  # one consistent state: another process can be creating the file
         try:
             (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
             (found,) = connection.execute("PRAGMA application_id").fetchone()
@@ -228,7 +230,7 @@ class Database:
         self._check(connection)
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        """Look for damage, for a bounded time: in a large file the rest of it shows when it is read."""
+        """Check the file for damage, for a limited time. In a large file, reads find the remaining damage."""
         until = time.monotonic() + _CHECKED_FOR
         connection.set_progress_handler(lambda: time.monotonic() > until, 1_000)
         try:
@@ -275,15 +277,15 @@ class Database:
 
 
 def set_aside(path: Path) -> Path:
-    """Move the file of a store, with what belongs to it, out of the way; return where it is. Nothing is deleted.
+    """Rename the file of a store and its companion files, and return the new path. Nothing is deleted.
 
-    No process may have it open. Raises CacheUnavailableError where it cannot be moved.
+    No process may have the file open. Raises CacheUnavailableError if the rename fails.
     """
     number = 1
     while (target := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
     try:
-        # Last the file itself: what is left behind by a failure still belongs to it.
+        # The main file is last: after a failure, the remaining companion files still belong to it.
         for ending in ("-wal", "-shm", ""):
             part = path.with_name(path.name + ending)
             if ending == "" or part.exists():

@@ -1,8 +1,8 @@
-"""Encryption of what a store keeps: AES-256-GCM, and where its key comes from.
+"""Encryption of stored data with AES-256-GCM, and the source of the key.
 
-Rule: what is sealed is bound to its place (`about`): moved to another entry, owner or version, it does not open.
-A key comes from the caller, else from the environment, else from the user's keyring, which gets a new one for each
-new file. It is never written beside the file, and never in an error.
+Rule: sealed data is bound to its entry, owner and version (`about`). It does not open in another place. The
+key comes from the caller, else from the environment, else from the user's keyring. The keyring gets a new key
+for each new file. The key is never stored next to the file, and no error contains it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from cdpengine.errors import CacheKeyError, packages_named
 
 KEY_VARIABLE = "CDPENGINE_CACHE_KEY"
-"""The variable of the environment with the key: 32 bytes, in base64 or as 64 hexadecimal digits."""
+"""The environment variable with the key: 32 bytes, in base64 or as 64 hexadecimal digits."""
 
 KEYRING_SERVICE = "cdpengine"
 
@@ -27,21 +27,21 @@ _HINT = f"Set {KEY_VARIABLE} to 32 bytes in base64, such as of: openssl rand -ba
 
 
 class Cipher:
-    """Seals texts and opens them. Nonces are random: one key is good for 2**32 texts (NIST SP 800-38D, 8.3)."""
+    """A cipher for strings. Nonces are random, so a key is safe for 2**32 strings (NIST SP 800-38D, 8.3)."""
 
     def __init__(self, key: bytes) -> None:
-        """Raise PackageMissingError where the package `cryptography` is not installed."""
+        """Raise PackageMissingError if the package `cryptography` is not installed."""
         with packages_named():
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         self._aead = AESGCM(key)
 
     def seal(self, text: str, about: str) -> bytes:
-        """Return the text, encrypted and bound to what it is about."""
+        """Encrypt a string and bind it to `about`."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._aead.encrypt(nonce, text.encode(), about.encode())
 
     def open(self, sealed: bytes, about: str) -> str:
-        """Return the text. Raises ValueError where it was changed, is about something else, or of another key."""
+        """Decrypt a string. Raises ValueError for changed data, another `about` or another key."""
         from cryptography.exceptions import InvalidTag
 
         try:
@@ -51,7 +51,7 @@ class Cipher:
 
 
 def key_of_environment(path: str, environment: Mapping[str, str]) -> bytes | None:
-    """Return the key of the environment; None without one. Raises CacheKeyError for a text that is not a key."""
+    """Return the key from the environment, or None. Raises CacheKeyError for an invalid key."""
     text = environment.get(KEY_VARIABLE, "").strip()
     if not text:
         return None
@@ -65,7 +65,7 @@ def key_of_environment(path: str, environment: Mapping[str, str]) -> bytes | Non
 def check_key_bytes(
     path: str, key: bytes, reason: str = "the key that was passed is not of 32 bytes"
 ) -> bytes:
-    """Return the key. Raises CacheKeyError where it has another length."""
+    """Return the key. Raises CacheKeyError for a wrong length."""
     if not isinstance(key, bytes) or len(key) != _KEY_BYTES:
         raise CacheKeyError(path, reason, _HINT)
     return key
@@ -76,9 +76,9 @@ def _from_base64(text: str) -> bytes:
 
 
 def key_of_keyring(file_id: str, *, make: bool) -> bytes | None:
-    """Return the key that the user's keyring has for a file; with `make`, a new one where it has none.
+    """Return the key of a file from the user's keyring. With `make`, create a missing key.
 
-    None where there is no keyring, or it is locked. It blocks, and may ask the user.
+    Return None if the keyring is missing or locked. The call blocks and can ask the user.
     """
     try:
         import keyring
@@ -98,12 +98,12 @@ def key_of_keyring(file_id: str, *, make: bool) -> bytes | None:
 
 
 def missing_key(path: str) -> CacheKeyError:
-    """Return the error for a key that is needed and not there."""
+    """Return the error for a missing key."""
     return CacheKeyError(path, "there is no key to encrypt with, and the keyring has none", _HINT)
 
 
 def wrong_key(path: str) -> CacheKeyError:
-    """Return the error for a key that is not that of the file."""
+    """Return the error for the key of another file."""
     return CacheKeyError(
         path, "it was encrypted with another key", f"Set {KEY_VARIABLE} to the key it was made with"
     )
@@ -112,9 +112,9 @@ def wrong_key(path: str) -> CacheKeyError:
 def find_cipher(
     connection: sqlite3.Connection, path: str, key: bytes | None, *, keyring: bool
 ) -> Cipher | None:
-    """Return what encrypts the file: with its own key, or from now on with that which there is; None without.
+    """Return the cipher of the file, or None without a key. A new file gets the available key.
 
-    It runs in a transaction, so of several processes that find a new file one makes its key.
+    The call runs in a transaction, so that only one process creates the key of a new file.
     """
     meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
     if "id" not in meta:

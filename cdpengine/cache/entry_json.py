@@ -1,8 +1,7 @@
-"""Entries become JSON, and JSON becomes entries.
+"""Conversion of entries to JSON and back.
 
-Rule: as for requests (cdpengine/act/parsing.py), nothing is guessed and no value is repeated in an error: a field
-that there is not, or of another type, is refused with its place. What was parsed is checked: an entry that
-`check_entry` would refuse never comes out of here.
+Rule: as for requests (cdpengine/act/parsing.py), nothing is guessed, and no error contains a value. An
+unknown field and a wrong type are errors with their place. Each parsed entry passes `check_entry`.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from cdpengine.cache.entries import CacheEntry, Step, StepGroup, check_entry
 from cdpengine.errors import InvalidArgumentError
 
 FORMAT, FORMAT_VERSION = "cdpengine cache", 1
-"""What the JSON of several entries begins with: exports are read by this and later versions."""
+"""Format and version at the start of an export. This version and later versions can read it."""
 
 LONGEST_JSON = 64 * 2**20
-"""Characters of an import."""
+"""Maximum length of an import, in characters."""
 
 
 @attrs.frozen(kw_only=True)
 class Export:
-    """An export: the JSON, how many entries are in it, and how many were left out because they hold typed text."""
+    """An export: the JSON, its number of entries, and the number of entries omitted because of typed text."""
 
     text: str = attrs.field(repr=False)
     entries: int
@@ -39,7 +38,7 @@ class Export:
 
 @attrs.frozen(kw_only=True)
 class ImportReport:
-    """What became of an import's entries: added, put in place of older ones, or passed over for what is there."""
+    """The numbers of imported entries: added, replaced, and skipped in favour of existing ones (`kept`)."""
 
     added: int = 0
     replaced: int = 0
@@ -47,24 +46,24 @@ class ImportReport:
 
 
 def entry_to_json(entry: CacheEntry) -> dict[str, Any]:
-    """Return the entry as values of JSON: the fields that differ from their defaults, names in camelCase."""
+    """Return the entry as JSON values: the fields that differ from their defaults, with camelCase names."""
     return dict(_converter().unstructure(entry))
 
 
 def parse_entry(data: object) -> CacheEntry:
-    """Return the entry that `entry_to_json` gave this for. Raises InvalidArgumentError for anything else."""
+    """Parse the result of `entry_to_json`. Raises InvalidArgumentError for invalid data."""
     return _parse(data, "entry")
 
 
 def dump_entries(entries: Sequence[CacheEntry]) -> str:
-    """Return the JSON of several entries, one a line."""
+    """Return the JSON of several entries, one per line."""
     head = _json.encode_ascii({"format": FORMAT, "version": FORMAT_VERSION})[:-1]
     lines = ",\n".join(_json.encode_text(entry_to_json(entry)) for entry in entries)
     return f'{head}, "entries": [\n{lines}\n]}}\n'
 
 
 def load_entries(text: str | bytes) -> tuple[CacheEntry, ...]:
-    """Return the entries of `dump_entries`. Raises InvalidArgumentError, which says at which entry, from 1."""
+    """Parse the result of `dump_entries`. Raises InvalidArgumentError with the entry's number, from 1."""
     if len(text) > LONGEST_JSON:
         raise InvalidArgumentError("import", f"{len(text)} characters", f"at most {LONGEST_JSON}")
     try:
@@ -120,7 +119,7 @@ def _structure_request(value: Any) -> ActRequest:
 
 
 def _structure_step(converter: cattrs.Converter, value: Any) -> Step | StepGroup:
-    """Return a step or a group: a group is what has steps of its own."""
+    """Return a step or a group. Data with a field "steps" is a group."""
     kind: type[Any] = StepGroup if isinstance(value, Mapping) and "steps" in value else Step
     structured: Step | StepGroup = converter.structure(value, kind)
     return structured

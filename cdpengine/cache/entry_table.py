@@ -1,7 +1,7 @@
 """The table of entries: its queries and changes, each inside one transaction, in the file's thread.
 
-Rule: a query opens only the entries that it returns. A query for several entries skips a damaged one and remembers
-its id. A query for the damaged entry itself raises an error.
+Rule: a query opens only the entries that it returns. A query for several entries skips a damaged one and
+remembers its id. A query for the damaged entry itself raises an error.
 """
 
 from __future__ import annotations
@@ -34,20 +34,21 @@ from cdpengine.errors import CacheDamagedError, InvalidArgumentError
 _log = get_logger("cdpengine.cache")
 
 EXPIRED_KEPT = 30 * 86_400.0
-"""Seconds for which an expired entry stays. A flow that is learned in this time becomes its next version."""
+"""Time before an expired entry is deleted, in seconds. A flow learned meanwhile is its next version."""
 
 _LATEST = 20
-"""The most entries that are opened if any entry of a scenario fits: those that were used last."""
+"""Maximum number of opened entries if any entry of a scenario fits: the latest used ones."""
 
 _SHOWN = 5
-"""The most addresses in the summary of a scenario."""
+"""Maximum number of addresses in the summary of a scenario."""
 
 
 @attrs.frozen(kw_only=True)
 class StoreLimits:
-    """What a store keeps at most; what was used least recently goes first.
+    """The limits of a store. It deletes the least recently used entries first.
 
-    Entries and bytes of all owners together, and the seconds after which what was not used goes.
+    `entries` and `bytes` apply to all owners together. `unused` is the time after which an unused entry is
+    deleted, in seconds.
     """
 
     entries: int = 5_000
@@ -57,9 +58,9 @@ class StoreLimits:
 
 @attrs.frozen(kw_only=True)
 class ScenarioSummary:
-    """What is kept of one scenario: its entries, their variables, and their runs.
+    """A summary of one scenario: the number of entries, their variables, and their runs.
 
-    `addresses` are up to five of its addresses, in alphabetical order.
+    `addresses` are the first 5 addresses in alphabetical order.
     """
 
     scenario: str
@@ -91,7 +92,7 @@ class EntryTable:
         return found
 
     def get(self, connection: sqlite3.Connection, identity: str) -> CacheEntry | None:
-        """Return an entry, expired or not. Raises CacheDamagedError where it cannot be read."""
+        """Return an entry, expired or not. Raises CacheDamagedError if it is unreadable."""
         row = self.row(connection, identity)
         return None if row is None else self.codec.decode_row(row)
 
@@ -103,7 +104,7 @@ class EntryTable:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[CacheEntry]:
-        """Return the entries, or those of a scenario, the latest used first; those that expired, too."""
+        """Return all entries or those of a scenario, latest used first, including expired ones."""
         where, values = ("", ()) if scenario is None else ("AND scenario = ?", (scenario,))
         rows = connection.execute(
             f"SELECT {COLUMNS} FROM entries WHERE owner = ? {where} "  # noqa: S608 - this module's own
@@ -122,9 +123,11 @@ class EntryTable:
         fewer_failures: int | None = None,
         limit: int | None = None,
     ) -> list[CacheEntry]:
-        """Return the entries for a URL that have not expired, the most exact address first.
+        """Return the valid entries for a URL, most exact address first.
 
-        `scenario`: only those of it. `levels`, and `fewer_failures` in a row: only those. `limit`: so many.
+        scenario, levels: only entries of these.
+        fewer_failures: only entries with fewer consecutive failures.
+        limit: the maximum number.
         """
         places = places_of(url)
         index = "entries_by_place" if scenario is None else "entries_by_scenario_and_place"
@@ -154,7 +157,7 @@ class EntryTable:
         return found
 
     def find_from_anywhere(self, connection: sqlite3.Connection, scenario: str) -> list[CacheEntry]:
-        """Return the latest used entries of a scenario that go to their page by themselves."""
+        """Return the latest used entries of a scenario that navigate to their page themselves."""
         rows = connection.execute(
             f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND scenario = ? AND anywhere IS NOT 0 "  # noqa: S608
             "AND expires_at > ? ORDER BY used_at DESC LIMIT ?",
@@ -163,7 +166,7 @@ class EntryTable:
         return [entry for entry in self._readable(rows) if begins_anywhere(entry)]
 
     def versions(self, connection: sqlite3.Connection, identity: str) -> list[CacheEntry]:
-        """Return an entry and its older versions, the newest first. Those that cannot be read are skipped."""
+        """Return an entry and its older versions, newest first, without unreadable ones."""
         older = connection.execute(
             "SELECT version, body, sealed FROM versions WHERE owner = ? AND id = ? ORDER BY version DESC",
             (self.owner, identity),
@@ -179,14 +182,14 @@ class EntryTable:
         return found
 
     def count(self, connection: sqlite3.Connection, scenario: str | None = None) -> int:
-        """Return how many entries are kept, those that cannot be read included."""
+        """Return the number of entries, including unreadable ones."""
         found = connection.execute(
             "SELECT entries FROM totals WHERE owner = ? AND scenario = ?", (self.owner, scenario or "")
         ).fetchone()
         return 0 if found is None else int(found[0])
 
     def summarize(self, connection: sqlite3.Connection, limit: int) -> list[ScenarioSummary]:
-        """Return what is kept of scenarios, in alphabetical order, at most so many."""
+        """Return the summaries of the first `limit` scenarios, in alphabetical order."""
         rows = connection.execute(
             "SELECT scenario, entries, successes, failures FROM totals "
             "WHERE owner = ? AND scenario > '' ORDER BY scenario LIMIT ?",
@@ -213,7 +216,7 @@ class EntryTable:
         ]
 
     def _distinct(self, connection: sqlite3.Connection, column: str, scenario: str, most: int) -> list[str]:
-        """Return the first values of a column in a scenario, each once: a step in its index for each of them."""
+        """Return the first distinct values of a column in a scenario, with one index lookup per value."""
         found: list[str] = []
         last = ""
         while len(found) < most:
@@ -251,12 +254,13 @@ class EntryTable:
         replace_narrower: bool = False,
         takes_over: str | None = None,
     ) -> tuple[CacheEntry, bool]:
-        """Keep an entry; return it as it is kept, and whether there was none of its key.
+        """Store an entry. Return the newest entry of its key, and whether the key is new.
 
-        `based_on`: the version that it was made from. Where another one was put meanwhile, that stays the newest,
-        and is returned; the entry becomes a version before it. `replace_narrower`: entries of the same flow with
-        fewer variables become older versions of it, and their figures go on. `takes_over`: the id of an entry that
-        expires, and whose figures move to this one.
+        based_on: the version that the entry was made from. If another version was stored meanwhile, it stays
+            the newest and is returned, and the entry becomes the version before it.
+        replace_narrower: entries of the same flow with fewer variables become older versions of this one, and
+            their statistics continue.
+        takes_over: the id of an entry that expires and whose statistics move to this one.
         """
         if self.codec.cipher is None and entry.holds_typed_text:
             raise missing_key(self.codec.path)
@@ -287,7 +291,7 @@ class EntryTable:
         return kept, row is None
 
     def restore(self, connection: sqlite3.Connection, identity: str, version: int) -> CacheEntry | None:
-        """Make an older version the newest one; return it as it is kept then, None where it is not kept."""
+        """Make an older version the newest one, and return it, or None if it does not exist."""
         wanted = next((each for each in self.versions(connection, identity) if each.version == version), None)
         if wanted is None:
             return None
@@ -297,7 +301,7 @@ class EntryTable:
     def set_statistics(
         self, connection: sqlite3.Connection, identity: str, statistics: EntryStatistics
     ) -> None:
-        """Write the figures of an entry's runs."""
+        """Store the statistics of an entry."""
         connection.execute(
             """UPDATE entries SET used_at = MAX(used_at, ?), successes = ?, failures = ?, mistakes = ?,
             cancelled = ?, total_ms = ?, failed_in_row = ? WHERE owner = ? AND id = ?""",
@@ -305,7 +309,7 @@ class EntryTable:
         )
 
     def _end(self, connection: sqlite3.Connection, identity: str) -> EntryStatistics:
-        """Let an entry expire and take its figures away; return them."""
+        """Expire an entry, reset its statistics, and return the old ones."""
         row = self.row(connection, identity)
         if row is None:
             return EntryStatistics()
@@ -317,7 +321,7 @@ class EntryTable:
         return statistics_of(row)
 
     def fill_columns(self, connection: sqlite3.Connection) -> None:
-        """Write what the columns of entries that an older version of the engine has kept do not say yet."""
+        """Fill the empty columns of entries from an older version of the engine."""
         rows = connection.execute(
             f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND anywhere IS NULL",  # noqa: S608 - a constant
             (self.owner,),
@@ -329,7 +333,7 @@ class EntryTable:
             )
 
     def _narrower(self, connection: sqlite3.Connection, entry: CacheEntry) -> list[CacheEntry]:
-        """Return the entries of the same flow with fewer variables, the oldest first."""
+        """Return the entries of the same flow with fewer variables, oldest first."""
         rows = connection.execute(
             f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND scenario = ? AND address = ?",  # noqa: S608
             (self.owner, entry.key.scenario, entry.key.address),
@@ -340,7 +344,7 @@ class EntryTable:
     def _put_behind(
         self, connection: sqlite3.Connection, entry: CacheEntry, newest: CacheEntry
     ) -> CacheEntry:
-        """Keep an entry as the version before the newest one."""
+        """Store an entry as the version before the newest one."""
         behind = attrs.evolve(entry, version=newest.version + 1)
         body, sealed = self.codec.encode(behind)
         self._keep_version(connection, entry.key.id, (behind.version, body, sealed))
@@ -379,7 +383,7 @@ class EntryTable:
         )
 
     def _evict(self, connection: sqlite3.Connection, latest: str) -> None:
-        """Delete what is over the limits, never the latest entry."""
+        """Delete the entries above the limits, but never the latest entry."""
         now, mine = self.now(), (self.owner, latest)
         for column, before in (("expires_at", now - EXPIRED_KEPT), ("used_at", now - self.limits.unused)):
             connection.execute(

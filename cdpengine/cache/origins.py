@@ -1,7 +1,7 @@
-"""Origins that values of variables are for. Pure.
+"""Permitted origins of variable values. Pure.
 
-Rule: a value goes to documents of the origins in which its step was recorded, and to no other. A step keeps these
-origins. One that was written by hand is for the origin of its entry's address, and those of its frames.
+Rule: the engine sends a value only to documents of the origins where its step was recorded. A step contains
+these origins. For a handwritten step, the origins are those of the entry's address and of the step's frames.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_PARENTS = 100
 
 
 def document_origin(url: str) -> str:
-    """Return the origin of a document's URL; of files "file://", of others without one their scheme."""
+    """Return the origin of a URL: "file://" for files, and the scheme for other URLs without an origin."""
     if url.startswith("blob:"):
         url = url.removeprefix("blob:")
     origin = origin_of(url)
@@ -34,7 +34,7 @@ def document_origin(url: str) -> str:
 
 
 def frame_origin(frames: FrameTree, frame_id: str | None) -> str:
-    """Return the origin of a frame's document. A document without an address has that of the frame around it."""
+    """Return the origin of a frame's document. A document without an address has its parent's origin."""
     frame = None if frame_id is None else frames.get(frame_id)
     frame = frame or frames.main
     for _ in range(_MOST_PARENTS):
@@ -46,7 +46,7 @@ def frame_origin(frames: FrameTree, frame_id: str | None) -> str:
 
 
 def expected_origins(entry: CacheEntry, step: Step) -> frozenset[str]:
-    """Return the origins that the values in a step are for."""
+    """Return the permitted origins of the values in a step."""
     if step.origins:
         return frozenset(step.origins)
     frames = {place.address for target in step.targets.values() for place in target.frames if place.address}
@@ -54,12 +54,12 @@ def expected_origins(entry: CacheEntry, step: Step) -> frozenset[str]:
 
 
 def sent_variables(request: ActRequest) -> tuple[str, ...]:
-    """Return the variables whose values a request sends to a page. What is only waited for is sent nowhere."""
+    """Return the variables whose values a request sends to a page. A wait sends no values."""
     return () if isinstance(request, Wait) else request_variables(request)
 
 
 def url_origin(request: ActRequest) -> str | None:
-    """Return the origin that a request goes to, None for one that goes nowhere, or where a variable says."""
+    """Return the destination origin of a request, or None if it has no destination or a variable host."""
     if not isinstance(request, (Navigate, NewTab)) or request.url is None:
         return None
     host = re.match(r"[^:/?#]*:/*[^/?#]*", request.url)
@@ -67,7 +67,7 @@ def url_origin(request: ActRequest) -> str | None:
 
 
 def check_origin(names: Collection[str], allowed: Collection[str], met: str) -> None:
-    """Raise WrongOriginError if values of these variables are for other origins than the one that was met."""
+    """Raise WrongOriginError if the origin `met` is not permitted for the values of these variables."""
     if any(_is_for(each, met) for each in allowed):
         return
     for name in names:
@@ -82,7 +82,7 @@ def _is_for(allowed: str, met: str) -> bool:
 
 
 def value_origins(entry: CacheEntry | None) -> frozenset[str]:
-    """Return the origins that any value in the steps of an entry is for."""
+    """Return the permitted origins of all values in an entry."""
     steps = () if entry is None else tuple(entry.all_steps())
     return frozenset(
         origin

@@ -1,7 +1,7 @@
 """Rows of a store: encode an entry into the columns of a row, and decode it.
 
-Rule: the body holds the whole entry, sealed if the store has a key. The other columns let queries choose entries
-without opening bodies: they hold the place of the entry and the figures of its runs.
+Rule: the body holds the whole entry, sealed if the store has a key. The other columns let queries choose
+entries without opening bodies: they hold the place of the entry and the figures of its runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COLUMNS = (
 )
 
 _EXACT = 1_000_000
-"""Added to the weight of an address without `*`, so that it outweighs every pattern."""
+"""Bonus in the weight of an address without `*`, larger than the weight of every pattern."""
 
 
 def place_of(address: str) -> str:
@@ -53,7 +53,7 @@ def places_of(url: str) -> tuple[str, ...]:
 
 
 def weight_of(address: str) -> int:
-    """Return how exact an address is: if two addresses match one page, the heavier one is better."""
+    """Return the specificity of an address: the address with the higher weight fits a page better."""
     pattern = UrlPattern(address)
     return pattern.weight + (_EXACT if pattern.is_exact else 0)
 
@@ -111,7 +111,7 @@ def _actions(entry: CacheEntry) -> list[tuple[str, list[str]]]:
 
 
 def add_statistics(first: EntryStatistics, second: EntryStatistics) -> EntryStatistics:
-    """Return the figures of two entries together. What failed in a row is that of the first."""
+    """Return the sum of two statistics, with the consecutive failures of the first."""
     return attrs.evolve(
         first,
         successes=first.successes + second.successes,
@@ -125,7 +125,7 @@ def add_statistics(first: EntryStatistics, second: EntryStatistics) -> EntryStat
 
 @attrs.frozen
 class RowCodec:
-    """Encodes the entries of one owner into bodies, and decodes them. `path` is for messages."""
+    """A codec for the entries of one owner. `path` appears in error messages."""
 
     path: str
     owner: str
@@ -140,7 +140,7 @@ class RowCodec:
         return self.cipher.seal(text, self._about(entry.key.id, entry.version)), True
 
     def decode(self, identity: str, version: int, body: bytes, sealed: int) -> CacheEntry:
-        """Return the entry of a body. Raises CacheDamagedError, and CacheKeyError where the key is missing."""
+        """Return the entry of a body. Raises CacheDamagedError, and CacheKeyError if the key is missing."""
         try:
             if sealed:
                 if self.cipher is None:
@@ -158,7 +158,7 @@ class RowCodec:
         return attrs.evolve(entry, version=version)
 
     def decode_row(self, row: Row) -> CacheEntry:
-        """Return the entry of a row, with its statistics. Raises as `decode` does."""
+        """Return the entry of a row, with its statistics. Raises the errors of `decode`."""
         entry = self.decode(*row[:4])
         return attrs.evolve(entry, statistics=statistics_of(row), expires_at=min(entry.expires_at, row[-1]))
 

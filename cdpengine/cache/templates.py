@@ -1,8 +1,8 @@
-"""Templates: texts with `${name}` in them, their variables, and how they are filled in. Pure.
+"""Templates: strings with variables such as `${name}`. Pure.
 
-Rule: `${name}` is a variable, `$$` is a dollar, any other dollar is itself; so `$${name}` is the text "${name}".
-A `${` that begins no variable is refused, never passed on. A value is put in as it is: what looks like a template
-in it stays text. A template is filled in whole or not at all: all names without a value are in the one error.
+Rule: `${name}` is a variable, and `$$` is a dollar. Any other dollar is literal, so `$${name}` is the string
+"${name}". A `${` that starts no variable is an error. Values are inserted literally: a value that looks like
+a template is not filled in. If values are missing, nothing is filled in, and one error names all of them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _TOKEN = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 NO_TEMPLATES = frozenset({"kind", "ref", "startRef", "endRef", "targetId"})
-"""Fields of requests whose text is no template: what they are, and which element they are for."""
+"""Fields of requests that are no templates: the kind of the request, its refs and its page."""
 
 
 def check_name(name: str) -> str:
-    """Return the name of a variable: letters, digits and `_`, at most 64. Raises InvalidArgumentError."""
+    """Return a valid name: at most 64 letters, digits and `_`. Raises InvalidArgumentError for others."""
     if not isinstance(name, str) or len(name) > LONGEST_NAME or _NAME.fullmatch(name) is None:
         given = f"{len(name)} characters" if isinstance(name, str) else f"a {type(name).__name__}"
         raise InvalidArgumentError(
@@ -38,18 +38,18 @@ def check_name(name: str) -> str:
 
 
 def find_variables(template: str) -> tuple[str, ...]:
-    """Return the names of a template's variables, each once, in the order in which they first stand there.
+    """Return the distinct names of a template's variables, in order of their first use.
 
-    Raises InvalidArgumentError for a `${` that begins no variable.
+    Raises InvalidArgumentError for a `${` that starts no variable.
     """
     return tuple(dict.fromkeys(_names(template)))
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return the text of a template.
+    """Fill in a template.
 
-    Raises UndefinedVariablesError with all names that have no value, and InvalidArgumentError for a `${` that
-    begins no variable, and for a value that is no text.
+    Raises UndefinedVariablesError with all names without a value. Raises InvalidArgumentError for a `${` that
+    starts no variable, and for a value that is not a string.
     """
     names = find_variables(template)
     _check_values(names, values)
@@ -57,17 +57,17 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def escape(text: str) -> str:
-    """Return the template that is filled in to this very text."""
+    """Return the template whose result is this string."""
     return text.replace("$", "$$")
 
 
 def request_variables(request: ActRequest) -> tuple[str, ...]:
-    """Return the names of the variables in a request's texts, each once. Raises InvalidArgumentError as above."""
+    """Return the distinct names of the variables in a request. Raises the errors of `find_variables`."""
     return tuple(dict.fromkeys(name for text in _texts(to_json(request)) for name in _names(text)))
 
 
 def shown_variables(request: ActRequest) -> frozenset[str]:
-    """Return the names of the variables that are in fields which the request's `repr` shows."""
+    """Return the names of the variables in the fields that the request's `repr` shows."""
     return frozenset(
         name
         for field, value, secret in _fields(request)
@@ -78,9 +78,9 @@ def shown_variables(request: ActRequest) -> frozenset[str]:
 
 
 def holds_typed_text(request: ActRequest) -> bool:
-    """Say whether a text that is entered stands in the request itself, and not as a variable.
+    """Return whether a request contains typed text directly instead of as a variable.
 
-    Names of keys, such as "Enter" and "Control+A", are no texts.
+    Names of keys, such as "Enter" and "Control+A", do not count.
     """
     return any(
         secret and any(has_text(text) for text in _texts(value) if name != "key" or len(text) == 1)
@@ -89,9 +89,9 @@ def holds_typed_text(request: ActRequest) -> bool:
 
 
 def fill_request(request: ActRequest, values: Mapping[str, str]) -> ActRequest:
-    """Return the request with its templates filled in.
+    """Return the request with filled-in templates.
 
-    Raises UndefinedVariablesError with all names that have no value, before anything is filled in.
+    Raises UndefinedVariablesError with all names without a value.
     """
     _check_values(request_variables(request), values)
     return parse_request(_map_texts(to_json(request), lambda text: fill(text, values)))
@@ -116,12 +116,12 @@ def _check_values(names: tuple[str, ...], values: Mapping[str, str]) -> None:
 
 
 def has_text(template: str) -> bool:
-    """Return whether a template has text beside its variables, other than blanks."""
+    """Return whether a template contains more than variables and white space."""
     return _TOKEN.sub(lambda found: "$" if found[1] is None else "", template).strip() != ""
 
 
 def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """Return JSON with its texts changed, but for those of `NO_TEMPLATES`."""
+    """Return JSON data with changed strings, except in the fields of `NO_TEMPLATES`."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, (list, tuple)):
@@ -134,7 +134,7 @@ def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of JSON that may be templates."""
+    """Yield the strings in JSON data that can be templates."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -147,7 +147,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _fields(part: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Yield the fields of a request and of what is in it: the name in JSON, the value, whether it is secret."""
+    """Yield (JSON name, value, whether secret) of each field of a request and of its nested objects."""
     for field in attrs.fields(type(part)):
         value = getattr(part, field.name)
         for item in value if isinstance(value, tuple) else (value,):

@@ -1,1 +1,1 @@
-"""Judging: whose fault it is that a replay stopped."""
+"""The cause of a stopped replay."""

@@ -1,9 +1,8 @@
-"""Faults: why a run stopped, and whether that speaks against its entry. Pure.
+"""Faults: the reasons why a run stopped, and whether they count against its entry. Pure.
 
-Rule: an entry is to blame only for "changed": the page could be reached, and an element of a step is not
-there, is not surely the same, cannot be acted on, or the step led to something else. All other faults are
-those of the caller, of the server or of the browser: the same entry works with other values, or at another
-time.
+Rule: only "changed" counts against an entry. The page was reachable, but an element of a step is missing,
+uncertain or not usable, or the step led to a different result. All other faults are those of the caller, the
+server or the browser. The same entry works with other values or at another time.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from cdpengine.errors import (
 Fault = Literal["changed", "rejected", "value", "address", "unreachable", "forbidden", "timeout", "ended"]
 """Why a run stopped.
 
-- "changed": the page is another one than the entry is for.
+- "changed": the page no longer fits the entry.
 - "rejected": the page did the steps and refused the result, such as a wrong password.
 - "value": a field, a list or the page does not have a value of the caller.
 - "address": the page, or a URL of the caller, is the wrong one.

@@ -1,1 +1,1 @@
-"""Recognizing: which scenario a sentence is about, and whether it asks for anything."""
+"""Recognition of the scenario and the instruction in a sentence."""

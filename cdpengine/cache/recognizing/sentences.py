@@ -116,7 +116,7 @@ def _find_names(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[in
         if any((start, end) == (found.start() + 1, found.end() - 1) for start, end, _ in words) and (
             _MARK.match(text, found.end())
         ):
-            keys[found.start() + 1] = found.end()  # a name in quotes, as JSON has it
+            keys[found.start() + 1] = found.end()  # a quoted name, as in JSON
         elif _is_list(text, found, rules, ends):
             lists.append((found.start(), found.end() - 1))
         else:
@@ -128,7 +128,7 @@ def _find_names(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[in
             continue
         if last and _is_value(text, last, start, end, words):
             continue
-        # What follows "search for" is content: "search for search engines".
+        # The words after "search for" are content: "search for search engines".
         if rule is QUERY and queried and not _MARK.match(text, end) and not _PAUSE.search(text, last, start):
             continue
         queried = queried or rule is QUERY
@@ -203,7 +203,7 @@ def _is_list(
 
 
 def _end_of_brackets(text: str, start: int, end: int) -> int:
-    """Return where the brackets around these characters close; the end of the text where there are none."""
+    """Return the position of the closing bracket around this range, or the end of the string."""
     open_: list[str] = []
     pairs = {**BRACKETS, **LISTS}
     for each in text[:start]:
@@ -225,7 +225,7 @@ _LINK = re.compile(
 
 
 def _value_behind(text: str, end: int, until: int, rule: VariableRule) -> str | None:
-    """Return the value that stands behind the word that names it; None where none does."""
+    """Return the value after its naming word, or None."""
     link = _LINK.match(text, end)
     assert link is not None
     start = link.end()
@@ -260,22 +260,22 @@ _PLACE_SEARCHED = re.compile(
     r"|products?|library|docs|documentation)|\S+\.[a-z]+)\s+for\s+(.+)",
     re.IGNORECASE,
 )
-"""What stands between "search" and the query in "search the site for shoes"."""
+"""The words between "search" and the query in "search the site for shoes"."""
 
 _PART_OF_NAME = re.compile(
     "设置|资料|中心|信息|安全|登录|登陆|管理"
     r"|(?:settings|preferences|profile|details|information|security|center|centre|overview|menu|button)\b",
     re.IGNORECASE,
 )
-"""Words that make another name of the one before them: "账号设置", "account settings"."""
+"""Words that change the meaning of the naming word before them: "账号设置", "account settings"."""
 
 _NAMES_PEOPLE = re.compile(r"\bas$", re.IGNORECASE)
 _DETERMINERS = frozenset(("a", "an", "the", "my", "your", "our", "this", "that", "it", "i", "required"))
-"""Words that are no name behind "as", where others of `NO_VALUES` are: "log in as will"."""
+"""Words that are no user name after "as". Other `NO_VALUES` can be user names: "log in as will"."""
 
 
 def _end_value(value: str) -> str:
-    """Return a value without what joins the next part of the sentence to it."""
+    """Return a value without the words that connect it to the next part of the sentence."""
     value = value.rstrip()
     if len(value) > 2 and BRACKETS.get(value[0]) == value[-1]:
         value = value[1:-1].strip()
@@ -299,11 +299,11 @@ _NEXT_ACTION = re.compile(
     r"|(?:并且?|然后|接着|之后|再)(?:打开|点击?|选|登[录陆出]|退出|结账|加入|截|排序|查看|下单|购买|按|把|告诉|填写).*$",
     re.IGNORECASE,
 )
-"""What a sentence asks for behind a value that may have spaces: "search for hats and open the first one"."""
+"""The next instruction after a value with possible spaces: "search for hats and open the first one"."""
 
 
 def _value_before(text: str, least: int, start: int, rule: VariableRule, word: str) -> str | None:
-    """Return the value that stands before the word, as in "用 ada 账号"; None where none does."""
+    """Return the value before its naming word, as in "用 ada 账号", or None."""
     if word not in rule.before:
         return None
     found = re.search(rf"(?:用|使用|以)\s*(?:({QUOTED})|([A-Za-z0-9._@+\-]+))\s*的?\s*$", text[least:start])
@@ -311,7 +311,7 @@ def _value_before(text: str, least: int, start: int, rule: VariableRule, word: s
 
 
 def mask_values(sentence: str, scenario: str | None = None) -> str:
-    """Return a sentence without the values that it says, and without what is in quotes: "log in as ..."."""
+    """Return a sentence without its values and without quoted strings: "log in as ..."."""
     text = sentence[:LONGEST_SENTENCE]
     found = {
         value

@@ -1,11 +1,12 @@
-// Which elements of a document may have a name, told by the letters in them: made once, and kept up with the document,
-// as each step of a flow asks for another one. Runs in an isolated world; it changes nothing.
-//   update()            takes what has changed since; to be called before the others
+// An index of the elements that can have a name, by the letters in them. Each step of a flow searches for another
+// name, so the index is built once and then updated. Runs in an isolated world and changes nothing.
+//   update()            processes the changes of the document; call it before the other functions
 //   roots               the document and its open shadow roots
-//   matching(css)       the elements that match, and all of the page's own kinds of elements
-//   named(css, name)    those of them that may have a name
-//   drop()              forgets everything, and follows the document no longer
-// What a form or the document has by the page's own names (<input name=contains>) is asked of the prototypes.
+//   matching(css)       the matching elements, and all custom elements
+//   named(css, name)    the matching elements that can have the name
+//   drop()              clears the index and stops observing the document
+// The code calls prototype methods, because a page can shadow properties of forms and the document
+// (<input name=contains>).
 () => {
   const method = (proto, name) => Function.prototype.call.bind(proto[name]);
   const getter = (proto, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(proto, name).get);
@@ -24,15 +25,15 @@
 
   const LABELABLE = new Set(["button", "input", "meter", "output", "progress", "select", "textarea"]);
   const TELLING = ["aria-label", "title", "value", "alt", "placeholder"];
-  const LABELLING = "label, [id]"; // what says which label is whose, beside attributes
-  const MOST_CHANGES = 1_000; // beyond that, all is looked through again: that costs less than to keep up
+  const LABELLING = "label, [id]"; // elements that connect labels and controls, in addition to attributes
+  const MOST_CHANGES = 1_000; // above this number, a new index costs less than an update
   const squash = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
   let roots = [];
-  let customs = null; // an element of the page's own kind has its role where no selector sees it
-  let lists = new Map(); // what matches a selector
-  let said = new WeakMap(); // what the letters of an element are, of those that were asked for
-  let labels = null; // asked of all labels once: each control would go through the document for its own
+  let customs = null; // custom elements: no selector finds their roles
+  let lists = new Map(); // the matching elements by selector
+  let said = new WeakMap(); // the letters of the elements that were queried
+  let labels = null; // one pass over all labels: a query per control would search the whole document each time
   let changes = [];
   let observer = null;
 
@@ -64,7 +65,7 @@
     for (const record of changes) apply(record);
     changes = [];
     for (let at = 0; at < roots.length; at++) {
-      const all = search(roots[at], "*"); // nothing tells that an element got a shadow root
+      const all = search(roots[at], "*"); // no event reports a new shadow root
       for (let place = 0; place < all.length; place++) {
         const root = shadowRoot(all[place]);
         if (root === null || roots.includes(root)) continue;
@@ -98,7 +99,7 @@
     said = new WeakMap();
   }
 
-  // Forgets what is known of all that a node is in, and of what these label.
+  // Removes the letters of a node, its ancestors and the controls that they label.
   function forget(node) {
     for (let at = node; at !== null; at = parentNode(at)) {
       said.delete(at);
@@ -132,7 +133,7 @@
     return labels.get(element) || [];
   }
 
-  // All that may give an element its name; null where that may be anything. What a style sheet adds is not seen here.
+  // Returns all strings that can be part of an element's name, without CSS content, or null if any string can.
   function tellingOf(element) {
     if (hasAttribute(element, "aria-labelledby") || hasAttribute(element, "aria-owns") || shadowRoot(element)) return null;
     let text = textContent(element);
@@ -149,7 +150,7 @@
     return { text, low: /[a-z0-9]/i.test(text) ? text.toLowerCase() : null, squashed: null };
   }
 
-  // Whether an element may have this name: its texts have the letters of it, or nothing at all.
+  // Returns whether an element can have this name: its strings contain the name's letters, or no letters at all.
   function mayBeCalled(element, letters, word) {
     let telling = said.get(element);
     if (telling === undefined) said.set(element, (telling = tellingOf(element)));
@@ -168,7 +169,7 @@
     },
     named(css, name) {
       const letters = squash(name);
-      // Most are told apart by one plain word of the name, which is cheaper to look for than all of its letters.
+      // One plain word excludes most elements, and is cheaper to search for than all letters of the name.
       const word = (name.toLowerCase().match(/[a-z0-9]+/g) || [""]).reduce((one, other) => (other.length > one.length ? other : one));
       return matching(css).filter((element) => mayBeCalled(element, letters, word));
     },

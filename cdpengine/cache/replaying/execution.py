@@ -400,9 +400,9 @@ class _Run:
         return "changed", error
 
     async def _wait(self, step: Step) -> tuple[Fault, str] | None:
-        """Wait for what the step leads to; return why that does not come.
+        """Wait for the condition of a step. Return None, or the fault and the reason if it is not reached.
 
-        A document that is on its way is waited for in any case.
+        The method always waits for a document that is loading.
         """
         navigation = self.page._core.target.navigation  # noqa: SLF001 - a part of the engine that is kept beside it
         if navigation.under_way:

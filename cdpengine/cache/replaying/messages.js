@@ -1,8 +1,7 @@
-// Reads the messages that a document shows about what was done in it: alerts, statuses, and elements whose class or
-// id calls them an error; and the fields that are marked as invalid. `roots` are the document and its open shadow
-// roots, `isShown` and `nameIn` are the probe's.
-// Answers { messages: [{ kind, text }], invalid: [name] }; `kind` is "alert", "status" or "named".
-// Runs in an isolated world; it changes nothing.
+// Reads the feedback of a document: alerts, statuses, elements with a class or id such as "error", and fields that are
+// marked as invalid. `roots` are the document and its open shadow roots. The probe passes `isShown` and `nameIn`.
+// Returns { messages: [{ kind, text }], invalid: [name] }; `kind` is "alert", "status" or "named".
+// Runs in an isolated world and changes nothing.
 (roots, isShown, nameIn) => {
   const method = (proto, name) => Function.prototype.call.bind(proto[name]);
   const getter = (proto, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(proto, name).get);
@@ -19,7 +18,7 @@
   const FIELDS = "input, select, textarea, [aria-invalid]";
   const INVALID = "[aria-invalid]:not([aria-invalid=false i], [aria-invalid='']), :user-invalid";
   const MOST = 20;
-  const LONGEST = 300; // characters; a longer text is no message
+  const LONGEST = 300; // maximum length of a message, in characters
 
   const messages = [];
   const invalid = [];

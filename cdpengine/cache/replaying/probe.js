@@ -1,14 +1,16 @@
-// Looks for elements of this document by role and name, and counts its roles, open shadow roots included: what takes a
-// fraction of a snapshot's time. `wanted`: of each element { css, roles, name }, where `css` matches all that can have
-// one of the roles. `counted`: CSS of what is counted, null for nothing. `names` is what dom_names.js answers: roles and
-// names from the DOM alone, so Chrome does not make its accessibility tree for it. `candidates` is what candidates.js
-// answers.
-// Answers an array: first JSON { elements, roles }, then for each that is wanted the only element that is drawn and
-// fits, or null. Of each it tells how many there are, the named parts around it (with their roles, innermost first,
-// dialogs and items also without a name), and what is said right before and after it.
-// Also tells what the document says (messages.js, which is `read`), and the status that the server answered it with.
-// Runs in an isolated world; it changes nothing. What a form or the document has by the page's own names
-// (<input name=contains>) is asked of the prototypes.
+// Searches this document and its open shadow roots for elements by role and name, and counts roles. It takes a
+// fraction of a snapshot's time.
+//   wanted        { css, roles, name } of each element; `css` matches all elements that can have one of the roles
+//   counted       CSS of the counted elements, or null
+//   names         the result of dom_names.js: roles and names from the DOM alone, without Chrome's accessibility tree
+//   candidates    the result of candidates.js
+//   read          messages.js
+// Returns an array: JSON, then for each wanted element the only drawn match, or null. The JSON contains for each
+// wanted element the number of matches, the named parts around it (with their roles, innermost first; dialogs and items
+// also without a name), and the strings right before and after it. It also contains the counts of roles, the messages
+// of the document and its HTTP status.
+// Runs in an isolated world and changes nothing. The code calls prototype methods, because a page can shadow properties
+// of forms and the document (<input name=contains>).
 (wanted, counted, { roleOf: told, nameOf }, candidates, read) => {
   const method = (proto, name) => Function.prototype.call.bind(proto[name]);
   const getter = (proto, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(proto, name).get);
@@ -28,10 +30,10 @@
   const UNSAID = new Set(["script", "style", "noscript", "template", "option", "textarea"]);
   const PLACES = new Set(["dialog", "alertdialog", "row", "listitem", "article", "treeitem"]);
   const SAYING = new Set(["input", "select", "textarea", "img", "iframe"]);
-  const FARTHEST = 60; // nodes that are passed on the way to what is said beside an element
+  const FARTHEST = 60; // maximum number of nodes between an element and its neighbouring string
   const collapse = (text) => text.replace(/\s+/g, " ").trim();
   const isDrawn = (at) => checkVisibility(at, { visibilityProperty: true });
-  // ARIA has no role for what opens details; a snapshot calls it a button.
+  // ARIA has no role for <summary>. A snapshot calls it a button.
   const roleOf = (at) => told(at) || (localName(at) === "summary" ? "button" : "");
   const nameIn = (at) => collapse(nameOf(at));
 
@@ -45,7 +47,7 @@
     return parentElement(at) || (root instanceof ShadowRoot ? root.host : null);
   }
 
-  // Whether an element is kept from everybody, by itself or by what it is in. What is known of one is kept for all in it.
+  // Returns whether an element or one of its ancestors is hidden from assistive technology. Results are cached.
   const hidden = new Map();
   function isHidden(element) {
     if (!mayHide) return false;
@@ -86,7 +88,7 @@
     return SAYING.has(localName(node)) && isDrawn(node) && !isHidden(node) ? nameIn(node) : "";
   }
 
-  // A label says the element's own name again: it is no neighbour.
+  // A label repeats the element's name, so it is no neighbour.
   function saidBeside(element, step, name) {
     const walker = DOM.createTreeWalker(document, getRootNode(element), NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
     walker.currentNode = element;
