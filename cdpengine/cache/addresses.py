@@ -123,7 +123,7 @@ class UrlPattern:
 
 
 def choose_pattern(patterns: Iterable[UrlPattern], url: str) -> UrlPattern | None:
-    """Return the pattern that says most of those that are for the URL; None where none is."""
+    """Return the most specific pattern that matches a URL, or None."""
     return max(
         (each for each in patterns if each.matches(url)),
         key=lambda each: (each.is_exact, each.weight, each.text),
@@ -133,7 +133,7 @@ def choose_pattern(patterns: Iterable[UrlPattern], url: str) -> UrlPattern | Non
 
 @lru_cache(maxsize=1_000)
 def _compile(text: str) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...], re.Pattern[str] | None]:
-    """Return a pattern's expressions: of all before the query, of each parameter, and of the fragment."""
+    """Return a pattern's regular expressions for scheme to path, for each parameter, and for the fragment."""
     parts = _split(text, "pattern")
     host = _glob(_host(parts, "pattern"), r"[^./:]*", r"[^/]*")
     path = _glob(_path(parts.path), "[^/]*", ".*")
@@ -154,7 +154,7 @@ def _glob(text: str, one: str, many: str) -> str:
 
 
 def _cut_path(form: str) -> tuple[str, str, str]:
-    """Return what stands before the query or the fragment, the character between, and the rest."""
+    """Split a URL at its query or fragment: the part before, the separator, and the part after."""
     found = re.search(r"[?#]", form)
     return (form, "", "") if found is None else (form[: found.start()], found[0], form[found.end() :])
 
@@ -164,7 +164,7 @@ def _split(url: str, what: str) -> SplitResult:
         raise _refuse(what, f"a {type(url).__name__}")
     if len(url) > LONGEST_URL:
         raise _refuse(what, f"{len(url)} characters, more than {LONGEST_URL}")
-    # As browsers do: what surrounds a URL goes, line ends and tabs in it too, and \ is /.
+    # Like browsers: strip surrounding white space, remove line ends and tabs, and treat \ as /.
     text = re.sub(r"[\t\r\n]", "", url.strip("".join(map(chr, range(33)))))
     address, mark, rest = _cut_path(text)
     try:

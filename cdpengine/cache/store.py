@@ -1,9 +1,9 @@
-"""The store: entries in a file that several processes share. It finds, counts, limits, exports and imports them.
+"""The store of entries in a file that several processes share.
 
-Rule: when a coroutine returns, its changes are on the disk and survive the end of the process. A cancelled one
-has made all of its changes or none: writing is not interrupted, but the pause between two attempts is. Each
-owner sees only its entries. Entries are encrypted if there is a key; without a key, the store refuses entries
-with typed text.
+Rule: when a coroutine returns, its changes are on the disk and survive the end of the process. A cancelled
+coroutine makes all of its changes or none: cancellation interrupts the pause between two attempts, but not
+the write. Each owner sees only its entries. With a key, entries are encrypted. Without a key, the store
+rejects entries with typed text.
 """
 
 from __future__ import annotations
@@ -149,13 +149,14 @@ class CacheStore:
         """Store an entry; return the newest one of its key, with its version.
 
         If the key has an entry with other steps or another page, that becomes an older version, of which two
-        are kept; the statistics of its runs continue. `based_on` is the version from which the entry was made:
-        if another one was stored meanwhile, that stays the newest, and the entry becomes the version before it.
-        `replace_narrower`: an entry of the same flow with fewer variables becomes an older version of this one.
-        `takes_over`: the entry of this key expires, and the statistics of its runs move to this one.
+        are kept; the statistics of its runs continue. `based_on` is the version from which the entry was
+        made: if another one was stored meanwhile, that stays the newest, and the entry becomes the version
+        before it. `replace_narrower`: an entry of the same flow with fewer variables becomes an older version
+        of this one. `takes_over`: the entry of this key expires, and the statistics of its runs move to this
+        one.
 
-        Raises InvalidArgumentError for an invalid entry, and CacheKeyError for one with typed text if there is
-        no key.
+        Raises InvalidArgumentError for an invalid entry, and CacheKeyError for one with typed text if there
+        is no key.
         """
         check_entry(entry)
         return await self._write_with(
@@ -233,7 +234,7 @@ class CacheStore:
         return tuple(await self._read_with(lambda connection: self._table.versions(connection, identity)))
 
     async def restore(self, key: CacheKey | str, version: int) -> CacheEntry | None:
-        """Make an older version of an entry the current one; return it, or None if the version does not exist."""
+        """Make an older version of an entry the current one, and return it, or None if it does not exist."""
         identity = _identity(key)
         return await self._write_with(lambda connection: self._table.restore(connection, identity, version))
 
@@ -345,7 +346,7 @@ class CacheStore:
 
         Raises InvalidArgumentError for invalid data, and the errors of `put`.
         """
-        # The environment of an export is that of another machine.
+        # The environment of an export belongs to another machine.
         given = [attrs.evolve(entry, environment=()) for entry in load_entries(text)]
 
         def work(connection: sqlite3.Connection) -> ImportReport:

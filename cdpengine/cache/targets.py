@@ -1,7 +1,7 @@
 """Targets: descriptions of elements in a snapshot, for finding them without a ref. Pure.
 
-Rule: a description uses what a person sees: role, name, surroundings and frame. It never contains the value of
-a field. Strings are cut (`LONGEST_NAME`), because each step stores a target.
+Rule: a description uses what a person sees: role, name, surroundings and frame. It never contains the value
+of a field. Strings are cut (`LONGEST_NAME`), because each step stores a target.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _around(nodes: Sequence[SnapshotNode], place: int) -> Iterator[int]:
 
 
 def _frames(nodes: Sequence[SnapshotNode], place: int) -> Iterator[FramePlace]:
-    """Yield the frames around a node, innermost first: their elements are the first nodes of another frame."""
+    """Yield the elements of the frames around a node, innermost first."""
     frame = nodes[place].frame
     for around in _around(nodes, place):
         owner = nodes[around]
@@ -188,7 +188,7 @@ def _is_twin(nodes: Sequence[SnapshotNode], place: int, within: Sequence[Landmar
 
 
 def item_words(nodes: Sequence[SnapshotNode], item: int, places: Iterable[int]) -> str:
-    """Return the label of an item, from the names and texts of these nodes in it, cut to size.
+    """Return the label of an item from the names and page text of these nodes, truncated.
 
     For a named article, the label is its name: its content, such as a price, may change. Values of fields are
     omitted.

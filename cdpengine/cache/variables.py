@@ -174,7 +174,7 @@ async def resolve_values(
             hidden.add(name)
             try:
                 value = await ask(name)
-            except Exception as error:  # noqa: BLE001 - the caller's own code, whose texts may hold a value
+            except Exception as error:  # noqa: BLE001 - the caller's code, whose messages can contain a value
                 failures.append((name, error))
         if value is None:
             missing.append(name)

@@ -26,12 +26,12 @@ Fault = Literal["changed", "rejected", "value", "address", "unreachable", "forbi
 """Why a run stopped.
 
 - "changed": the page no longer fits the entry.
-- "rejected": the page did the steps and refused the result, such as a wrong password.
+- "rejected": the page accepted the steps and rejected the input, such as a wrong password.
 - "value": a field, a list or the page does not have a value of the caller.
-- "address": the page, or a URL of the caller, is the wrong one.
-- "unreachable": the server does not answer, or with an error of its own.
-- "forbidden": the actor may not do a step.
-- "timeout": the caller's time was over.
+- "address": the page or a URL of the caller is wrong.
+- "unreachable": the server does not respond, or responds with a server error.
+- "forbidden": the actor may not perform a step.
+- "timeout": the caller's time limit ended.
 - "ended": the page crashed, hung or was closed.
 """
 

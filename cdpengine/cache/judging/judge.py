@@ -67,7 +67,7 @@ class Judge:
 
     @property
     def _main(self) -> tuple[str, str]:
-        main = self.page._core.target.frames.main  # noqa: SLF001 - a part of the engine that is kept beside it
+        main = self.page._core.target.frames.main  # noqa: SLF001 - internal access within the engine
         return main.loader_id, main.unreachable_url
 
     @property

@@ -135,7 +135,7 @@ class _SnapshotMasks:
     _whole: _Masks
 
     def mask(self, snapshot: Snapshot) -> Snapshot:
-        shown = snapshot._shown  # noqa: SLF001 - a part of the engine that is kept beside it
+        shown = snapshot._shown  # noqa: SLF001 - internal access within the engine
         return attrs.evolve(
             snapshot,
             text=self._mask_lines(snapshot.text),

@@ -72,7 +72,7 @@ class Confirming:
         with trio.move_on_after(limit) as asking:
             try:
                 answer = await _call(self.confirm, asked)
-            except Exception as error:  # noqa: BLE001 - a caller's own code; the report says so
+            except Exception as error:  # noqa: BLE001 - the caller's code; the report names the error
                 return f"asking for a confirmation raised {type(error).__name__}"
         if asking.cancelled_caught:
             return f"nobody confirmed it within {limit:g} s"

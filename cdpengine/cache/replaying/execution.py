@@ -404,7 +404,7 @@ class _Run:
 
         The method always waits for a document that is loading.
         """
-        navigation = self.page._core.target.navigation  # noqa: SLF001 - a part of the engine that is kept beside it
+        navigation = self.page._core.target.navigation  # noqa: SLF001 - internal access within the engine
         if navigation.under_way:
             await self.page.wait_for(load_state="domcontentloaded", timeout=min(_LEADING, self.left))
         if step.after is None:

@@ -432,7 +432,7 @@ class _Search:
             return "it is in another dialog now"
         return ""
 
-    # --- what is returned ----------------------------------------------------------------------------------
+    # --- results -------------------------------------------------------------------------------------------
 
     def _take(self, level: MatchLevel, evidence: Evidence, score: int, reason: str) -> TargetMatch:
         ref = self.page.nodes[evidence.place].ref

@@ -40,7 +40,7 @@ class _Guard:
 
     async def on_node(self, _call: ActionCall, argument: str, node: Node, _seconds: float) -> None:
         if _guarding.get() is self and (names := self._names.get(argument)):
-            frames = self._page._core.target.frames  # noqa: SLF001 - a part of the engine that is kept beside it
+            frames = self._page._core.target.frames  # noqa: SLF001 - internal access within the engine
             check_origin(names, self._allowed, frame_origin(frames, node.frame_id))
         await trio.lowlevel.checkpoint_if_cancelled()
 
@@ -55,11 +55,13 @@ class _Guard:
 def guard_values(
     page: Page, request: ActRequest, allowed: Collection[str], names: Collection[str] | None = None
 ) -> Iterator[None]:
-    """Let the values of a request's variables go to documents of these origins only, while the block runs.
+    """Send the values of a request's variables only to documents of the `allowed` origins, within the block.
 
-    request: with its templates. names: the variables whose values are guarded; None for all.
+    request: the request with its templates.
+    names: the guarded variables, or None for all.
 
-    Raises WrongOriginError for a request without an element; the page's verbs raise it for one with elements.
+    Raises WrongOriginError for a request without an element. For a request with elements, the page's methods
+    raise it.
     """
     guarded = _names_by_argument(request, names)
     if not guarded:

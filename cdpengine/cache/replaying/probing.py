@@ -148,7 +148,7 @@ async def probe_page(
     asked = {slot: each for slot, each in wanted.items() if each.can_be_probed}
     if not asked and not counted and not signs:
         return Probed(refs={}, roles={})
-    frame = page._core.target.frames.main  # noqa: SLF001 - a part of the engine that is kept beside it
+    frame = page._core.target.frames.main  # noqa: SLF001 - internal access within the engine
     loader_id = frame.loader_id
     request = [
         {

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 CONCEPTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        # what is done
+        # actions
         "log in": ("log in", "login", "log on", "logon", "sign in", "signin", "sign on", "登录", "登陆", "登入", "签入"),
         "log out": ("log out", "logout", "log off", "logoff", "sign out", "signout", "sign off", "退出登录", "注销", "登出"),
         "register": ("register", "sign up", "signup", "create account", "create an account", "join", "注册", "创建账户", "创建账号"),
@@ -88,7 +88,7 @@ CONCEPTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "disconnect": ("disconnect", "断开", "解绑"),
         "upgrade": ("upgrade", "升级"),
         "downgrade": ("downgrade", "降级"),
-        # what is entered, and where one goes
+        # fields and destinations
         "username": ("username", "user name", "user", "user id", "userid", "login name", "用户名", "用户", "用户名称"),
         "account": ("account", "账户", "账号", "帐号", "帐户"),
         "password": ("password", "passphrase", "passcode", "密码", "口令"),
