@@ -83,7 +83,10 @@ def _around(nodes: Sequence[SnapshotNode], place: int) -> Iterator[int]:
 
 
 def _frames(nodes: Sequence[SnapshotNode], place: int) -> Iterator[FramePlace]:
-    """Yield the elements of the frames around a node, innermost first."""
+    """Yield the frames around a node, innermost first.
+
+    The element of a frame is the first ancestor that belongs to another frame.
+    """
     frame = nodes[place].frame
     for around in _around(nodes, place):
         owner = nodes[around]
