@@ -263,7 +263,7 @@ async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
         await nowhere.set({"a": "b"})
         assert await context.storage.local("https://nowhere.invalid:8443").items() == {"a": "b"}
         assert await context.storage.local("https://nowhere.invalid").items() == {}
-        with pytest.raises(cdpengine.StorageUnavailableError, match="no room"):
+        with pytest.raises(cdpengine.StorageUnavailableError, match="the storage is full"):
             await here.set({"k": "changed", "large": "x" * 11_000_000, "z": "1"})
         assert await here.items() == {"k": "v", "other": "w"}, "all of it or nothing"
         await here.delete("k")

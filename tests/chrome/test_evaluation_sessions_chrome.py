@@ -177,7 +177,7 @@ async def test_cross_process_frame_has_evaluation_session_before_its_script_runs
         await again.call("Runtime.evaluate", expression="1")
         await page.evaluate("document.querySelector('iframe').remove()")
         await model.wait_for(lambda: set(model.evaluation_sessions) == {page.target_id})
-        with pytest.raises(cdpengine.SessionGoneError, match="not in the page"):
+        with pytest.raises(cdpengine.SessionGoneError, match="no longer in the page"):
             await model.evaluation_session_of(frame.target_id)
         await page.evaluate("1")
     assert browser_sessions(page) == {page.target_id}

@@ -56,8 +56,8 @@ Others decode nothing; they are Structs because thousands of them are created.
 NOT_THE_ENGINE = frozenset({"bench", "cli", "debug", "protocol", "testing"})
 """Folders whose source names methods that the engine itself does not use."""
 
-NO_METHODS = frozenset({"Info.plist", "Network.webSocket"})
-"""Words of the source that look like methods: a file name, and the prefix of some events."""
+NO_METHODS = frozenset({"Actor.cache", "Info.plist", "Network.webSocket"})
+"""Words of the source that look like methods: an attribute, a file name, and the prefix of some events."""
 
 UNDESCRIBED = frozenset({"Runtime.executionContextCreated.context.auxData"})
 """Objects whose contents the protocol does not describe."""
