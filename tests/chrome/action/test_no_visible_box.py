@@ -102,7 +102,7 @@ async def test_options_drawn_by_the_browser_are_refused_immediately(form: FormPa
     page, node = form.page, await form.node("#at")
     for act in (page.hover, page.double_click):
         with pytest.raises(InvisibleError, match=r"outside of the page; choose it with select\(\)") as caught:
-            await act(node, timeout=1000)
+            await act(node, timeout=900)
         assert not any("probed" in step for step in caught.value.steps)
 
 
@@ -125,7 +125,7 @@ async def test_select_that_moves_its_focus_is_set_by_script(form: FormPage, seve
 async def test_single_select_takes_exactly_one_option(form: FormPage, wanted: tuple[str, ...]) -> None:
     await form.show("<select id=list><option>a<option>b</select>")
     with pytest.raises(NotInteractableError, match="takes one option, and [02] were given") as caught:
-        await form.page.select(await form.node("#list"), *wanted, timeout=1000)
+        await form.page.select(await form.node("#list"), *wanted, timeout=900)
     assert not isinstance(caught.value, OptionNotFoundError)
     assert await form.js("list.value") == "a"
 

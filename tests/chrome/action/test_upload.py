@@ -219,7 +219,7 @@ async def test_a_picker_without_an_input(
     await form.page.goto(httpserver.url_for("/"))
     async with form.page.expect_file_chooser(timeout=20) as chooser:
         await form.page.click(await form.node("#open"))
-        with pytest.raises(NotInteractableError, match="without an input"):
+        with pytest.raises(NotInteractableError, match="without a file input"):
             await chooser.set_files(files["a.txt"])
     assert await form.js("refused") == "AbortError"
     assert chooser.value.backend_node_id is None
