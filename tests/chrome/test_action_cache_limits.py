@@ -107,9 +107,9 @@ async def fails(*_: Any) -> Any:
     ("answer", "reason"),
     [
         (fails, "raised ConnectionError"),
-        (5, "no plan"),
-        ("click", "no plan"),
-        ([{"kind": "nonsense"}], "no plan"),
+        (5, "not a plan"),
+        ("click", "not a plan"),
+        ([{"kind": "nonsense"}], "not a plan"),
     ],
 )
 async def test_planner_failure_is_in_the_report(

@@ -400,17 +400,17 @@ class _Run:
         return "changed", error
 
     async def _wait(self, step: Step) -> tuple[Fault, str] | None:
-        """Wait for the condition of a step. Return None, or the fault and the reason if it is not reached.
-
-        The method always waits for a document that is loading.
-        """
+        """Wait for a loading document and the condition of a step. Return None, or the fault and the reason."""
         navigation = self.page._core.target.navigation  # noqa: SLF001 - internal access within the engine
         if navigation.under_way:
             await self.page.wait_for(load_state="domcontentloaded", timeout=min(_LEADING, self.left))
         if step.after is None:
             return None
         seconds = min(_LEADING, self.left)
-        return await self.judge.lead(step.after, partial(self._is_there, step), seconds)
+        verdict = await self.judge.lead(step.after, partial(self._is_there, step), seconds)
+        if verdict is not None and self.left <= 0:
+            return "timeout", f"the run did not finish within its time; {verdict[1]}"
+        return verdict
 
     async def _is_there(self, step: Step) -> bool:
         return bool(step.targets) and why_not(await self._look(step)) is None
