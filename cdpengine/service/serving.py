@@ -8,7 +8,8 @@ not cut it short.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -50,8 +51,10 @@ async def serve(settings: ServiceSettings) -> AsyncIterator[Listening]:
 
     Raises OSError if it cannot listen at its address.
     """
+    config = _configure(settings)
+    sockets = config.create_sockets().insecure_sockets
     async with open_body_nursery() as nursery:
-        listening: Listening = await nursery.start(_run, settings, _listen)
+        listening: Listening = await nursery.start(_run, settings, partial(_listen, config, sockets))
         try:
             yield listening
         finally:
@@ -97,12 +100,12 @@ async def _listen_nowhere(_service: Service, task_status: trio.TaskStatus[str]) 
     await trio.lowlevel.checkpoint()
 
 
-async def _listen(service: Service, task_status: trio.TaskStatus[str]) -> None:
+async def _listen(
+    config: Config, sockets: Sequence[socket.socket], service: Service, task_status: trio.TaskStatus[str]
+) -> None:
     """Accept connections until the service closes; then wait until their requests are answered."""
     settings = service.settings
     guard = Guard(service.application(), settings)
-    config = _configure(settings)
-    sockets = config.create_sockets().insecure_sockets
     for each in sockets:
         each.listen(config.backlog)
     listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]

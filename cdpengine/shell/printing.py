@@ -66,14 +66,27 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     """
     if response.error is not None:
         return print_failure(response.error, response=response, as_json=as_json)
-    status = FAILED if _found_nothing(response) else DONE
+    stopped = _stopped_replay(response)
+    status = FAILED if stopped or _found_nothing(response) else DONE
+    err = f"Error: the replay stopped: {escape_line(stopped)}\n" if stopped else ""
     if as_json:
-        return Printed(status, _to_json(response.to_json()))
+        return Printed(status, _to_json(response.to_json()), err)
     lines = [*_tell_result(response, script=script), *describe_effects(response.effects)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
     lines += describe_cached(response.cached)
-    return Printed(status, "".join(f"{line}\n" for line in lines or ["done"]))
+    return Printed(status, "".join(f"{line}\n" for line in lines or ["done"]), err)
+
+
+def _stopped_replay(response: ActResponse) -> str:
+    """Return why a replay of the action cache stopped, or "" for other responses."""
+    if (
+        response.kind != "executeCached"
+        or not isinstance(response.result, Mapping)
+        or response.result.get("ok", True)
+    ):
+        return ""
+    return hide_secrets(str(response.result.get("reason") or "unknown reason"))
 
 
 def _found_nothing(response: ActResponse) -> bool:

@@ -21,9 +21,11 @@ from recorded import Recorded
 
 import cdpengine.cli
 from cdpengine._protocol.instruments import Span
+from cdpengine.act.response import ActResponse
 from cdpengine.cli import main
 from cdpengine.cli.output import print_json, safe_console, say, say_lines, show_progress
 from cdpengine.errors import NavigationFailedError
+from cdpengine.shell.printing import print_response
 
 FORGED = "Error: forged"
 HOSTILE = f"a\n{FORGED}\r\x1b]0;x\x07\x9b31m\x85\u2028\u202e\u2066\ufeff\u200b\U000e0041b"
@@ -290,3 +292,17 @@ def test_bytes_are_base64_in_json(capsys: pytest.CaptureFixture[str], kind: type
     print_json({"value": kind(b"\x00\xff?"), "inside": [{"of": (kind(b""),)}]})
     printed = json.loads(capsys.readouterr().out)
     assert printed == {"value": "AP8/", "inside": [{"of": [""]}]}
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_stopped_replay_fails_with_its_reason(as_json: bool) -> None:
+    result = {
+        "ok": False,
+        "stoppedAt": "3",
+        "reason": "step 3: the page refused it: it says 'Wrong password'",
+    }
+    printed = print_response(ActResponse(kind="executeCached", ok=True, result=result), as_json=as_json)
+    assert printed.status == 1
+    assert printed.err == "Error: the replay stopped: step 3: the page refused it: it says 'Wrong password'\n"
+    done = print_response(ActResponse(kind="executeCached", ok=True, result={"ok": True}), as_json=as_json)
+    assert (done.status, done.err) == (0, "")
