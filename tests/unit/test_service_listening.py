@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import socket
-
-import pytest
-from command_line import run_here
-
-from cdpengine.service.serving import serve
-from cdpengine.service.settings import ServiceSettings
-
-# hypercorn leaves its own socket to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+import subprocess
+import sys
+from pathlib import Path
 
 
-async def test_a_port_in_use_is_refused_with_an_oserror() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        with pytest.raises(OSError, match="in use"):
-            async with serve(ServiceSettings(token="x" * 40, port=taken.getsockname()[1])):
-                pass
-
-
-def test_the_command_names_the_address() -> None:
+def test_the_command_names_the_port_in_use(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = run_here("serve", "--port", str(port))
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "cdpengine",
+                "serve",
+                "--port",
+                str(port),
+                "--token-file",
+                tmp_path / "token",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
     assert done.returncode == 1
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in done.stderr
     assert "Traceback" not in done.stderr
