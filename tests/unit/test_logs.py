@@ -219,8 +219,8 @@ def test_entered_text_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_secrets_are_forgotten_with_their_browser(caplog: pytest.LogCaptureFixture) -> None:
     instruments = Instruments()
-    instruments.add_secret("correct horse")
+    instruments.add_secret("forgotten later")
     del instruments
     gc.collect()
-    logger.warning("a %s", "correct horse")
-    assert logged(caplog) == "WARNING a correct horse"
+    logger.warning("a %s", "forgotten later")
+    assert logged(caplog) == "WARNING a forgotten later"
