@@ -14,7 +14,7 @@ Told = tuple[str, dict[str, Any]]
 
 @attrs.frozen
 class Chain:
-    """Requests of one id. `extra` tells for each request whether Chrome reports the headers of the network
+    """Requests of one id. `extra` records for each request whether Chrome reports the headers of the network
     service.
 
     `ending` is "finished", "failed" (after the response) or "unanswered" (the last request has no response).

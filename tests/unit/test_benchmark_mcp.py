@@ -16,10 +16,10 @@ SCRIPT = r"""
 import json, sys
 def say(**message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 for line in sys.stdin:
-    told = json.loads(line)
-    if "id" not in told or "method" not in told:
+    message = json.loads(line)
+    if "id" not in message or "method" not in message:
         continue
-    number, method = told["id"], told["method"]
+    number, method = message["id"], message["method"]
     if method == "initialize":
         say(id=number, result={"serverInfo": {"name": "scripted", "version": "1"}})
     elif method == "tools/list":
@@ -27,12 +27,12 @@ for line in sys.stdin:
         say(id=99, method="roots/list")
         assert json.loads(sys.stdin.readline())["result"] == {"roots": []}
         say(id=number, result={"tools": [{"name": "echo"}]})
-    elif told["params"]["name"] == "echo":
-        text = told["params"]["arguments"]["text"]
+    elif message["params"]["name"] == "echo":
+        text = message["params"]["arguments"]["text"]
         say(id=number, result={"content": [{"type": "text", "text": text}, {"type": "image"}]})
-    elif told["params"]["name"] == "fail":
+    elif message["params"]["name"] == "fail":
         say(id=number, result={"isError": True, "content": [{"type": "text", "text": "it did not work"}]})
-    elif told["params"]["name"] == "die":
+    elif message["params"]["name"] == "die":
         print("last words", file=sys.stderr, flush=True)
         sys.exit(3)
     else:

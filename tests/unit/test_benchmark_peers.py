@@ -32,8 +32,8 @@ if mood == "dies at its start":
 print("a banner of some library", flush=True)
 print(json.dumps({"ready": True, "version": "1.0", "attached": "pipe"}), flush=True)
 for line in sys.stdin:
-    told = json.loads(line)
-    do = told["do"]
+    order = json.loads(line)
+    do = order["do"]
     if do == "hang":
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_new_session=True)
         print("about to hang", file=sys.stderr, flush=True)
@@ -41,10 +41,10 @@ for line in sys.stdin:
     elif do == "die":
         print("last words", file=sys.stderr, flush=True)
         os._exit(3)
-    elif do == "cannot" or told.get("verb") == "cannot":
+    elif do == "cannot" or order.get("verb") == "cannot":
         print(json.dumps({"cannot": "has no such thing"}), flush=True)
     elif do == "say":
-        print(json.dumps({"values": [told["value"], 2], "note": "by hand", "mb": 7}), flush=True)
+        print(json.dumps({"values": [order["value"], 2], "note": "by hand", "mb": 7}), flush=True)
     else:
         print(json.dumps({"values": []}), flush=True)
     if do == "stop":
