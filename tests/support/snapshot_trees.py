@@ -301,7 +301,11 @@ def encoded(value: Any) -> bytes:
     """Return JSON as a browser may send it: unpaired surrogates as escapes, and numbers beyond a float's
     range.
     """
-    return json.dumps(value).replace("Infinity", "1e999").replace("NaN", "null").encode("ascii")
+
+    def replace(token: re.Match[str]) -> str:
+        return token[0] if token[0].startswith('"') else "null" if token[0] == "NaN" else "1e999"
+
+    return re.sub(r'"(?:[^"\\]|\\.)*"|Infinity|NaN', replace, json.dumps(value)).encode("ascii")
 
 
 SNAPSHOT_OPTIONS = st.fixed_dictionaries(
