@@ -175,9 +175,13 @@ class PendingCall:
         The first call is forgotten. For calls that `survive_terminations`, others are left as they are.
         """
         own, ended = self._own, self.call
-        if own is None or self.done or not own.params.get("awaitPromise") or not self._send_again(own):
+        if own is None or self.done or not own.params.get("awaitPromise"):
             return
-        self._connection._forget(ended)
+        if self._send_again(own):
+            self._connection._forget(ended)
+        elif not own.repeats:  # this promise can be lost as well, and nothing would settle it
+            self._connection._forget(ended)
+            self.fail(EvaluationTerminatedError(reason=NEIGHBOR_STOPPED))
 
     def _send_again(self, own: _Own) -> bool:
         """Send the call again, from the reader. Return False without retries left, or if it cannot be sent."""
