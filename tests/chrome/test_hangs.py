@@ -313,8 +313,7 @@ for (const each of [window, document, document.documentElement, document.body]) 
 """A termination can end one of its listeners, so four listeners note each event."""
 
 
-@pytest.mark.slow  # fails in some runs: an action that a termination hits can still wait until its deadline
-@pytest.mark.parametrize("times", [12, 150])
+@pytest.mark.parametrize("times", [12, pytest.param(150, marks=pytest.mark.slow)])
 async def test_terminations_of_neighbor_page_delay_actions_and_repeat_none(
     browser: cdpengine.Browser, httpserver: HTTPServer, times: int
 ) -> None:
