@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from cdpengine.cache.recognizing.conditionals import is_conditional
+
 NEGATIONS = (
     "do not", "don't", "don’t", "dont", "never", "without", "not", "no need to", "instead of", "rather than",
     "avoid", "cannot", "can't", "can’t", "couldn't", "couldn’t", "won't", "won’t", "wouldn't", "shouldn't",
@@ -71,12 +73,17 @@ _ASKS_IN_CHINESE = re.compile(
 )
 
 
+def is_polite_question(sentence: str) -> bool:
+    """Return whether a sentence is an instruction in the form of a question: "could you log in?"."""
+    return _POLITE.match(sentence) is not None
+
+
 def _is_question(sentence: str, place: int, ending: str, *, content: bool) -> bool:
     """Return whether a sentence is a question rather than an instruction.
 
     place: the position of the phrase. content: the words after the phrase are content and do not count.
     """
-    if _POLITE.match(sentence):
+    if is_polite_question(sentence):
         return False
     before = sentence[:place]
     if _ASKS.match(sentence) or _ASKS_WITHIN.search(before):
@@ -101,7 +108,7 @@ _BEFORE = _compile(
     r"|(?:users?|people|they|he|she|it|one|visitors?|customers?|everyone|anyone|someone|nobody|members?|guests?)\s+"
     r"(?:can|could|may|might|should|must|will|would|has\s+to|have\s+to|needs?\s+to)\s+(?:(?:also|only|then|now)\s+)?"
     r"|(?:users|people|customers|visitors|members|guests|they|i|we)\s+(?:(?:always|usually|often|only)\s+)?"
-    r"|(?:says?|said|reads|saying|labell?ed|called|named|titled)\s+"
+    r"|(?:says?|said|reads|saying|wrote|writes|writing|replie[sd]|answer(?:s|ed)|claim(?:s|ed)|labell?ed|called|named|titled)\s*[:,：，]?\s+"
     r"|(?:i|we)(?:\s+(?:will|shall|might|may|should)|['’]ll)\s+(?:(?:also|only|then|now)\s+)?"
     r"|(?:asked|told|prompted|forced|invited|allowed|supposed|expected|about|going)\s+to\s+"
     r"|(?:asks?|asked|tells|told|wants|prompts?|prompted|forces|forced|requires|required|allows|allowed|invites"
@@ -114,12 +121,12 @@ _BEFORE = _compile(
     rf"|(?:如果|若|当|一旦|每次|只有|除非|用户|已经?|正在|稍后|待会儿?|等会儿?|以后|晚点|下次|改天)[{_HAN}]{{0,2}}\s*$"
     r"|(?<![帮给替为让请])[他她它]们?(?:想|要|会|能|可以|让|叫|要求|请)?(?:我|你|您|我们|用户|人)?(?:再|先|重新)?\s*$"
     r"|(?:网站|系统|页面|客服|对方)(?:让|叫|要求|提示|建议|请)(?:我|你|您|我们|用户|人)?(?:再|先|重新)?\s*$"
+    rf"|(?<=[{_HAN}])(?<![我帮请])(?<!我们)(?:让|叫|要求|吩咐|命令|建议|提醒|通知)(?:[我你您他她]们?|大家|用户|员工|人)"
+    rf"[{_HAN}]{{0,4}}\s*$"
+    r"|(?:说|表示|写着|显示|提示)[道过]?\s*[:：,，]\s*(?:请|先|再|要)?\s*$"
+    r"|(?:^|[,，。；;])\s*(?:所有|每个|每位|任何|普通|新|老)?的?(?:用户|客户|顾客|访客|会员|人们|大家)们?"
+    r"(?:都|也|通常|一般|总是|经常)?(?:可以|可|会|能|需要?|应该?|必须|要|通过|使用|用|凭|在|从|先|首先)[^,，。；;:：]*$"
 )
-_CONDITION = _compile(
-    r"^\s*(?:(?:and|but|or|so)\s+)?(?:if|unless|in\s+case|whenever)\b"
-    r"|^\s*(?:如果|假如|要是|万一|一旦|除非)(?!.*(?:就|则|请|那么))"
-)
-"""The start of a conditional clause: "if the site wants you to log in, stop"."""
 _NOUNS = (
     "page, screen, form, button, link, fields?, box, bar, icon, dialog, window, view, tab, menu, panel, section, "
     "results?, filters?, feature, function, options?, requirements?, errors?, attempts?, session, process, flow, "
@@ -163,7 +170,7 @@ def is_instruction(text: str, start: int, end: int, *, content: bool = False, pl
     before, behind, phrase = text[clause:start], text[end:to], text[start:end].lower()
     if _NEGATED.search(before) or _BEFORE.search(text[from_:start]) or _DESCRIBES.search(before):
         return False
-    if _CONDITION.search(before):
+    if is_conditional(text[from_:to], start - from_, end - from_, content=content):
         return False
     if _REMARK.match(behind) or (not content and _LONGER_REMARK.match(behind)):
         return False

@@ -74,7 +74,7 @@ SCENARIO_RULES: tuple[ScenarioRule, ...] = (
     ScenarioRule(
         scenario="search",
         words=(
-            "search for", "search", "searching for", "look up", "look for",
+            "search for", "search", "searching for", "look up", "look for", "find me",
             "搜索", "搜尋", "搜寻", "搜一下", "查一下", "查找", "查询", "查詢", "检索", "寻找",
         ),
         paths=("search", "query"),

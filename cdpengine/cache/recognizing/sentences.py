@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import attrs
 
+from cdpengine.cache.recognizing.instructions import is_polite_question
 from cdpengine.cache.recognizing.variable_rules import (
     BRACKETS,
     HAN,
@@ -240,6 +241,8 @@ def _value_behind(text: str, end: int, until: int, rule: VariableRule) -> str | 
     if found is None:
         return None
     value = _end_value(found[0])
+    if rule is QUERY and is_polite_question(text):
+        value = re.sub("[吗嗎嘛吧]$", "", value)
     if rule is QUERY and (place := _PLACE_SEARCHED.match(value)):
         value = place[1].strip("".join(QUOTES) + "”’」』")
     if re.search(r"\w", value) is None and not link["mark"]:

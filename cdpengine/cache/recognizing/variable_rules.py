@@ -113,6 +113,15 @@ _PASSWORD = VariableRule(
     value=_TOKEN,
     check=_is_line,
 )
+_OLD_PASSWORD = VariableRule(
+    name="old_password",
+    words=("old password", "current password", "旧密码", "原密码", "当前密码"),
+    value=_TOKEN,
+    check=_is_line,
+)
+_NEW_PASSWORD = VariableRule(
+    name="new_password", words=("new password", "新密码"), value=_TOKEN, check=_is_line
+)
 _EMAIL = VariableRule(
     name="email",
     words=(
@@ -194,7 +203,7 @@ _COUPON = VariableRule(
 QUERY = VariableRule(
     name="query",
     words=(
-        "search for", "search", "look up", "look for", "find", "query",
+        "search for", "search", "look up", "look for", "find me", "find", "query",
         "keywords", "keyword", "search term", "关键词", "关键字",
         "搜索一下", "搜索", "搜尋", "搜寻", "搜一下", "查一下", "查找", "查詢", "查询", "检索", "寻找", "找一下",
     ),
@@ -214,7 +223,10 @@ VARIABLE_RULES: Mapping[str, tuple[VariableRule, ...]] = MappingProxyType(
         "logout": (),
         "search": (QUERY,),
         "checkout": (_CARD, _EXPIRY, _CVV, _COUPON, _NAME, _ADDRESS, _EMAIL, _PHONE),
-        "settings": (_USERNAME, _PASSWORD, _EMAIL, _PHONE, _NAME, _LANGUAGE),
+        "settings": (
+            *(_USERNAME, _PASSWORD, _OLD_PASSWORD, _NEW_PASSWORD),
+            *(_EMAIL, _PHONE, _NAME, _LANGUAGE),
+        ),
         "form_fill": (_USERNAME, _PASSWORD, _EMAIL, _PHONE, _CODE, _NAME, _ADDRESS),
     }
 )
