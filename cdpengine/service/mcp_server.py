@@ -37,18 +37,25 @@ from cdpengine.service.mcp_answers import (
 )
 from cdpengine.service.mcp_tools import Tool, choose_tools, input_schema, parse_reading
 from cdpengine.service.mcp_transport.messages import show_arguments
-from cdpengine.service.mcp_transport.person import person_of_client
+from cdpengine.service.mcp_transport.person import CallRounds, asks_in_rounds, open_calls, person_of_client
 from cdpengine.service.mcp_transport.stdio import open_standard_streams
 from cdpengine.service.outputs import Outputs
 
 Perform = Callable[[Mapping[str, Any]], Awaitable[ActResponse]]
 """Performs a request and returns its response, which contains any failure."""
 
-OnCall = Callable[[ServerRequestContext[Any], types.CallToolRequestParams], Awaitable[types.CallToolResult]]
+CallOutcome = types.CallToolResult | types.InputRequiredResult
+"""The result of a tool call, or a question to the client's person before the result."""
+
+OnCall = Callable[[ServerRequestContext[Any], types.CallToolRequestParams], Awaitable[CallOutcome]]
 
 _INSTRUCTIONS = (
     "Drives a browser. Take a snapshot to see the page and the refs of its elements; act on refs. "
     "Results of actions describe the changes."
+)
+_NO_QUESTION = (
+    "no call waits for this answer: it was answered before, it came after 120 s, or its call has ended. Call the "
+    "tool again without requestState."
 )
 _PROGRESS_SECONDS = 1.0
 
@@ -79,6 +86,7 @@ class ToolServer:
     _outputs: Outputs | None = None
     _answers: Answers = attrs.field(init=False)
     _tools: dict[str, Tool] = attrs.field(init=False)
+    _rounds: CallRounds = attrs.field(factory=CallRounds, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._answers = Answers(self._outputs)
@@ -96,6 +104,7 @@ class ToolServer:
             instructions=self._instructions(),
             on_list_tools=self._list,
             on_call_tool=on_call or self.handle_call,
+            lifespan=open_calls,
         )
 
     def _instructions(self) -> str:
@@ -121,9 +130,9 @@ class ToolServer:
 
     async def handle_call(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> CallOutcome:
         """Perform a call, and report its progress meanwhile."""
-        answers: list[types.CallToolResult] = []
+        answers: list[CallOutcome] = []
         async with trio.open_nursery() as nursery:
 
             async def report() -> None:
@@ -135,10 +144,23 @@ class ToolServer:
                     )
 
             nursery.start_soon(report)
-            with person_of_client(context):
-                answers.append(await self.call(params.name, show_arguments(params.arguments or {})))
+            answers.append(await self._perform_call(context, params))
             nursery.cancel_scope.cancel()
         return answers[0]
+
+    async def _perform_call(
+        self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> CallOutcome:
+        """Perform a call. The client's person can confirm its critical steps, if the client supports that."""
+
+        async def work() -> types.CallToolResult:
+            return await self.call(params.name, show_arguments(params.arguments or {}))
+
+        if params.request_state is None and not asks_in_rounds(context):
+            with person_of_client(context):
+                return await work()
+        outcome = await self._rounds.perform(context, params, work)
+        return say(_NO_QUESTION, failed=True) if outcome is None else outcome
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         """Perform a call, and return its result; a failure is described for a model."""

@@ -10,17 +10,20 @@ from typing import Any, Literal
 
 import attrs
 import httpx
+import httpx2
 import mcp_types as types
 import pytest
 import trio
 from cache_flows import LOGIN
 from cache_site.server import CacheSite
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from cdpengine.act import CachedActions
 from cdpengine.act.response import describe_cached
 from cdpengine.service.mcp_server import McpSettings, ToolServer
-from cdpengine.service.serving import open_service, serve
+from cdpengine.service.serving import open_service
+from cdpengine.service.serving import serve as serve_service
 from cdpengine.service.settings import ServiceSettings
 from cdpengine.service.url_policy import UrlPolicy
 
@@ -99,7 +102,7 @@ async def learn_and_replay(ask: Any, site: CacheSite) -> None:
 
 async def test_over_http(site: CacheSite, shared_endpoint: str, tmp_path: Path) -> None:
     async with (
-        serve(settings(shared_endpoint, tmp_path / "cache.sqlite3")) as listening,
+        serve_service(settings(shared_endpoint, tmp_path / "cache.sqlite3")) as listening,
         httpx.AsyncClient(
             base_url=listening.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
         ) as http,
@@ -137,16 +140,18 @@ class Person:
         return types.ElicitResult(action=self.action)
 
 
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_person_of_mcp_client_confirms_deletions(
-    serve: Callable[..., str], shared_endpoint: str, tmp_path: Path
+    mode: str, serve: Callable[..., str], shared_endpoint: str, tmp_path: Path
 ) -> None:
     url = serve(DELETING, "/files")
     person = Person()
     async with open_service(settings(shared_endpoint, tmp_path / "cache.sqlite3")) as service:
         offered = McpSettings(capabilities=("cache",), structured=True)
         server = ToolServer(partial(service.perform, "mcp"), offered)
-        async with Client(server.server(), mode="legacy", elicitation_callback=person) as client:
-            assert "call cache_replay with" in (client.instructions or "")
+        async with Client(server.server(), mode=mode, elicitation_callback=person) as client:
+            if mode == "legacy":
+                assert "call cache_replay with" in (client.instructions or "")
             mcp = OverMcp(client)
             await mcp("navigate", url=url)
             await mcp("startLearning", scenario="cleaning")
@@ -163,11 +168,44 @@ async def test_person_of_mcp_client_confirms_deletions(
                 f'The recorded flow "cleaning" is about to click button "Delete", on {url}. Continue?'
             }
         # A client without the capability gets no question, as before.
-        async with Client(server.server(), mode="legacy") as client:
+        async with Client(server.server(), mode=mode) as client:
             mcp = OverMcp(client)
             await mcp("navigate", url=url)
             assert (await mcp("executeCached", scenario="cleaning"))["result"]["ok"]
     assert len(person.asked) == 3
+
+
+async def test_person_of_client_over_http_confirms_deletions(
+    serve: Callable[..., str], shared_endpoint: str, tmp_path: Path
+) -> None:
+    url = serve(DELETING, "/files")
+    person = Person()
+    offered = attrs.evolve(
+        settings(shared_endpoint, tmp_path / "cache.sqlite3"),
+        mcp_capabilities=("cache",),
+        mcp_structured=True,
+    )
+    async with (
+        serve_service(offered) as listening,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as http,
+        Client(
+            streamable_http_client(f"{listening.url}/mcp", http_client=http),
+            mode="2026-07-28",
+            elicitation_callback=person,
+        ) as client,
+    ):
+        mcp = OverMcp(client)
+        await mcp("navigate", url=url)
+        await mcp("startLearning", scenario="cleaning")
+        node = (await mcp("find", role="button", name="Delete"))["result"]["nodes"][0]
+        await mcp("click", ref=node["ref"])
+        await mcp("stopLearning")
+        for action, title in (("accept", True), ("decline", False)):
+            person.action = action  # type: ignore[assignment]
+            await mcp("navigate", url=url)
+            report = (await mcp("executeCached", scenario="cleaning"))["result"]
+            assert (report["ok"], report["refused"]) == (title, not title)
+    assert len(person.asked) == 2
 
 
 async def test_unopenable_cache_affects_only_cache_requests(

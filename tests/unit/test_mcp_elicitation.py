@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 import attrs
+import mcp_types as types
 import pytest
 import trio
 import trio.testing
+from mcp import Client
+from mcp.server.lowlevel.server import Server
 
 from cdpengine.act import ActResponse
 from cdpengine.act.confirming import Confirmation, person
@@ -18,7 +21,7 @@ from cdpengine.cache.replaying.confirming import Confirming
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_transport.stdio import open_messages
 
-CALL = {"name": "cache_replay", "arguments": {"scenario": "checkout"}}
+CALL: dict[str, Any] = {"name": "cache_replay", "arguments": {"scenario": "checkout"}}
 
 
 async def perform(request: Mapping[str, Any]) -> ActResponse:
@@ -113,6 +116,120 @@ async def test_cancelling_a_call_ends_its_question() -> None:
             while (await lines.receive()).get("id") != 8:
                 pass
         assert person.get() is None
+
+
+# --- MCP 2026-07-28: the call ends with the question ------------------------------------------------------------
+
+Action = Literal["accept", "decline", "cancel"]
+
+
+def new_server() -> Server[Any]:
+    return ToolServer(perform, McpSettings(capabilities=("cache",), structured=True)).server()
+
+
+@pytest.mark.parametrize(
+    ("action", "refusal"),
+    [("accept", ""), ("decline", "it was not confirmed"), ("cancel", "it was not confirmed")],
+)
+async def test_the_person_is_asked_between_two_calls(action: Action, refusal: str) -> None:
+    questions: list[str] = []
+
+    async def answer(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        await trio.lowlevel.checkpoint()
+        assert context is not None
+        assert isinstance(params, types.ElicitRequestFormParams)
+        assert params.requested_schema == {"type": "object", "properties": {}}
+        questions.append(params.message)
+        return types.ElicitResult(action=action)
+
+    async with Client(new_server(), mode="2026-07-28", elicitation_callback=answer) as client:
+        result = await client.call_tool(CALL["name"], CALL["arguments"])
+    assert refusal_of({"result": {"structuredContent": result.structured_content}}) == refusal
+    (question,) = questions
+    assert 'is about to click button "Pay", on https://' in question
+    assert not {"s3cret", "pw"} & set(question.replace("/", " ").replace("=", " ").split())
+
+
+async def test_a_client_of_the_newest_revision_without_elicitation_is_not_asked() -> None:
+    async with Client(new_server(), mode="2026-07-28") as client:
+        result = await client.call_tool(CALL["name"], CALL["arguments"])
+    assert refusal_of({"result": {"structuredContent": result.structured_content}}) == "nobody can be asked"
+
+
+async def answer_never(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    await trio.sleep_forever()
+    raise AssertionError((context, params))
+
+
+async def test_an_answer_counts_once_and_only_for_its_call() -> None:
+    async with Client(new_server(), mode="2026-07-28", elicitation_callback=answer_never) as client:
+
+        async def call(state: str | None, action: Action | None, **arguments: Any) -> Any:
+            responses: types.InputResponses = (
+                {} if action is None else {"confirm": types.ElicitResult(action=action)}
+            )
+            return await client.session.call_tool(
+                CALL["name"],
+                {**CALL["arguments"], **arguments},
+                input_responses=responses,
+                request_state=state,
+                allow_input_required=True,
+            )
+
+        first = await call(None, None)
+        second = await call(None, None)
+        assert first.result_type == second.result_type == "input_required"
+        assert first.request_state != second.request_state
+        for state, arguments in (("guessed", {}), (first.request_state, {"scenario": "login"})):
+            refused = await call(state, "accept", **arguments)
+            assert refused.is_error
+            assert "no call waits for this answer" in refused.content[0].text
+        done = await call(first.request_state, "accept")
+        assert done.structured_content["result"]["refusal"] == ""
+        assert (await call(first.request_state, "accept")).is_error
+        done = await call(second.request_state, None)  # without an answer
+        assert done.structured_content["result"]["refusal"] == "it was not confirmed"
+
+
+async def test_a_question_without_an_answer_ends_after_its_time(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with Client(new_server(), mode="2026-07-28", elicitation_callback=answer_never) as client:
+
+        async def call(state: str | None) -> Any:
+            return await client.session.call_tool(
+                CALL["name"], CALL["arguments"], request_state=state, allow_input_required=True
+            )
+
+        asked = await call(None)
+        await trio.sleep(31)
+        assert (await call(asked.request_state)).is_error
+        asked = await call(None)  # the server is still there
+        with trio.move_on_after(1) as scope:
+            await client.call_tool(CALL["name"], CALL["arguments"])
+        assert scope.cancelled_caught
+        assert (await call(asked.request_state)).structured_content["result"]["refusal"] != ""
+
+
+async def test_cancelling_a_call_of_the_newest_revision_ends_its_work() -> None:
+    began, ended = trio.Event(), trio.Event()
+
+    async def wait(_request: Mapping[str, Any]) -> ActResponse:
+        began.set()
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended.set()
+        raise AssertionError
+
+    server = ToolServer(wait, McpSettings(capabilities=("cache",))).server()
+    async with Client(server, mode="2026-07-28", elicitation_callback=answer_never) as client:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(client.call_tool, CALL["name"], CALL["arguments"])
+            await began.wait()
+            nursery.cancel_scope.cancel()
+        with trio.fail_after(20):
+            await ended.wait()
 
 
 async def test_waiting_for_the_person_is_bounded(

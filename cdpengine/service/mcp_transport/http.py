@@ -29,7 +29,7 @@ from cdpengine.act import ActResponse
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.service.guard import Message, Receive, Refused, Send, answer
 from cdpengine.service.mcp_answers import say
-from cdpengine.service.mcp_server import McpSettings, ToolServer
+from cdpengine.service.mcp_server import CallOutcome, McpSettings, ToolServer
 from cdpengine.service.mcp_transport.messages import Accepted, Refusal, read_message, refuse_duplicate
 from cdpengine.service.outputs import Outputs, open_outputs
 from cdpengine.service.sessions import check_name
@@ -179,7 +179,7 @@ class McpEndpoint:
 
     async def _call(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> CallOutcome:
         """Perform a tool call, and cancel it if the client disconnects."""
         assert context.request is not None
         call: _Call = context.request.scope[_CALL]
