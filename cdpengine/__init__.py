@@ -9,6 +9,9 @@ _page        one page's state: targets, frames, navigation, dialogs, downloads
 _launch      find a browser, start it, end it
 _protocol    messages, mux, transports, sessions, event streams; domains: the protocol's structures
 errors: every public error; debug: recordings of the wire; testing: a scripted peer; cli: the commands
+values, network, measure, emulation, storage, actions, pages, protocol: public names by area, for imports
+
+Programs use the names of this module every day. Names that mostly appear in annotations are in the areas.
 
 Names are imported on first use, so importing the package is fast. Even the package for lazy imports is imported
 late, because every command of the shell would pay for it.
@@ -34,7 +37,7 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         value: object = names
     elif name not in names:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}")
     else:
         from functools import partial
 
@@ -44,6 +47,17 @@ def __getattr__(name: str) -> object:
             value = load(name)  # type: ignore[operator]
     globals()[name] = value
     return value
+
+
+def _hint(name: str) -> str:
+    """Return where a public name of an area is imported from, as the end of an error."""
+    if name.startswith("_"):
+        return ""
+    from importlib import import_module
+
+    areas = ("errors", "values", "network", "measure", "emulation", "storage", "actions", "pages", "protocol")
+    found = next((area for area in areas if name in import_module(f"{__name__}.{area}").__all__), None)
+    return f": import it from {__name__}.{found}" if found else ""
 
 
 def __dir__() -> list[str]:

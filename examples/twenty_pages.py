@@ -27,7 +27,7 @@ async def read(browser: cdpengine.Browser, url: str, results: dict[str, str]) ->
             results[url] = f"{await page.title()}, {len(snapshot.refs)} refs"
         finally:
             await page.close()
-    except cdpengine.EngineError as error:
+    except cdpengine.errors.EngineError as error:
         results[url] = f"{type(error).__name__}: {error}"
 
 

@@ -19,7 +19,10 @@ from statistics import median
 import attrs
 
 PACKAGE = Path(__file__).resolve().parent.parent / "cdpengine"
-FACES = ("", "debug", "errors", "testing")
+FACES = (
+    "", "actions", "debug", "emulation", "errors", "measure", "network", "pages", "protocol", "storage", "testing",
+    "values",
+)  # fmt: skip
 """Packages whose `__all__` is public, by their names below the top one."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

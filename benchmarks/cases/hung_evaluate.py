@@ -67,7 +67,7 @@ class Hanging:
         for _ in range(hangs):
             before = await self.scene.record("clicks")
             deadline = trio.current_time() + BUDGET
-            with suppress(cdpengine.EvaluationTimeoutError, cdpengine.RemoteError):
+            with suppress(cdpengine.errors.EvaluationTimeoutError, cdpengine.errors.RemoteError):
                 await self.way.hang(self.scene.page)
                 raise AssertionError("an endless loop came to its end")
             lates.append((trio.current_time() - deadline) * 1000)

@@ -11,7 +11,8 @@ import time
 from benchmarks.floor.stand import Stand, open_stand
 from benchmarks.harness.bench import Bench, Cannot, Case, Turn
 from benchmarks.harness.peers import Peer
-from cdpengine import Session, ValueTooLargeError
+from cdpengine import Session
+from cdpengine.errors import ValueTooLargeError
 
 NAME = "replies"
 MEGABYTES = (1, 10, 100)

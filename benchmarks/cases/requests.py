@@ -41,7 +41,7 @@ async def count_ends(page: cdpengine.Page, count: int) -> float:
             seen: set[str] = set()
             while len(seen) < count:
                 ended = await stream.receive()
-                assert isinstance(ended, cdpengine.RequestEnded)
+                assert isinstance(ended, cdpengine.network.RequestEnded)
                 if "/n?" in ended.request.url:
                     assert ended.request.response is not None
                     assert ended.request.url not in seen

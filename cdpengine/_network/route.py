@@ -140,7 +140,7 @@ class Route:
         await self._answer("fulfill", "Fetch.fulfillRequest", params)
 
     async def abort(self, reason: AbortReason = "Failed") -> None:
-        """Fail the request, with one of the reasons in `cdpengine.ABORT_REASONS`.
+        """Fail the request, with one of the reasons in `cdpengine.network.ABORT_REASONS`.
 
         Raises InvalidArgumentError, RouteAnsweredError.
         """

@@ -11,7 +11,8 @@ from cdpengine.act.actor import Actor
 from cdpengine.act.response import Effects, effects_of
 
 if TYPE_CHECKING:
-    from cdpengine import ActionOutcome, ElementTarget, Page
+    from cdpengine import ActionOutcome, Page
+    from cdpengine.actions import ElementTarget
 
 
 @attrs.define(eq=False)

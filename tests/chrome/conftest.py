@@ -234,7 +234,7 @@ async def emptied(page: cdpengine.Page, window: Window, url: str) -> bool:
             declared = await call("Runtime.globalLexicalScopeNames")
             empty = f"{EMPTY}({', '.join(map(str, before))})"
             left = await call("Runtime.evaluate", expression=empty, returnByValue=True)
-    except (cdpengine.EngineError, trio.TooSlowError):
+    except (cdpengine.errors.EngineError, trio.TooSlowError):
         return False  # a `goto` recovers a hung page
     if not declared["names"]:
         window.blank = left["result"].get("value")

@@ -255,7 +255,7 @@ async def test_every_way_to_another_document_brings_back_a_crashed_page(actor: A
         ({"kind": "forward"}, "?2"),
         ({"kind": "navigate", "url": f"{site}/stage?3", "diff": True}, "?3"),
     ):
-        with pytest.raises(cdpengine.TargetCrashedError):
+        with pytest.raises(cdpengine.errors.TargetCrashedError):
             await page.session.call("Page.crash")
         refused = await dispatch(actor, {"kind": "click", "selector": "#go"})
         assert refused.error is not None

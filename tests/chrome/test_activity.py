@@ -63,7 +63,7 @@ async def test_messages_and_errors_of_a_page_its_frames_and_its_workers(
     activity = page.activity
     assert not activity.started
     for what in ("console", "errors", "requests"):
-        with pytest.raises(cdpengine.ActivityOffError, match=what):
+        with pytest.raises(cdpengine.errors.ActivityOffError, match=what):
             getattr(activity, what)
     await activity.start()
     await page.goto(f"{here}/main")
@@ -117,7 +117,7 @@ async def test_messages_and_errors_of_a_page_its_frames_and_its_workers(
     assert not rejected.handled
     assert heard.value == "heard in the end"
     error = await rejected.read()
-    assert isinstance(error, cdpengine.JSError)
+    assert isinstance(error, cdpengine.values.JSError)
     assert error.message == "unheard"
     assert (errors["Error: in frame"].target_type, errors["Error: in worker"].target_type) == (
         "iframe",
@@ -173,7 +173,7 @@ async def test_requests_with_all_known_details(page: cdpengine.Page, httpserver:
         assert (hop.url, hop.redirected_to, hopped.redirected_from) == (f"{here}/hop", hopped, hop)
         assert hop.response is not None
         assert hop.response.status == 302
-        with pytest.raises(cdpengine.BodyUnavailableError, match="redirect"):
+        with pytest.raises(cdpengine.errors.BodyUnavailableError, match="redirect"):
             await hop.response.body()
 
         failed = by_url["http://127.0.0.1:1/"]
@@ -191,7 +191,7 @@ async def test_requests_with_all_known_details(page: cdpengine.Page, httpserver:
         assert "in the worker" in await script.text()
 
         await page.goto("about:blank")
-        with pytest.raises(cdpengine.BodyUnavailableError, match="Chrome does not have it"):
+        with pytest.raises(cdpengine.errors.BodyUnavailableError, match="Chrome does not have it"):
             await document.response.body()
     assert not page.activity.started
     assert len(activity.requests) >= 8  # the buffer keeps its contents
@@ -201,7 +201,7 @@ async def test_requests_with_all_known_details(page: cdpengine.Page, httpserver:
 async def test_events_stream_live(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     here = serve(httpserver, main="<title>t</title><link rel=icon href=data:,>")
     await page.goto(f"{here}/main")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="'console', 'errors'"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="'console', 'errors'"):
         async with page.activity.stream("konsole"):  # type: ignore[arg-type]
             pass
     async with (
@@ -219,7 +219,7 @@ async def test_events_stream_live(page: cdpengine.Page, httpserver: HTTPServer) 
                 seen.append(type(await everything.receive()).__name__)
             assert [(await console.receive()).args[0] for _ in range(21)] == [*range(20), "end"]  # type: ignore[union-attr]
             assert [(await slow.receive()).args for _ in range(2)] == [(0,), (1,)]  # type: ignore[union-attr]
-            with pytest.raises(cdpengine.EventsLostError) as lost:
+            with pytest.raises(cdpengine.errors.EventsLostError) as lost:
                 await slow.receive()
             assert lost.value.count == slow.dropped == 19
             await page.evaluate("console.log('on')")
@@ -304,7 +304,7 @@ async def test_from_the_start_in_pages_and_their_popups(
         assert any(request.is_navigation for request in popup.activity.requests)
         await popup.close()
     await page.close()
-    with pytest.raises(cdpengine.InvalidArgumentError, match="ActivityOptions"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="ActivityOptions"):
         await browser.new_page(activity="yes")  # type: ignore[arg-type]
     browser.set_activity(True)
     try:
@@ -338,7 +338,7 @@ async def test_from_the_start_in_pages_and_their_popups(
 async def test_wrong_options_change_nothing(
     page: cdpengine.Page, arguments: dict[str, Any], what: str
 ) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match=what):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match=what):
         await page.activity.start(**arguments)
     assert not page.activity.started
     assert set(page.session._domains) == {"Page"}
@@ -349,7 +349,7 @@ async def test_endless_getter_is_stopped_within_the_timeout(page: cdpengine.Page
     await page.evaluate("console.log({get endless() { for (;;) {} }, more: [[]]})")
     await until(lambda: len(page.activity.console) == 1)
     (message,) = page.activity.console
-    with pytest.raises(cdpengine.DeadlineExceededError, match="read what a page wrote"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="read what a page wrote"):
         await message.values(timeout=0.3)
     assert await page.evaluate("1 + 1", timeout=10) == 2
     with trio.move_on_after(0.2) as scope:
@@ -382,10 +382,10 @@ async def test_crash_is_reported_and_stream_continues_after_reload(
     await page.activity.start()
     await page.goto(f"{here}/main")
     async with page.activity.stream("console", "finished") as stream:
-        with pytest.raises(cdpengine.TargetCrashedError):
+        with pytest.raises(cdpengine.errors.TargetCrashedError):
             await page.session.call("Page.crash")
         with trio.fail_after(20):
-            with pytest.raises(cdpengine.TargetCrashedError):
+            with pytest.raises(cdpengine.errors.TargetCrashedError):
                 while True:
                     await stream.receive()
             await page.reload()
@@ -393,7 +393,7 @@ async def test_crash_is_reported_and_stream_continues_after_reload(
                 pass
         assert item.text == "here"
         await page.close()
-        with trio.fail_after(20), pytest.raises(cdpengine.SessionGoneError):
+        with trio.fail_after(20), pytest.raises(cdpengine.errors.SessionGoneError):
             while True:
                 await stream.receive()
 
@@ -415,7 +415,7 @@ async def test_burst_of_messages_is_complete_and_leaves_nothing(
                 if isinstance(item, cdpengine.ConsoleMessage):
                     assert item.args == ("message", counted[kind], "of many")
                     counted[kind] += 1
-                elif isinstance(item, cdpengine.RequestEnded) and "/data?" in item.request.url:
+                elif isinstance(item, cdpengine.network.RequestEnded) and "/data?" in item.request.url:
                     counted[kind] += 1
             assert stream.dropped == 0
 
@@ -443,7 +443,7 @@ async def test_burst_of_messages_is_complete_and_leaves_nothing(
 
 
 async def test_from_the_start_of_a_connection(shared_endpoint: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="activity"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="activity"):
         async with cdpengine.connect(shared_endpoint, activity=3):  # type: ignore[arg-type]
             pass
     async with cdpengine.connect(shared_endpoint, activity=True) as browser:

@@ -339,7 +339,7 @@ async def test_the_outcome_names_where_the_page_went(used_page: cdpengine.Page, 
     ):
         await site.show(used_page, (LEADS | STAYS)[way])
         seen[way] = (await go(used_page, way)).navigation
-    started = cdpengine.NavigationStarted
+    started = cdpengine.actions.NavigationStarted
     assert seen == {
         "redirect of a posted form": started(main, site.url("/slow")),
         "redirecting script": started(main, site.url("/slow")),
@@ -358,7 +358,7 @@ async def test_a_download_and_a_refused_connection(used_page: cdpengine.Page, si
     assert outcome.download is not None, "Chrome reports it after the end of the navigation"
     await site.show(used_page, "<a id=x href=http://127.0.0.1:1/>Go</a>")
     refused = (await go(used_page, "link")).navigation
-    assert refused == cdpengine.NavigationStarted(
+    assert refused == cdpengine.actions.NavigationStarted(
         used_page.frames[0].id, "http://127.0.0.1:1/", state="failed"
     )
 
@@ -384,7 +384,7 @@ async def test_unresponsive_server_delays_no_action(
         outcome = await used_page.click(used_page.locate(css="#x"), timeout=1)
         assert outcome.navigation is not None
         assert outcome.navigation.state == "under way"
-        with pytest.raises(cdpengine.PageUnresponsiveError, match="waits for another document"):
+        with pytest.raises(cdpengine.errors.PageUnresponsiveError, match="waits for another document"):
             await used_page.title(timeout=0.7)
         arrival = await used_page.goto(site.url("/third"))
     assert arrival.url == site.url("/third")

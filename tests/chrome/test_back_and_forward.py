@@ -132,7 +132,7 @@ async def test_restored_page_has_settings_of_a_fresh_page(page: cdpengine.Page, 
         ]
         assert len(runs) == (2 if way == "loaded" else loads), "Chrome repeats no message of a restored page"
         values = await runs[0].values()
-        assert values == ("ran", {"of": "page"}) or isinstance(values[1], cdpengine.Unread)
+        assert values == ("ran", {"of": "page"}) or isinstance(values[1], cdpengine.network.Unread)
 
 
 async def test_action_interrupted_by_navigation_leaves_nothing(page: cdpengine.Page, site: str) -> None:

@@ -111,7 +111,7 @@ async def subscribe(stage: Stage) -> None:
 
 
 async def hang(stage: Stage) -> None:
-    with pytest.raises(cdpengine.EvaluationTimeoutError):
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
         await stage.page.evaluate("while (true) {}", timeout=0.05)
 
 

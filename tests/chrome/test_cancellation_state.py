@@ -12,7 +12,8 @@ from pytest_httpserver import HTTPServer
 from rounds import one_in
 
 import cdpengine
-from cdpengine import Cookie, OriginState, StorageState
+from cdpengine import Cookie, StorageState
+from cdpengine.storage import OriginState
 from cdpengine.testing import walk_cancellations
 
 TELL = """[Intl.DateTimeFormat().resolvedOptions().timeZone, innerWidth, matchMedia("(prefers-color-scheme: dark)").matches,

@@ -101,7 +101,7 @@ async def text_later(stage: Stage) -> None:
 
 
 async def never(stage: Stage) -> None:
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await stage.page.wait_for(expression="0", network_idle=5, timeout=0.05)
 
 

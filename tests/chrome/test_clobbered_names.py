@@ -68,7 +68,7 @@ async def use(page: cdpengine.Page, html: str) -> dict[str, object]:
     async def note(what: str, ask: Callable[[], Awaitable[object]]) -> None:
         try:
             seen[what] = await ask()
-        except cdpengine.EngineError as error:
+        except cdpengine.errors.EngineError as error:
             seen[what] = f"{type(error).__name__}: {error}"
 
     async def act(what: str, css: str, do: Callable[[cdpengine.FoundNode], Awaitable[object]]) -> None:

@@ -70,8 +70,8 @@ async def test_each_item_has_one_result(cluster: BrowserCluster, ordered: bool) 
     assert set(results) == set(range(8))
     assert not ordered or list(results) == list(range(8))
     expected = {
-        1: LookupError, 2: cdpengine.EvaluationTimeoutError, 3: cdpengine.NotSendableError,
-        4: cdpengine.NotSendableError, 5: RuntimeError,
+        1: LookupError, 2: cdpengine.errors.EvaluationTimeoutError, 3: cdpengine.errors.NotSendableError,
+        4: cdpengine.errors.NotSendableError, 5: RuntimeError,
     }  # fmt: skip
     for number, result in results.items():
         assert result.item == number
@@ -114,10 +114,10 @@ async def test_function_of_main_program_is_sent_with_its_code(cluster: BrowserCl
 
     stream = sys.stdout
     assert (await cluster.run(times, 7)).unwrap() == 21
-    with pytest.raises(cdpengine.NotSendableError, match="the function"):
+    with pytest.raises(cdpengine.errors.NotSendableError, match="the function"):
         await cluster.run(times_stream, 7)
     item = await cluster.run(double, sys.stdout)  # type: ignore[arg-type]
-    assert isinstance(item.error, cdpengine.NotSendableError)
+    assert isinstance(item.error, cdpengine.errors.NotSendableError)
 
 
 async def test_items_are_pulled_as_results_are_taken(cluster: BrowserCluster) -> None:
@@ -155,11 +155,11 @@ async def test_a_program_of_dask_submits_functions_of_a_page(cluster: BrowserClu
     values, failed, unsendable = await trio.to_thread.run_sync(program)
     assert values == [0, 2, 4, 6, 8, 10]
     assert isinstance(failed, LookupError)
-    assert isinstance(unsendable, cdpengine.NotSendableError)
+    assert isinstance(unsendable, cdpengine.errors.NotSendableError)
 
 
 async def test_pools_of_other_options_are_refused(cluster: BrowserCluster) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="browsers of the cluster at tcp"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="browsers of the cluster at tcp"):
         async with BrowserCluster(cluster.scheduler, pages=3):
             pytest.fail("accepted options that differ from the workers' pools")
 
@@ -182,7 +182,7 @@ async def test_a_job_that_is_cancelled_frees_its_page(
                 assert results.cancel(1)
                 assert not results.cancel(2)
                 ended = [result async for result in results]
-            assert [type(each.error) for each in ended] == [cdpengine.JobCancelledError] * 2
+            assert [type(each.error) for each in ended] == [cdpengine.errors.JobCancelledError] * 2
         case "loop":
             async with cluster.map(hang, [str(notes)] * 9):
                 await wait_until_noted(notes, 4)
@@ -282,9 +282,9 @@ async def test_a_worker_that_is_killed(cluster: BrowserCluster, tmp_path: Path) 
         else:  # no job starts twice, and running jobs end with a named error
             assert set(counts.values()) == {1}
             assert {str(100 + index) for index, result in each.items() if result.ok} <= set(counts)
-            assert all(isinstance(result.error, cdpengine.WorkerLostError) for result in lost)
+            assert all(isinstance(result.error, cdpengine.errors.WorkerLostError) for result in lost)
         for result in lost:
-            assert isinstance(result.attempts[0].error, cdpengine.WorkerLostError)
+            assert isinstance(result.attempts[0].error, cdpengine.errors.WorkerLostError)
             assert result.attempts[0].browser.startswith("tcp://127.0.0.1:")
     with trio.fail_after(60):  # another worker with its own pool replaces the lost one
         while len(await cluster.statistics()) < 2 or cluster.capacity < 4:  # noqa: ASYNC110
@@ -381,7 +381,7 @@ async def test_the_same_program_on_workers_of_dask(temporary_folder: Path, tmp_p
                 range(0, 18, 2)
             )
         before = len(read_notes(notes))
-        with pytest.raises(cdpengine.ClusterUnavailableError) as caught:
+        with pytest.raises(cdpengine.errors.ClusterUnavailableError) as caught:
             async with BrowserCluster(address, pages=2) as cluster:  # the pools still exist
                 each = await cluster.statistics()
                 assert sum(pool.jobs for pool in each.values()) == 13
@@ -389,7 +389,7 @@ async def test_the_same_program_on_workers_of_dask(temporary_folder: Path, tmp_p
 
                     async def hang_until_lost() -> None:
                         async for result in cluster.map(hang, [str(notes)] * 2, retries=1):
-                            assert isinstance(result.error, cdpengine.ClusterUnavailableError)
+                            assert isinstance(result.error, cdpengine.errors.ClusterUnavailableError)
 
                     nursery.start_soon(hang_until_lost)
                     await wait_until_noted(notes, before + 2)

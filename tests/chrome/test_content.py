@@ -123,9 +123,9 @@ async def test_text_main_target_and_size(site: cdpengine.Page) -> None:
     assert await site.elements.outer_html(button) == "<button>Go <b>on</b></button>"
     cut = await site.extract_text(max_chars=100)
     assert len(cut) <= 100 or cut.startswith("[cut: ")
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await site.extract_text(max_chars=0)
-    with pytest.raises(cdpengine.NodeNotFoundError):
+    with pytest.raises(cdpengine.errors.NodeNotFoundError):
         await site.extract_text("#nothing")
     await site.set_content(
         f"<div><div id=menu>{'<a href=/>link</a> ' * 50}</div><div><p>{'long words ' * 50}</p><p>more</p></div></div>"

@@ -78,7 +78,7 @@ async def test_each_context_has_its_own_proxy(browser: cdpengine.Browser, site: 
             await pages[1].goto(site.replace("127.0.0.1", "localhost"))
             assert await pages[1].title() == "by two", "unless requested"
             for page, url in ((pages[1], "http://a.direct.invalid/"), (pages[2], "http://nowhere.invalid/")):
-                with pytest.raises(cdpengine.NavigationFailedError, match="ERR_NAME_NOT_RESOLVED"):
+                with pytest.raises(cdpengine.errors.NavigationFailedError, match="ERR_NAME_NOT_RESOLVED"):
                     await page.goto(url)
         paths = [[url for url in proxy.asked if not url.endswith("favicon.ico")] for proxy in (one, two)]
         assert paths[0] == ["http://nowhere.invalid/x"]
@@ -94,7 +94,7 @@ async def test_context_proxy_with_authentication(browser: cdpengine.Browser) -> 
             assert "hush" not in repr(context.proxy)
         async with browser.new_context(proxy=proxy.url) as context:
             page = await context.new_page()
-            with pytest.raises(cdpengine.NavigationFailedError):
+            with pytest.raises(cdpengine.errors.NavigationFailedError):
                 await page.goto("http://nowhere.invalid/")
 
 
@@ -128,16 +128,16 @@ async def test_permissions_of_a_context(browser: cdpengine.Browser, site: str) -
             ({}, None),
         ]
         for permissions, origin in wrong:
-            with pytest.raises(cdpengine.InvalidArgumentError):
+            with pytest.raises(cdpengine.errors.InvalidArgumentError):
                 await context.emulation.set_permissions(
                     {"geolocation": "denied", **permissions} if permissions else {}, origin=origin
                 )
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             await context.emulation.grant_permissions()
         assert await state(page) == "granted"
         await context.emulation.reset_permissions()
         assert await state(page) == usual
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         async with browser.new_context(permissions="camera"):
             pass
 
@@ -150,7 +150,7 @@ async def test_every_listed_permission_exists(browser: cdpengine.Browser) -> Non
         for name in NAMES:
             try:
                 await context.emulation.grant_permissions(name)
-            except cdpengine.InvalidArgumentError as error:
+            except cdpengine.errors.InvalidArgumentError as error:
                 refused.append(str(error))
         assert refused == []
 
@@ -226,13 +226,13 @@ async def test_downloads_are_allowed_for_a_block_and_end_with_their_context(
         async with page.expect_download(timeout=10) as expected:
             await click(page, "#slow")
         for wrong in (5, "", Path(__file__) / "below"):
-            with pytest.raises(cdpengine.InvalidArgumentError, match="directory"):
+            with pytest.raises(cdpengine.errors.InvalidArgumentError, match="directory"):
                 await context.allow_downloads(wrong)  # type: ignore[arg-type]
     assert expected.value.ended, "it ended with its context"
     assert list((tmp_path / "b").iterdir()) == []
     before = await contexts(browser)
     (tmp_path / "file").write_text("")
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         async with browser.new_context(downloads=tmp_path / "file"):
             raise AssertionError("a context opened with invalid options")
     assert await contexts(browser) == before
@@ -314,7 +314,7 @@ async def test_invalid_options_create_no_context(browser: cdpengine.Browser) -> 
         {"storage_state": 5},
     ]
     for options in wrong:
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             async with browser.new_context(**options):
                 raise AssertionError("a context opened with invalid options")
     assert await contexts(browser) == before

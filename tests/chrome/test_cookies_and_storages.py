@@ -13,7 +13,8 @@ from rounds import rounds
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine import Cookie, CookiePartition, OriginState, StorageState
+from cdpengine import Cookie, StorageState
+from cdpengine.storage import CookiePartition, OriginState
 
 LATER = float(int(time.time()) + 1_000_000)
 """Chrome keeps no cookie for more than 400 days."""
@@ -115,7 +116,7 @@ async def test_cookies_are_set_got_and_deleted(browser: cdpengine.Browser, site:
         assert await context.storage.delete_cookies(domain="example.com") == 2
         assert await context.storage.delete_cookies("hidden", domain="127.0.0.1", path="/") == 1
         assert {cookie.name for cookie in await context.storage.cookies()} == {"plain", "below"}
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             await context.storage.delete_cookies()
         await context.storage.clear_cookies()
         assert await context.storage.cookies() == []
@@ -137,12 +138,12 @@ async def test_rejected_cookies_change_nothing(browser: cdpengine.Browser) -> No
             "dropped": Cookie("x", "1", domain=".com"),
         }
         for cookie in refused.values():
-            with pytest.raises(cdpengine.EngineError) as caught:
+            with pytest.raises(cdpengine.errors.EngineError) as caught:
                 await context.storage.set_cookies([good, changed, cookie])
-            assert isinstance(caught.value, cdpengine.CookieRefusedError), caught.value
+            assert isinstance(caught.value, cdpengine.errors.CookieRefusedError), caught.value
             assert caught.value.name == cookie.name
             assert set(await context.storage.cookies()) == before
-        with pytest.raises(cdpengine.InvalidArgumentError, match=r"cookies\[1\]"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match=r"cookies\[1\]"):
             await context.storage.set_cookies([good, {"name": "a", "value": "b"}])
         assert set(await context.storage.cookies()) == before
 
@@ -231,17 +232,17 @@ async def test_storages_of_a_pages_documents(
         assert await page.storage.local.items() == {}
         assert await context.storage.local(inner).items() == {}, "that is the storage of the top-level site"
         for wrong in ({1: "a"}, {"a": 1}, ["a"], None):
-            with pytest.raises(cdpengine.InvalidArgumentError, match="items"):
+            with pytest.raises(cdpengine.errors.InvalidArgumentError, match="items"):
                 await page.storage.local.set(wrong)  # type: ignore[arg-type]
-        with pytest.raises(cdpengine.InvalidArgumentError, match="keys"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="keys"):
             await page.storage.local.delete()
-        with pytest.raises(cdpengine.InvalidArgumentError, match="frame"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="frame"):
             await page.storage.local.items(frame="x")  # type: ignore[arg-type]
         for url in ("about:blank", "data:text/html,x"):
             await page.goto(url)
-            with pytest.raises(cdpengine.StorageUnavailableError):
+            with pytest.raises(cdpengine.errors.StorageUnavailableError):
                 await page.storage.local.items()
-            with pytest.raises(cdpengine.StorageUnavailableError):
+            with pytest.raises(cdpengine.errors.StorageUnavailableError):
                 await page.storage.local.set({"a": "b"})
 
 
@@ -263,7 +264,7 @@ async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
         await nowhere.set({"a": "b"})
         assert await context.storage.local("https://nowhere.invalid:8443").items() == {"a": "b"}
         assert await context.storage.local("https://nowhere.invalid").items() == {}
-        with pytest.raises(cdpengine.StorageUnavailableError, match="the storage is full"):
+        with pytest.raises(cdpengine.errors.StorageUnavailableError, match="the storage is full"):
             await here.set({"k": "changed", "large": "x" * 11_000_000, "z": "1"})
         assert await here.items() == {"k": "v", "other": "w"}, "all of it or nothing"
         await here.delete("k")
@@ -274,7 +275,7 @@ async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
         with trio.fail_after(20):
             while len(browser.targets) != targets:
                 await browser.session.call("Browser.getVersion")
-        with pytest.raises(cdpengine.InvalidArgumentError, match="origin"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="origin"):
             context.storage.local("nowhere")
 
 
@@ -283,7 +284,9 @@ async def test_databases_and_caches_are_listed_and_cleared(browser: cdpengine.Br
         page, apart = await context.new_page(site), await other.new_page(site)
         for each in (page, apart):
             await each.evaluate(MAKE_DATABASE)
-        assert await context.storage.databases(site) == [cdpengine.Database("books", 3, ("pages", "marks"))]
+        assert await context.storage.databases(site) == [
+            cdpengine.storage.Database("books", 3, ("pages", "marks"))
+        ]
         assert await context.storage.caches(site) == ["shelf"]
         assert await context.storage.databases("https://example.com") == []
         await page.evaluate("localStorage.a = 1")
@@ -298,7 +301,7 @@ async def test_databases_and_caches_are_listed_and_cleared(browser: cdpengine.Br
         await becomes(page, "localStorage.length", 0)
         assert await other.storage.caches(site) == ["shelf"], "another context is unchanged"
         for wrong in ("cookies", "everything", 5):
-            with pytest.raises(cdpengine.InvalidArgumentError, match="kinds"):
+            with pytest.raises(cdpengine.errors.InvalidArgumentError, match="kinds"):
                 await context.storage.clear(site, wrong)  # type: ignore[arg-type]
 
 
@@ -348,9 +351,9 @@ async def test_state_is_copied_between_contexts(
             "https://example.com": {"there": "too"},
             origin(site): {"token": "one"},
         }
-        with pytest.raises(cdpengine.StateFileNotWrittenError, match="No such file"):
+        with pytest.raises(cdpengine.errors.StateFileNotWrittenError, match="No such file"):
             await context.storage.state(tmp_path / "nowhere" / "state.json")
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             await context.storage.state(origins=["x"])
     for given in (path, state, str(path))[: rounds(2, 3)]:
         async with browser.new_context(storage_state=given) as context:
@@ -376,14 +379,14 @@ async def test_invalid_state_changes_nothing(browser: cdpengine.Browser, site: s
     unset = Cookie("__Http-x", "1", domain="example.com")
     items = (OriginState(origin(site), {"a": "new", "b": "new"}),)
     wrong: list[tuple[StorageState | str | Path, type[Exception]]] = [
-        (tmp_path / "none.json", cdpengine.StateFileInvalidError),
-        (tmp_path / "foreign.json", cdpengine.StateFileInvalidError),
-        (5, cdpengine.InvalidArgumentError),  # type: ignore[list-item]
-        (StorageState((Cookie("a", "b"),)), cdpengine.InvalidArgumentError),
-        (StorageState((Cookie("a", "b", "example.com"), unset), items), cdpengine.CookieRefusedError),
+        (tmp_path / "none.json", cdpengine.errors.StateFileInvalidError),
+        (tmp_path / "foreign.json", cdpengine.errors.StateFileInvalidError),
+        (5, cdpengine.errors.InvalidArgumentError),  # type: ignore[list-item]
+        (StorageState((Cookie("a", "b"),)), cdpengine.errors.InvalidArgumentError),
+        (StorageState((Cookie("a", "b", "example.com"), unset), items), cdpengine.errors.CookieRefusedError),
         (
             StorageState((), (*items, OriginState("https://e.com", {"c": "x" * 11_000_000}))),
-            cdpengine.StorageUnavailableError,
+            cdpengine.errors.StorageUnavailableError,
         ),
     ]
     async with browser.new_context() as context:

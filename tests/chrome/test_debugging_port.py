@@ -40,7 +40,7 @@ async def test_calls_over_pipe_leave_nothing_and_port_serves_other_clients() -> 
             await there.click((await page.snapshot()).find(role="button"))
         async with debug.proxy(browser.endpoint) as proxy, cdpengine.connect(proxy.endpoint) as other:
             assert other.version == browser.version
-        with pytest.raises(cdpengine.EvaluationTimeoutError):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.2)
         assert await page.evaluate("1 + 1") == 2
 
@@ -97,7 +97,7 @@ async def test_taken_port_is_reported_and_free_port_is_used() -> None:
         held.bind(("127.0.0.1", 0))
         held.listen()
         port = held.getsockname()[1]
-        with pytest.raises(cdpengine.LaunchFailedError, match=f"debugging port {port} is taken"):
+        with pytest.raises(cdpengine.errors.LaunchFailedError, match=f"debugging port {port} is taken"):
             async with cdpengine.launch(debugging_port=port):
                 raise AssertionError("launched on a taken port")
     async with cdpengine.launch(transport="websocket", debugging_port=port) as browser:
@@ -124,7 +124,7 @@ async def test_a_hung_script_is_ended_while_a_large_reply_comes_in() -> None:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(read)
                 for _ in range(3):
-                    with pytest.raises(cdpengine.EvaluationTimeoutError):
+                    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
                         await hung.evaluate(HANG, timeout=0.2)
                     assert await hung.evaluate("1 + 1") == 2
 
@@ -146,7 +146,7 @@ async def test_default_is_pipe_without_port(
 
 @pytest.mark.parametrize("port", [-1, 65_536, True, "9222", 1.5])
 async def test_invalid_port_is_refused(port: Any) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="debugging_port"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="debugging_port"):
         async with cdpengine.launch(debugging_port=port):
             pass
 
@@ -154,11 +154,11 @@ async def test_invalid_port_is_refused(port: Any) -> None:
 async def test_unknown_transport_is_refused_everywhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="transport"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="transport"):
         async with cdpengine.launch(transport="tcp"):  # type: ignore[arg-type]
             pass
     monkeypatch.setenv("CDPENGINE_TRANSPORT", "tcp")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="CDPENGINE_TRANSPORT"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="CDPENGINE_TRANSPORT"):
         async with cdpengine.launch():
             pass
 
@@ -166,7 +166,7 @@ async def test_unknown_transport_is_refused_everywhere(
 async def test_missing_port_is_reported_where_one_is_needed() -> None:
     nowhere: Any = None  # this is `browser.endpoint`
     for opened in (cdpengine.connect(nowhere), debug.proxy(nowhere)):
-        with pytest.raises(cdpengine.InvalidArgumentError, match=r"debugging_port=0"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match=r"debugging_port=0"):
             async with opened:
                 pass
 

@@ -58,7 +58,7 @@ async def test_a_launched_browser_s_pages_have_the_default(url: str, transport: 
         assert await sizes(page) == [DEFAULT, DEFAULT]
         await page.go_back()
         assert await page.evaluate(SIZE) == DEFAULT
-        with pytest.raises(cdpengine.EngineError):
+        with pytest.raises(cdpengine.errors.EngineError):
             await page.goto("chrome://crash", timeout=5)
         await page.reload()
         assert await sizes(page) == [DEFAULT, DEFAULT]
@@ -83,7 +83,7 @@ async def test_a_launched_browser_s_pages_have_the_default(url: str, transport: 
             assert await sizes(await context.new_page(url)) == await sizes(own)
         assert DEFAULT not in await sizes(own)
         for wrong in ((0, 5), (1280.0, 720), "1280x720", 5):
-            with pytest.raises(cdpengine.InvalidArgumentError, match="viewport"):
+            with pytest.raises(cdpengine.errors.InvalidArgumentError, match="viewport"):
                 await browser.new_page(viewport=wrong)  # type: ignore[arg-type]
 
 
@@ -96,7 +96,7 @@ async def test_launch_can_leave_pages_the_size_of_their_windows(url: str) -> Non
             window["bounds"]["height"],
         ]
         assert (await page.evaluate(SIZE))[0] == window["bounds"]["width"]
-    with pytest.raises(cdpengine.InvalidArgumentError, match="viewport"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="viewport"):
         async with cdpengine.launch(viewport=(0, 0)):
             pass
 
@@ -160,7 +160,7 @@ async def test_pages_of_service_sessions_have_the_default_viewport(url: str, sha
             seen = (await service.perform("a", {"kind": "evaluate", "function": f"[first, {SIZE}]"})).result
             assert seen == ([wanted, wanted] if wanted else [seen[0], seen[0]])
             assert DEFAULT not in seen
-    with pytest.raises(cdpengine.InvalidArgumentError, match="viewport"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="viewport"):
         ServiceSettings(token="x" * 32, viewport=(0, 1))
 
 

@@ -52,7 +52,7 @@ async def test_policies(page: cdpengine.Page, kind: str, policy: str, source: st
             script = f"void (self.got = [{ASK[kind]}])"
         button = (await page.snapshot()).find(role="button")
         if policy == "raise":
-            with pytest.raises(cdpengine.DialogOpenedError, match="hello") as caught:
+            with pytest.raises(cdpengine.errors.DialogOpenedError, match="hello") as caught:
                 await (page.click(button) if source == "click" else page.evaluate(script))
             assert caught.value.kind == kind
             assert caught.value.dialog == page.dialogs.records[-1]
@@ -124,11 +124,11 @@ async def test_leaving_a_page_with_beforeunload_dialog(
     page.dialogs.set_policy(policy)  # type: ignore[arg-type]
     with trio.fail_after(20):
         if policy == "dismiss":
-            with pytest.raises(cdpengine.NavigationFailedError, match="beforeunload") as caught:
+            with pytest.raises(cdpengine.errors.NavigationFailedError, match="beforeunload") as caught:
                 await (page.goto(asking) if way == "goto" else page.reload())
             assert caught.value.url == (asking if way == "goto" else before)
         elif policy == "raise":
-            with pytest.raises(cdpengine.DialogOpenedError, match="beforeunload"):
+            with pytest.raises(cdpengine.errors.DialogOpenedError, match="beforeunload"):
                 await (page.goto(asking) if way == "goto" else page.reload())
         else:
             arrived = await (page.goto(asking) if way == "goto" else page.reload())
@@ -163,7 +163,7 @@ async def test_a_dialog_held_by_a_handler_when_an_evaluate_ends(page: cdpengine.
             await trio.sleep_forever()
 
     page.dialogs.set_policy(never)
-    with trio.fail_after(HANDLER_LIMIT - 1), pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
+    with trio.fail_after(HANDLER_LIMIT - 1), pytest.raises(cdpengine.errors.EvaluationTimeoutError) as caught:
         await page.evaluate("confirm('hello')", timeout=0.3)
     assert caught.value.report.steps[0].name == "dialog"
     with trio.fail_after(20):  # on a busy machine, Chrome confirms it after the end of the report's wait

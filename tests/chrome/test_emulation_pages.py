@@ -90,7 +90,7 @@ ALL: dict[str, Any] = {
     "contrast": "more",
     "media": "print",
 }
-ALL["geolocation"] = cdpengine.Geolocation(12.5, -7, 50)
+ALL["geolocation"] = cdpengine.emulation.Geolocation(12.5, -7, 50)
 
 
 async def test_all_settings_apply_in_the_block_and_end_with_it(
@@ -260,7 +260,7 @@ async def test_process_wide_setting_survives_its_page(
             await page.evaluate("void open(location.href)")
         popup = expected.value
         await first(popup)
-        with pytest.raises(cdpengine.EmulationRefusedError, match="another page of the same process"):
+        with pytest.raises(cdpengine.errors.EmulationRefusedError, match="another page of the same process"):
             async with popup.emulation.set(timezone="Europe/Paris", color_scheme="dark"):
                 raise AssertionError("impossible settings were applied")
         seen = await told(popup)
@@ -282,15 +282,15 @@ async def test_process_wide_setting_survives_its_page(
 async def test_crashed_page_has_settings_after_reload(shown: cdpengine.Page, site: str) -> None:
     before = await told(shown)
     async with shown.emulation.set(timezone="Asia/Tokyo", viewport=(500, 400)):
-        with pytest.raises(cdpengine.EngineError):
+        with pytest.raises(cdpengine.errors.EngineError):
             await shown.goto("chrome://crash", timeout=10)
         await shown.goto(site)
         seen = await first(shown)
         assert (seen["zone"], seen["size"]) == ("Asia/Tokyo", [500, 400])
-        with pytest.raises(cdpengine.EngineError):
+        with pytest.raises(cdpengine.errors.EngineError):
             await shown.goto("chrome://crash", timeout=10)
         # Until the crash is known: Chrome ignores a request to clear a size at the moment of the crash.
-        with pytest.raises(cdpengine.TargetCrashedError), trio.fail_after(20):
+        with pytest.raises(cdpengine.errors.TargetCrashedError), trio.fail_after(20):
             while True:
                 await shown.title()
     await shown.goto(site)
@@ -315,10 +315,10 @@ async def test_invalid_settings_change_nothing(
 ) -> None:
     before = await told(shown)
     given = {**options, "color_scheme": "dark"} if options else {}
-    with pytest.raises(cdpengine.InvalidArgumentError) as caught:
+    with pytest.raises(cdpengine.errors.InvalidArgumentError) as caught:
         await shown.emulation.set(**given)
     assert caught.value.what.startswith(what)
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         async with shown.emulation.set(**given):
             raise AssertionError("impossible settings were applied")
     await back(shown, before)
@@ -338,7 +338,7 @@ async def test_settings_end_with_page_or_block(browser: cdpengine.Browser, site:
         await back(page, before)
         async with page.emulation.set(**ALL):
             await page.close()
-        with pytest.raises(cdpengine.SessionGoneError):
+        with pytest.raises(cdpengine.errors.SessionGoneError):
             await page.emulation.set(timezone="UTC")
 
 

@@ -51,7 +51,7 @@ async def test_values(page: cdpengine.Page, source: str, args: tuple[object, ...
 
 
 async def test_thrown_error_has_message_and_stack(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.EvaluationFailedError) as caught:
+    with pytest.raises(cdpengine.errors.EvaluationFailedError) as caught:
         await page.evaluate("function boom() { throw new TypeError('no such thing') }\nboom()")
     assert caught.value.text == "TypeError: no such thing"
     assert "at boom" in caught.value.stack
@@ -66,7 +66,7 @@ async def test_thrown_error_has_message_and_stack(page: cdpengine.Page) -> None:
     ],
 )
 async def test_other_failures(page: cdpengine.Page, source: str, text: str) -> None:
-    with pytest.raises(cdpengine.EvaluationFailedError, match=text):
+    with pytest.raises(cdpengine.errors.EvaluationFailedError, match=text):
         await page.evaluate(source)
 
 
@@ -77,7 +77,7 @@ async def test_a_node_is_the_first_argument(page: cdpengine.Page) -> None:
     assert await page.evaluate("(el, more) => el.id + more", "!", target=buy) == "b!"
     assert await page.evaluate("function () { return this.id }", target=buy.id) == "b"
     assert await page.evaluate("el => el.id", target=cdpengine.BackendNode(buy.backend_node_id)) == "b"
-    with pytest.raises(cdpengine.EvaluationFailedError, match="x is not defined"):
+    with pytest.raises(cdpengine.errors.EvaluationFailedError, match="x is not defined"):
         await page.evaluate("el => x", target=buy)
 
 
@@ -85,7 +85,7 @@ async def test_worlds_are_apart(page: cdpengine.Page) -> None:
     await page.evaluate("window.mine = 1; document.title = 'shared'")
     assert await page.evaluate("typeof window.mine", world="isolated") == "undefined"
     assert await page.evaluate("document.title", world="isolated") == "shared"
-    with pytest.raises(cdpengine.InvalidArgumentError, match="world"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="world"):
         await page.evaluate("1", world="other")  # type: ignore[arg-type]
 
 
@@ -97,7 +97,7 @@ async def test_hung_script_ends_at_its_deadline_and_page_recovers(page: cdpengin
     )
     snapshot = await page.snapshot()
     started = trio.current_time()
-    with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError) as caught:
         await page.evaluate(source, timeout=0.3)
     assert trio.current_time() - started >= 0.3
     # Whether Chrome confirms within the short grace period depends on the machine. The page must work in any
@@ -142,14 +142,14 @@ async def hang(page: cdpengine.Page) -> None:
 
 async def test_evaluate_ended_by_another_termination_reports_it(page: cdpengine.Page) -> None:
     async def hit() -> None:
-        with pytest.raises(cdpengine.EvaluationTerminatedError, match="was stopped"):
+        with pytest.raises(cdpengine.errors.EvaluationTerminatedError, match="was stopped"):
             await page.evaluate("while (true) {}", timeout=20)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hit)
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(
-            cdpengine.EvaluationTimeoutError, match=r"(?s)never sent.* earlier evaluation that keeps"
+            cdpengine.errors.EvaluationTimeoutError, match=r"(?s)never sent.* earlier evaluation that keeps"
         ):
             await page.evaluate("1", timeout=0.3)
         assert (await page.recover()).terminated
@@ -157,7 +157,7 @@ async def test_evaluate_ended_by_another_termination_reports_it(page: cdpengine.
 
 async def test_navigation_ends_evaluation_with_named_error(page: cdpengine.Page) -> None:
     async def wait() -> None:
-        with pytest.raises(cdpengine.EvaluationTerminatedError, match="navigated"):
+        with pytest.raises(cdpengine.errors.EvaluationTerminatedError, match="navigated"):
             await page.evaluate("window.waiting = true; new Promise(() => {})", timeout=20)
 
     async with trio.open_nursery() as nursery:
@@ -178,14 +178,14 @@ async def test_dialogs_do_not_block_evaluation(page: cdpengine.Page, kind: str) 
 
 async def test_exhausted_budget_sends_nothing(page: cdpengine.Page, browser: cdpengine.Browser) -> None:
     sent = browser.statistics().main.sent
-    with pytest.raises(cdpengine.EvaluationTimeoutError, match="never sent"):
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError, match="never sent"):
         await page.evaluate("1", timeout=0)
     assert browser.statistics().main.sent == sent
 
 
 @pytest.mark.parametrize("arg", [object(), b"bytes", {1: 2}])
 async def test_argument_without_javascript_equivalent_is_refused(page: cdpengine.Page, arg: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="argument"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="argument"):
         await page.evaluate("x => x", arg)
     assert await page.evaluate("1") == 1
 
@@ -207,7 +207,7 @@ async def test_hung_script_ends_over_a_pipe_too() -> None:
     async with cdpengine.launch(transport="pipe") as browser:
         page = await browser.new_page("data:text/html,<button>Go</button>")
         button = (await page.snapshot()).find(role="button")
-        with pytest.raises(cdpengine.EvaluationTimeoutError):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await page.evaluate("while (true) {}", timeout=0.3)
         await page.click(button, timeout=20)
         assert await page.evaluate("1 + 1") == 2

@@ -74,7 +74,7 @@ async def test_script_is_stopped_in_any_state_of_the_evaluation_session(
         async with trio.open_nursery() as nursery:
 
             async def evaluate() -> None:
-                with pytest.raises(cdpengine.EvaluationTimeoutError):
+                with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
                     await page.evaluate(HANG, timeout=1)
 
             nursery.start_soon(evaluate)
@@ -112,7 +112,7 @@ async def test_a_cut_while_pages_are_opened(browser: cdpengine.Browser) -> None:
         await some.wait()
         cut(browser)
     for page in pages:
-        with pytest.raises(cdpengine.EvaluationTimeoutError):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.2)
         assert await page.evaluate("1 + 1", timeout=20) == 2
         await page.close()
@@ -128,7 +128,9 @@ async def test_cut_while_page_script_hangs(page: cdpengine.Page) -> None:
     cut(page.browser)
     await page.session.call("Browser.getVersion")
     # On a busy machine the confirmation can come after the error. The next evaluation shows that it came.
-    with pytest.raises(cdpengine.EvaluationTimeoutError, match="the script was (terminated|asked to stop)"):
+    with pytest.raises(
+        cdpengine.errors.EvaluationTimeoutError, match="the script was (terminated|asked to stop)"
+    ):
         await page.evaluate("1", timeout=0.5)
     assert await page.evaluate("1 + 1", timeout=20) == 2
     await rebuilt(page, 1)
@@ -177,7 +179,7 @@ async def test_cross_process_frame_has_evaluation_session_before_its_script_runs
         await again.call("Runtime.evaluate", expression="1")
         await page.evaluate("document.querySelector('iframe').remove()")
         await model.wait_for(lambda: set(model.evaluation_sessions) == {page.target_id})
-        with pytest.raises(cdpengine.SessionGoneError, match="no longer in the page"):
+        with pytest.raises(cdpengine.errors.SessionGoneError, match="no longer in the page"):
             await model.evaluation_session_of(frame.target_id)
         await page.evaluate("1")
     assert browser_sessions(page) == {page.target_id}
@@ -227,7 +229,7 @@ async def test_navigations_across_processes_each_with_a_hang_after_it(
     for number in range(rounds(8, 40)):
         host = ("127.0.0.1", "localhost")[number % 2]
         await page.goto(f"http://{host}:{httpserver.port}/", timeout=20)
-        with pytest.raises(cdpengine.EvaluationTimeoutError):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.1)
         assert await page.evaluate("location.hostname", timeout=20) == host
     assert len(target(page).evaluation_sessions) == 1
@@ -236,25 +238,25 @@ async def test_navigations_across_processes_each_with_a_hang_after_it(
 
 async def test_a_crash_then_a_reload_then_a_hang(page: cdpengine.Page) -> None:
     for _ in range(3):
-        with pytest.raises(cdpengine.TargetCrashedError):
+        with pytest.raises(cdpengine.errors.TargetCrashedError):
             await page.session.call("Page.crash")
-        with pytest.raises(cdpengine.TargetCrashedError):
+        with pytest.raises(cdpengine.errors.TargetCrashedError):
             await page.evaluate("1", timeout=20)
         await page.reload(timeout=20)
-        with pytest.raises(cdpengine.EvaluationTimeoutError):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.1)
         assert await page.evaluate("1", timeout=20) == 1
 
 
 async def test_a_cut_between_crash_and_reload(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.TargetCrashedError):
+    with pytest.raises(cdpengine.errors.TargetCrashedError):
         await page.session.call("Page.crash")
     cut(page.browser)
-    with pytest.raises(cdpengine.TargetCrashedError):
+    with pytest.raises(cdpengine.errors.TargetCrashedError):
         await page.evaluate("1", timeout=20)
     await page.reload(timeout=20)
     assert await page.evaluate("1 + 1", timeout=20) == 2
-    with pytest.raises(cdpengine.EvaluationTimeoutError):
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
         await page.evaluate(HANG, timeout=0.2)
     assert await page.evaluate("1 + 1", timeout=20) == 2
 
@@ -270,6 +272,6 @@ async def test_detached_evaluation_session_is_restored_over_a_pipe() -> None:
         await rebuilt(page, 1)
         assert browser.statistics().evaluation.evaluation_session_rebuilds == {"detached": 1}
         assert browser.statistics().evaluation_connections == 0
-        with pytest.raises(cdpengine.EvaluationTimeoutError):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.2)
         assert await page.evaluate("1 + 1", timeout=20) == 2

@@ -151,16 +151,16 @@ async def test_which_page_is_expected(browser: cdpengine.Browser, shown: cdpengi
     async with browser.expect_page(url="*there*opened", timeout=20) as expected:
         await click(shown, "#blank")
         await click(shown, "#open")
-        with pytest.raises(cdpengine.InvalidArgumentError, match="after the block"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="after the block"):
             _ = expected.value
     assert expected.value.url.endswith("?opened")
     async with browser.expect_page(where=lambda page: page.opener is None, timeout=20) as other:
         made = await browser.new_page()
     assert other.value is made
-    with pytest.raises(cdpengine.DeadlineExceededError, match="others opened: http.*there"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="others opened: http.*there"):
         async with browser.expect_page(url="*never*", timeout=2):
             await click(shown, "#blank")
-    with pytest.raises(cdpengine.DeadlineExceededError, match="no page opened"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="no page opened"):
         async with shown.expect_popup(timeout=0.2):
             await click(shown, "#nothing")
     with pytest.raises(ZeroDivisionError):
@@ -179,7 +179,7 @@ async def test_a_popup_during_a_long_block_counts(apart: cdpengine.Page) -> None
 async def test_page_closes_while_it_expects_a_popup(
     browser: cdpengine.Browser, shown: cdpengine.Page
 ) -> None:
-    with trio.fail_after(20), pytest.raises(cdpengine.SessionGoneError):
+    with trio.fail_after(20), pytest.raises(cdpengine.errors.SessionGoneError):
         async with shown.expect_popup():
             await shown.close()
 
@@ -210,15 +210,15 @@ async def test_a_page_that_closes_itself_under_an_action(
         with trio.fail_after(20):
             if name == "click":
                 with suppress(
-                    cdpengine.SessionGoneError
+                    cdpengine.errors.SessionGoneError
                 ):  # all of it may have arrived before the page closed
                     await action(popup, node)
             else:
-                with pytest.raises(cdpengine.SessionGoneError, match="page"):
+                with pytest.raises(cdpengine.errors.SessionGoneError, match="page"):
                     await action(popup, node)
             while not popup.closed:
                 await browser.session.call("Browser.getVersion")
-            with pytest.raises(cdpengine.SessionGoneError):
+            with pytest.raises(cdpengine.errors.SessionGoneError):
                 await popup.title()
         assert popup.closed
         assert shown.popups == []
@@ -260,7 +260,7 @@ async def test_front_and_window(browser: cdpengine.Browser, shown: cdpengine.Pag
         {"width": 5, "state": "maximized"},
     ]
     for arguments in wrong:
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             await shown.window.set_bounds(**arguments)
 
 
@@ -302,13 +302,13 @@ async def test_one_expectation_is_one_dialog(apart: cdpengine.Page) -> None:
         await click(apart, "#ask")
     assert await apart.evaluate("got") == [False, "x"]
     assert (first.value.type, second.value.type) == ("confirm", "prompt")
-    with pytest.raises(cdpengine.DeadlineExceededError, match="none opened"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="none opened"):
         async with apart.expect_dialog(timeout=0.2):
             await click(apart, "#nothing")
     await click(apart, "#prompt")
     assert await apart.evaluate("got") is None, "the policy handles an unexpected dialog"
     for wrong in ({"accept": 1}, {"accept": False, "text": "x"}, {"text": 5}):
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             async with apart.expect_dialog(**wrong):
                 pass
 
@@ -351,7 +351,7 @@ async def test_progress(apart: cdpengine.Page, tmp_path: Path, go: threading.Eve
             seen.append(progress)
             if progress.received >= 100_000:
                 go.set()
-    assert seen[-1] == cdpengine.DownloadProgress(200_000, 200_000, "completed")
+    assert seen[-1] == cdpengine.pages.DownloadProgress(200_000, 200_000, "completed")
     assert [progress.received for progress in seen] == sorted(progress.received for progress in seen)
     assert (await expected.value.wait()).stat().st_size == 200_000
 
@@ -360,15 +360,15 @@ async def test_progress(apart: cdpengine.Page, tmp_path: Path, go: threading.Eve
 async def test_ends_without_a_file(browser: cdpengine.Browser, shown: cdpengine.Page, tmp_path: Path) -> None:
     async with shown.expect_download(tmp_path, timeout=10) as expected:
         await click(shown, "#slow")
-    with pytest.raises(cdpengine.DeadlineExceededError, match="bytes received"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="bytes received"):
         await expected.value.wait(timeout=0.1)
     await expected.value.cancel(timeout=20)
     assert expected.value.state == "cancelled"
-    with pytest.raises(cdpengine.DownloadFailedError, match="it was cancelled"):
+    with pytest.raises(cdpengine.errors.DownloadFailedError, match="it was cancelled"):
         await expected.value.wait()
     async with shown.expect_download(tmp_path, timeout=10) as expected:
         await click(shown, "#broken")
-    with pytest.raises(cdpengine.DownloadFailedError, match="gave it up after") as caught:
+    with pytest.raises(cdpengine.errors.DownloadFailedError, match="gave it up after") as caught:
         await expected.value.wait(timeout=10)
     assert caught.value.url.endswith("/broken")
     with pytest.raises(ZeroDivisionError):
@@ -391,7 +391,7 @@ async def test_unexpected_download_is_refused(
             while len(browser.downloads) < number or not browser.downloads[-1].ended:
                 await browser.session.call("Browser.getVersion")
         assert browser.downloads[-1].state == "refused"
-        with pytest.raises(cdpengine.DownloadFailedError, match="it was not expected"):
+        with pytest.raises(cdpengine.errors.DownloadFailedError, match="it was not expected"):
             await browser.downloads[-1].wait()
 
     await refused(shown, 1)
@@ -414,7 +414,7 @@ async def test_unexpected_download_is_refused(
         async with apart.expect_download(tmp_path / "three", timeout=10) as expected:
             await click(apart, "#file")
         await expected.value.wait(timeout=20)
-    with pytest.raises(cdpengine.DeadlineExceededError, match="none began"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="none began"):
         async with shown.expect_download(tmp_path, timeout=0.2):
             await click(shown, "#nothing")
     names = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
@@ -433,7 +433,7 @@ async def test_two_downloads_expected_concurrently(apart: cdpengine.Page, tmp_pa
 async def test_invalid_download_directories_are_refused(apart: cdpengine.Page, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for wrong in (tmp_path / "file", tmp_path / "file" / "below", "", 5):
-        with pytest.raises(cdpengine.InvalidArgumentError, match="directory"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="directory"):
             async with apart.expect_download(wrong):  # type: ignore[arg-type]
                 pass
 

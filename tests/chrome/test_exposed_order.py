@@ -97,7 +97,7 @@ async def test_exposed_call_starts_before_the_response(page: cdpengine.Page, cal
 
 
 async def thrown(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.EvaluationFailedError, match="boo"):
+    with pytest.raises(cdpengine.errors.EvaluationFailedError, match="boo"):
         await page.evaluate("() => { note(3); throw new Error('boo') }")
 
 

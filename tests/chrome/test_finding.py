@@ -125,20 +125,20 @@ async def test_finds_the_expected_nodes(shown: cdpengine.Page) -> None:
 
 
 async def test_one_of_several(shown: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.AmbiguousNodeError, match="2 nodes match") as caught:
+    with pytest.raises(cdpengine.errors.AmbiguousNodeError, match="2 nodes match") as caught:
         await shown.find("button.save")
     assert caught.value.candidates == ("button.save 'Save'", "button.save 'Save as'")
     assert (await shown.find("button.save", nth=1)).description == "button.save 'Save as'"
-    with pytest.raises(cdpengine.NodeNotFoundError, match="only 2 match"):
+    with pytest.raises(cdpengine.errors.NodeNotFoundError, match="only 2 match"):
         await shown.find("button.save", nth=2)
-    with pytest.raises(cdpengine.NodeNotFoundError, match="no node matches, in 2 frames"):
+    with pytest.raises(cdpengine.errors.NodeNotFoundError, match="no node matches, in 2 frames"):
         await shown.find("video")
     frame = shown.frames[1]
     assert [node.frame_id for node in await shown.find_all("button", frame=frame)] == [frame.id]
-    with pytest.raises(cdpengine.InvalidArgumentError, match="selector"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="selector"):
         await shown.find("a[[")
     for wrong in (-1, True, "0"):
-        with pytest.raises(cdpengine.InvalidArgumentError, match="nth"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="nth"):
             await shown.find("a", nth=wrong)  # type: ignore[arg-type]
 
 
@@ -149,9 +149,9 @@ async def test_unknown_role_names_the_nearest(shown: cdpengine.Page) -> None:
             "Dropdown": "'combobox'",
             "StaticText": "text= finds",
         }.items():
-            with pytest.raises(cdpengine.InvalidArgumentError, match=near):
+            with pytest.raises(cdpengine.errors.InvalidArgumentError, match=near):
                 await find(role=role)
-        with pytest.raises(cdpengine.InvalidArgumentError, match="pattern of str"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="pattern of str"):
             await find(text=re.compile(b"x"))  # type: ignore[arg-type]
 
 
@@ -170,16 +170,16 @@ async def test_found_node_can_be_acted_on(shown: cdpengine.Page) -> None:
 async def test_found_node_is_stale_once_removed_or_replaced(shown: cdpengine.Page) -> None:
     main, inner = await shown.find("h1"), await shown.find(".deep")
     await shown.evaluate("document.querySelector('h1').remove()")
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await shown.click(main, timeout=20)
     await shown.evaluate(
         "new Promise(r => { const f = frames[0].frameElement; f.onload = r; f.srcdoc = '<p class=deep>' })"
     )
-    with pytest.raises(cdpengine.StaleRefError, match="replaced"):
+    with pytest.raises(cdpengine.errors.StaleRefError, match="replaced"):
         await shown.click(inner, timeout=20)
     main = await shown.find("#name")
     await shown.reload()
-    with pytest.raises(cdpengine.StaleRefError, match="replaced"):
+    with pytest.raises(cdpengine.errors.StaleRefError, match="replaced"):
         await shown.click(main, timeout=20)
 
 
@@ -234,7 +234,7 @@ async def test_waiting_for_a_node(shown: cdpengine.Page, way: str, httpserver: H
 async def test_missing_node_raises_at_the_deadline(shown: cdpengine.Page) -> None:
     assert await shown.find("h1")  # the first look takes longer than the others
     await refused(
-        cdpengine.NodeNotFoundError,
+        cdpengine.errors.NodeNotFoundError,
         lambda timeout: shown.find("video", timeout=timeout),
         match=r"within \S+ s",
     )
@@ -247,7 +247,7 @@ async def test_missing_node_raises_when_outer_deadline_passes_first(
     """As on a busy machine, where the deadline passes before the error is ready."""
     monkeypatch.setattr("cdpengine._api.page.finding._MARGIN", 0.0)
     await refused(
-        cdpengine.NodeNotFoundError,
+        cdpengine.errors.NodeNotFoundError,
         lambda timeout: shown.find("video", timeout=timeout),
         match=r"within \S+ s",
     )
@@ -258,7 +258,7 @@ async def test_find_on_unresponsive_page(shown: cdpengine.Page) -> None:
     with trio.fail_after(20):
         while await shown.measure.unresponsive_for() == 0:  # until the script runs
             pass
-    with trio.fail_after(20), pytest.raises(cdpengine.PageUnresponsiveError):
+    with trio.fail_after(20), pytest.raises(cdpengine.errors.PageUnresponsiveError):
         await shown.find("h1", timeout=0.6)
     await shown.recover()
     assert await shown.find("h1")
@@ -374,7 +374,7 @@ async def test_frames_of_other_processes(apart: cdpengine.Page) -> None:
     assert await page.evaluate("got") == [True]
     await page.settled(timeout=20)
     await page.evaluate("document.querySelector('iframe').remove()")
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await page.click(found[1], timeout=20)
     await page.wait_for(text_gone="apart", css_gone="iframe", timeout=20)
 

@@ -106,7 +106,7 @@ async def test_hang_is_reported_in_time_and_page_recovers(
     hang = HANGS[name]
     await page.goto(site.url_for("/"))
     started = trio.current_time()
-    with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError) as caught:
         await page.evaluate(hang.source, timeout=BUDGET, recover=hang.recover)  # type: ignore[arg-type]
     spent = trio.current_time() - started
     assert BUDGET <= spent < BUDGET + slack(LATE)
@@ -161,7 +161,7 @@ async def test_hung_popup_does_not_affect_its_opener(
 async def test_hung_worker_does_not_affect_its_page(page: cdpengine.Page, site: HTTPServer) -> None:
     await page.goto(site.url_for("/"))
     source = "new Worker(URL.createObjectURL(new Blob(['for (;;);']))).postMessage(1); new Promise(() => {})"
-    with pytest.raises(cdpengine.EvaluationTimeoutError):
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
         await page.evaluate(source, timeout=BUDGET)
     await still_works(page)
 
@@ -172,7 +172,7 @@ async def test_a_hang_in_a_frame_of_another_site(page: cdpengine.Page, site: HTT
     )
     await page.goto(site.url_for("/outer"), wait_until="networkidle")
     inner = next(frame for frame in page.frames if frame.parent_id is not None)
-    with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError) as caught:
         await page.evaluate("while (true) {}", timeout=BUDGET, frame=inner)
     assert caught.value.report.sent
     await still_works(page)
@@ -185,7 +185,9 @@ async def test_many_pages_hang_at_once(browser: cdpengine.Browser) -> None:
 
     async def hang(page: cdpengine.Page) -> None:
         for _ in range(3):
-            with pytest.raises((cdpengine.EvaluationTimeoutError, cdpengine.EvaluationTerminatedError)):
+            with pytest.raises(
+                (cdpengine.errors.EvaluationTimeoutError, cdpengine.errors.EvaluationTerminatedError)
+            ):
                 await page.evaluate("while (true) {}", timeout=BUDGET)
 
     async with trio.open_nursery() as nursery:
@@ -217,7 +219,7 @@ async def test_many_evaluates_hang_at_once_in_one_tab(
 
     async def hang(page: cdpengine.Page) -> None:
         started = trio.current_time()
-        with pytest.raises(cdpengine.EvaluationTimeoutError):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await page.evaluate(HANGS[name].source, timeout=BUDGET)
         late.append(trio.current_time() - started - BUDGET)
 
@@ -243,7 +245,9 @@ async def test_tabs_that_share_a_process_hang_at_once(browser: cdpengine.Browser
         pages.append(expected.value)
 
     async def hang(page: cdpengine.Page) -> None:
-        with pytest.raises((cdpengine.EvaluationTimeoutError, cdpengine.EvaluationTerminatedError)):
+        with pytest.raises(
+            (cdpengine.errors.EvaluationTimeoutError, cdpengine.errors.EvaluationTerminatedError)
+        ):
             await page.evaluate("while (true) {}", timeout=BUDGET)
 
     async with trio.open_nursery() as nursery:
@@ -277,14 +281,16 @@ async def test_terminations_of_neighbor_page_affect_no_reading(
     async def hang() -> None:
         nonlocal ended
         while not done:
-            with pytest.raises((cdpengine.EvaluationTimeoutError, cdpengine.EvaluationTerminatedError)):
+            with pytest.raises(
+                (cdpengine.errors.EvaluationTimeoutError, cdpengine.errors.EvaluationTerminatedError)
+            ):
                 await neighbor.evaluate("for (;;);", timeout=0.03)
             ended += 1
 
     async def use() -> None:
         button, field = await page.find(role="button", nth=0), await page.find(role="textbox", nth=0)
         assert "textbox" in (await page.snapshot()).text
-        with suppress(cdpengine.EvaluationTerminatedError, cdpengine.DeadlineExceededError):
+        with suppress(cdpengine.errors.EvaluationTerminatedError, cdpengine.errors.DeadlineExceededError):
             await page.click(button, timeout=2)
             await page.fill(field, "Ada", timeout=2)  # a promise hit by a termination never settles
         assert "text" in await page.extract_markdown()
@@ -340,7 +346,9 @@ async def test_terminations_of_neighbor_page_delay_actions_and_repeat_none(
 
     async def hang() -> None:
         while True:
-            with suppress(cdpengine.EvaluationTimeoutError, cdpengine.EvaluationTerminatedError):
+            with suppress(
+                cdpengine.errors.EvaluationTimeoutError, cdpengine.errors.EvaluationTerminatedError
+            ):
                 await neighbor.evaluate("for (;;);", timeout=chance.choice([0.01, 0.03, 0.1]))
 
     async with trio.open_nursery() as nursery:
@@ -350,7 +358,7 @@ async def test_terminations_of_neighbor_page_delay_actions_and_repeat_none(
             try:
                 await actions[each]()
                 done[each] += 1
-            except cdpengine.EvaluationTerminatedError:
+            except cdpengine.errors.EvaluationTerminatedError:
                 unknown[each] += 1
         nursery.cancel_scope.cancel()
     arrived = Counter(name for name, _ in {tuple(each) for each in await page.evaluate("log", timeout=20)})

@@ -30,7 +30,7 @@ async def test_goto_frees_a_page_whose_script_hangs(
     page: cdpengine.Page, site: HTTPServer, host: str
 ) -> None:
     await page.goto(site.url_for("/"))
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await page.goto(site.url_for("/loop"), timeout=0.5)
     url = f"http://{host}:{site.port}/"
     navigation = await page.goto(url, timeout=20)
@@ -43,7 +43,7 @@ async def test_reload_frees_a_page_whose_script_hangs(page: cdpengine.Page, site
     async with trio.open_nursery() as nursery:
 
         async def hang() -> None:
-            with pytest.raises(cdpengine.EvaluationTerminatedError):
+            with pytest.raises(cdpengine.errors.EvaluationTerminatedError):
                 await page.evaluate("window.hung = true; for (;;);", timeout=60)
 
         nursery.start_soon(hang)
@@ -56,16 +56,16 @@ async def test_reload_frees_a_page_whose_script_hangs(page: cdpengine.Page, site
 async def test_page_that_crashed_before_connecting(
     page: cdpengine.Page, site: HTTPServer, shared_endpoint: str
 ) -> None:
-    with pytest.raises(cdpengine.TargetCrashedError):
+    with pytest.raises(cdpengine.errors.TargetCrashedError):
         await page.session.call("Page.crash")
     async with cdpengine.connect(shared_endpoint) as other:
         dead = other.page(page.target_id)
         assert dead is not None
-        with pytest.raises(cdpengine.TargetCrashedError, match="Reload"):
+        with pytest.raises(cdpengine.errors.TargetCrashedError, match="Reload"):
             await dead.snapshot(timeout=10)
         assert (await dead.goto(site.url_for("/"), timeout=20)).url == site.url_for("/")
         await works(dead)
-        with pytest.raises(cdpengine.EvaluationTimeoutError):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await dead.evaluate("while (true) {}", timeout=0.2)
         await works(dead)
 
@@ -75,7 +75,7 @@ async def test_page_that_hung_before_connecting_can_navigate(
     page: cdpengine.Page, site: HTTPServer, shared_endpoint: str
 ) -> None:
     await page.goto(site.url_for("/"))
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await page.goto(site.url_for("/loop"), timeout=0.5)
     async with cdpengine.connect(shared_endpoint) as other:
         stuck = other.page(page.target_id)
@@ -112,7 +112,7 @@ async def test_popup_is_found_by_its_final_url(
 async def test_thrown_errors_are_not_kept_in_the_page(page: cdpengine.Page) -> None:
     await page.evaluate("registry = []; 0")
     for _ in range(5):
-        with pytest.raises(cdpengine.EvaluationFailedError):
+        with pytest.raises(cdpengine.errors.EvaluationFailedError):
             await page.evaluate("{ const e = new Error('x'); registry.push(new WeakRef(e)); throw e; }")
     with trio.fail_after(20):
         while await page.evaluate("registry.some((ref) => ref.deref())"):
@@ -121,6 +121,6 @@ async def test_thrown_errors_are_not_kept_in_the_page(page: cdpengine.Page) -> N
 
 async def test_the_address_of_one_page_is_no_endpoint(page: cdpengine.Page, shared_endpoint: str) -> None:
     address = f"{shared_endpoint.replace('http', 'ws')}/devtools/page/{page.target_id}"
-    with pytest.raises(cdpengine.InvalidArgumentError, match="not the address of one page"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="not the address of one page"):
         async with cdpengine.connect(address):
             pass

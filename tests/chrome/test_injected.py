@@ -89,7 +89,7 @@ async def test_an_init_script_outlives_a_crash_and_is_undone_after_one(
     async def crash() -> None:
         async with page.session.subscribe("Inspector.*", enable=False) as events:
             call = page.session.post("Page.crash")
-            with pytest.raises(cdpengine.TargetCrashedError):
+            with pytest.raises(cdpengine.errors.TargetCrashedError):
                 await events.receive()
             call.abandon()
 
@@ -234,7 +234,7 @@ async def test_exposed_function_is_in_every_document_until_removed(
             [*((page, frame) for frame in page.frames), (popup, popup.frames[0])]
         ):
             assert await of.evaluate(f"tell({number})", frame=frame) == number
-        with pytest.raises(cdpengine.InvalidArgumentError, match="not exposed already"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="not exposed already"):
             async with page.scripts.expose("tell", tell):
                 raise AssertionError
         assert await page.evaluate("tell(99)") == 99, "the refused call did not remove it"
@@ -279,7 +279,7 @@ async def test_switched_off_with_evaluation(shared_endpoint: str) -> None:
         page = await browser.new_page()
         try:
             for make in (lambda: page.scripts.add_init_script("1"), lambda: page.scripts.expose("add", add)):
-                with pytest.raises(cdpengine.EvaluationDisabledError):
+                with pytest.raises(cdpengine.errors.EvaluationDisabledError):
                     async with make():
                         raise AssertionError
         finally:

@@ -107,7 +107,7 @@ async def test_connected_browser_is_not_closed(shared_endpoint: str) -> None:
 
 
 async def test_slow_start_raises_named_error() -> None:
-    with pytest.raises(cdpengine.LaunchFailedError, match="not ready within"):
+    with pytest.raises(cdpengine.errors.LaunchFailedError, match="not ready within"):
         async with cdpengine.launch(timeout=0.01):
             raise AssertionError("launched within 0.01 s")
 
@@ -115,18 +115,18 @@ async def test_slow_start_raises_named_error() -> None:
 async def test_file_that_is_not_a_browser_is_named(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("not a program")
-    with pytest.raises(cdpengine.EngineError, match="notes.txt"):
+    with pytest.raises(cdpengine.errors.EngineError, match="notes.txt"):
         async with cdpengine.launch(executable=str(text)):
             pass
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\necho went wrong >&2\nexit 3\n")
     script.chmod(0o755)
-    with pytest.raises(cdpengine.LaunchFailedError) as caught:
+    with pytest.raises(cdpengine.errors.LaunchFailedError) as caught:
         async with cdpengine.launch(executable=script):
             pass
     assert caught.value.exit_code == 3
     assert "went wrong" in str(caught.value)
-    with pytest.raises(cdpengine.BrowserNotFoundError, match="nowhere"):
+    with pytest.raises(cdpengine.errors.BrowserNotFoundError, match="nowhere"):
         async with cdpengine.launch(executable=tmp_path / "nowhere"):
             pass
 
@@ -135,7 +135,7 @@ async def test_file_that_is_not_a_browser_is_named(tmp_path: Path) -> None:
     "endpoint", ["", "localhost:9222", "ftp://localhost", "http://", "http://127.0.0.1:99999", "127.0.0.1"]
 )
 async def test_a_malformed_endpoint_is_named(endpoint: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="http"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="http"):
         async with cdpengine.connect(endpoint):
             pass
 
@@ -145,7 +145,7 @@ async def test_an_unreachable_port_is_named(scheme: str) -> None:
     with trio.socket.socket() as listener:
         await listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-    with pytest.raises(cdpengine.ConnectFailedError, match=f"127.0.0.1:{port}"):
+    with pytest.raises(cdpengine.errors.ConnectFailedError, match=f"127.0.0.1:{port}"):
         async with cdpengine.connect(f"{scheme}://127.0.0.1:{port}"):
             pass
 
@@ -155,17 +155,17 @@ async def test_unresponsive_endpoint_raises_at_the_timeout() -> None:
     async with listeners[0]:
         port = listeners[0].socket.getsockname()[1]
         for scheme in ("http", "ws"):
-            with pytest.raises(cdpengine.ConnectFailedError, match="no answer within"):
+            with pytest.raises(cdpengine.errors.ConnectFailedError, match="no answer within"):
                 async with cdpengine.connect(f"{scheme}://127.0.0.1:{port}", timeout=0.2):
                     pass
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan")])
 async def test_a_wrong_timeout_is_named(timeout: float) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="timeout"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="timeout"):
         async with cdpengine.launch(timeout=timeout):
             pass
-    with pytest.raises(cdpengine.InvalidArgumentError, match="timeout"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="timeout"):
         async with cdpengine.connect("http://127.0.0.1:1", timeout=timeout):
             pass
 

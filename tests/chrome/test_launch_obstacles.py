@@ -12,8 +12,8 @@ import trio
 import cdpengine
 
 
-async def failure(**options: Any) -> cdpengine.LaunchFailedError:
-    with trio.fail_after(60), pytest.raises(cdpengine.LaunchFailedError) as caught:
+async def failure(**options: Any) -> cdpengine.errors.LaunchFailedError:
+    with trio.fail_after(60), pytest.raises(cdpengine.errors.LaunchFailedError) as caught:
         async with cdpengine.launch(timeout=30, **options):
             pytest.fail("the browser started")
     return caught.value

@@ -45,7 +45,7 @@ async def test_locator_is_resolved_at_each_use(page: Page) -> None:
         )
         assert (await page.click(go)).delivered
     assert await page.evaluate("clicked") == ["0", "1", "2"]
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await page.click(found)
 
 
@@ -76,18 +76,18 @@ async def test_text_is_typed_only_once(page: Page) -> None:
     field = "<input aria-label=Name oninput='this.parentNode.innerHTML = this.parentNode.innerHTML'>"
     keys = "<script>var keys = []; addEventListener('keydown', (event) => keys.push(event.key))</script>"
     await page.set_content(f"{keys}<main>{field}</main>")
-    with suppress(cdpengine.StaleRefError, cdpengine.errors.FocusMovedError):
+    with suppress(cdpengine.errors.StaleRefError, cdpengine.errors.FocusMovedError):
         await page.type(page.locate("input"), "ada", delay=0.05, timeout=3)
     keys_seen = await page.evaluate("keys")
     assert keys_seen in (["a"], ["a", "d"], ["a", "d", "a"])
 
 
 @pytest.mark.parametrize(("html", "error"), [
-    ("", cdpengine.NodeNotFoundError),
-    (GO + GO, cdpengine.AmbiguousNodeError),
+    ("", cdpengine.errors.NodeNotFoundError),
+    (GO + GO, cdpengine.errors.AmbiguousNodeError),
 ])  # fmt: skip
 async def test_no_match_and_several_matches_are_errors(
-    page: Page, html: str, error: type[cdpengine.EngineError]
+    page: Page, html: str, error: type[cdpengine.errors.EngineError]
 ) -> None:
     await show(page, html)
     began = trio.current_time()
@@ -153,8 +153,8 @@ async def test_cancelled_search_leaves_nothing(page: Page) -> None:
 
 async def test_invalid_locators_are_refused_before_sending(page: Page) -> None:
     for given in ({}, {"role": "buton"}, {"css": "a", "nth": -1}, {"css": " "}):
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             page.locate(**given)
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         page.locate("a").nth(True)
     assert str(page.locate(role="button", name="Go", nth=1)) == 'button "Go" (nth=1)'

@@ -118,7 +118,7 @@ async def test_killed_browser_ends_every_call_immediately(name: str, slow: str) 
         pid = await browser_pid(browser)
 
         async def act() -> None:
-            with pytest.raises(cdpengine.ConnectionLostError) as caught:
+            with pytest.raises(cdpengine.errors.ConnectionLostError) as caught:
                 await ACTIONS[name](page, slow)
             ended.append(trio.current_time())
             assert browser.connections[0].name in str(caught.value)
@@ -131,7 +131,7 @@ async def test_killed_browser_ends_every_call_immediately(name: str, slow: str) 
             nursery.cancel_scope.deadline = killed + 10
         assert ended, "it was still waiting after ten seconds"
         assert ended[0] - killed < 5, "the action fails without waiting"
-        with pytest.raises(cdpengine.ConnectionLostError):
+        with pytest.raises(cdpengine.errors.ConnectionLostError):
             await page.title()
     assert not os.path.exists(f"/proc/{pid}"), "no zombie is left"
 
@@ -157,19 +157,19 @@ async def test_crashed_page_ends_only_its_calls(
     ended: list[float] = []
 
     async def act() -> None:
-        with pytest.raises(cdpengine.EngineError) as caught:
+        with pytest.raises(cdpengine.errors.EngineError) as caught:
             await ACTIONS[name](victim, slow)
         ended.append(trio.current_time())
-        errors = (cdpengine.SessionGoneError, cdpengine.EvaluationTerminatedError)
+        errors = (cdpengine.errors.SessionGoneError, cdpengine.errors.EvaluationTerminatedError)
         assert isinstance(caught.value, errors), repr(caught.value)
         if way == "crash":
-            assert isinstance(caught.value, cdpengine.TargetCrashedError)
+            assert isinstance(caught.value, cdpengine.errors.TargetCrashedError)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(act)
         await under_way(name)
         if way == "crash":
-            with pytest.raises(cdpengine.TargetCrashedError):
+            with pytest.raises(cdpengine.errors.TargetCrashedError):
                 await victim.session.call("Page.crash")
         else:
             await victim.close()
@@ -190,14 +190,14 @@ async def test_reload_recovers_crashed_page(
     )
     await page.goto(httpserver.url_for("/"))
     for bring_back in (page.reload, partial(page.goto, httpserver.url_for("/"))):
-        with pytest.raises(cdpengine.TargetCrashedError):
+        with pytest.raises(cdpengine.errors.TargetCrashedError):
             await page.session.call("Page.crash")
-        with pytest.raises(cdpengine.TargetCrashedError, match="Reload"):
+        with pytest.raises(cdpengine.errors.TargetCrashedError, match="Reload"):
             await page.snapshot()
         await bring_back()
         await page.click((await page.snapshot()).find(role="button"))
         assert await page.evaluate("n") == 1
-        with pytest.raises(cdpengine.EvaluationTimeoutError):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await page.evaluate("while (true) {}", timeout=0.2)
         assert await page.evaluate("document.hasFocus()"), "the reload restored its set-up"
 
@@ -209,7 +209,7 @@ async def test_a_cut_connection_leaves_the_browser_alone(
         page = await other.new_page()
         target_id = page.target_id
         other.connections[0]._lose("the test cut it")
-        with pytest.raises(cdpengine.ConnectionLostError, match="the test cut it"):
+        with pytest.raises(cdpengine.errors.ConnectionLostError, match="the test cut it"):
             await page.snapshot()
     ours = await browser.wait_for_page(where=lambda page: page.target_id == target_id)
     assert await ours.evaluate("1 + 1") == 2
@@ -226,7 +226,7 @@ async def test_connecting_while_a_tab_is_stuck(
         async with cdpengine.connect(shared_endpoint, timeout=20) as other:
             stuck = other.page(page.target_id)
             assert stuck is not None
-            with pytest.raises(cdpengine.DeadlineExceededError):
+            with pytest.raises(cdpengine.errors.DeadlineExceededError):
                 await stuck.snapshot(timeout=0.3)
             mine = await other.new_page(timeout=20)
             assert await mine.evaluate("1 + 1", timeout=20) == 2

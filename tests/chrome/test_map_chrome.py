@@ -260,12 +260,12 @@ async def test_ready_functions(
     assert requests[httpserver.url_for("/shop")] == 200
     assert "Fruit" in json.dumps(values["har"])
     for name, results in ready_results.items():
-        assert isinstance(results["wrong"].error, cdpengine.InvalidArgumentError), name
+        assert isinstance(results["wrong"].error, cdpengine.errors.InvalidArgumentError), name
         if name == "har":
             entries = results["gone"].unwrap()["log"]["entries"]
             assert entries[0]["response"]["status"] == 410
         else:
-            assert isinstance(results["gone"].error, cdpengine.NavigationFailedError), name
+            assert isinstance(results["gone"].error, cdpengine.errors.NavigationFailedError), name
             assert "the server answered with HTTP status 410" in str(results["gone"].error)
 
 

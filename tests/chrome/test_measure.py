@@ -57,7 +57,7 @@ def elsewhere(site: str) -> str:
     return site.replace("127.0.0.1", "localhost")
 
 
-def used_functions(entry: cdpengine.CoveredText) -> set[int]:
+def used_functions(entry: cdpengine.measure.CoveredText) -> set[int]:
     assert entry.text is not None
     return {
         number
@@ -67,7 +67,7 @@ def used_functions(entry: cdpengine.CoveredText) -> set[int]:
     }
 
 
-def used_rules(entry: cdpengine.CoveredText) -> set[int]:
+def used_rules(entry: cdpengine.measure.CoveredText) -> set[int]:
     assert entry.text is not None
     return {
         number for number in range(6) for start, end in entry.used if f".c{number} " in entry.text[start:end]
@@ -75,7 +75,7 @@ def used_rules(entry: cdpengine.CoveredText) -> set[int]:
 
 
 async def tracing_is_off(browser: cdpengine.Browser) -> None:
-    with pytest.raises(cdpengine.RemoteError, match="not started"):
+    with pytest.raises(cdpengine.errors.RemoteError, match="not started"):
         await browser.session.call("Tracing.end")
 
 
@@ -87,10 +87,10 @@ async def tracing_is_off(browser: cdpengine.Browser) -> None:
 async def test_trace_contains_the_events(
     browser: cdpengine.Browser, page: cdpengine.Page, site: str, tmp_path: Path, name: str
 ) -> None:
-    seen: list[cdpengine.TraceProgress] = []
+    seen: list[cdpengine.measure.TraceProgress] = []
     recording = trio.Event()
 
-    def progress(told: cdpengine.TraceProgress) -> None:
+    def progress(told: cdpengine.measure.TraceProgress) -> None:
         seen.append(told)
         recording.set()
 
@@ -99,7 +99,7 @@ async def test_trace_contains_the_events(
         early = trace.report
         await page.goto(site + "/one")
         await page.evaluate("performance.mark('the mark'), 1")
-        with pytest.raises(cdpengine.MeasurementBusyError, match="one at a time"):
+        with pytest.raises(cdpengine.errors.MeasurementBusyError, match="one at a time"):
             async with browser.measure.trace(tmp_path / "other.json"):
                 pytest.fail("a second trace started")
         with trio.fail_after(30):
@@ -180,10 +180,10 @@ async def test_a_progress_callback_that_fails_ends_the_trace(
 async def test_a_trace_that_cannot_be_written_never_starts(
     browser: cdpengine.Browser, tmp_path: Path
 ) -> None:
-    with pytest.raises(cdpengine.MeasurementFailedError, match="No such file"):
+    with pytest.raises(cdpengine.errors.MeasurementFailedError, match="No such file"):
         async with browser.measure.trace(tmp_path / "none" / "t.json"):
             pytest.fail("a trace started without a writable file")
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         async with browser.measure.trace(tmp_path):
             pytest.fail("a trace started with a folder as its file")
     await tracing_is_off(browser)
@@ -191,7 +191,7 @@ async def test_a_trace_that_cannot_be_written_never_starts(
 
 async def test_page_closed_during_trace_is_named(browser: cdpengine.Browser, tmp_path: Path) -> None:
     page = await browser.new_page()
-    with pytest.raises(cdpengine.SessionGoneError):
+    with pytest.raises(cdpengine.errors.SessionGoneError):
         async with page.measure.trace(tmp_path / "t.json"):
             await page.close()
     assert list(tmp_path.iterdir()) == []
@@ -277,16 +277,16 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
     with pytest.raises(KeyError):
         async with page.measure.coverage():
             assert await page.evaluate("(() => { debugger; return 5; })()", timeout=20) == 5
-            with pytest.raises(cdpengine.MeasurementBusyError, match="same browser context"):
+            with pytest.raises(cdpengine.errors.MeasurementBusyError, match="same browser context"):
                 async with page.measure.coverage():
                     pytest.fail("a second measurement started")
             raise KeyError
     assert set(page.session._domains) == {"Page"}
-    with pytest.raises(cdpengine.RemoteError):
+    with pytest.raises(cdpengine.errors.RemoteError):
         await page.session.call("Profiler.takePreciseCoverage")
-    with pytest.raises(cdpengine.RemoteError):
+    with pytest.raises(cdpengine.errors.RemoteError):
         await page.session.call("CSS.takeCoverageDelta")
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         async with page.measure.coverage(javascript=False, css=False):
             pytest.fail("coverage started without a kind")
 
@@ -294,7 +294,7 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
 @pytest.mark.slow
 async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpengine.Page, site: str) -> None:
     await page.goto(site + "/")
-    with pytest.raises(cdpengine.PageUnresponsiveError):
+    with pytest.raises(cdpengine.errors.PageUnresponsiveError):
         async with page.measure.coverage(timeout=1.5):
             await page.session.call("Runtime.evaluate", expression="setTimeout(() => { while (true) {} })")
             with trio.fail_after(20):
@@ -330,7 +330,7 @@ async def test_profile_names_the_slow_function(page: cdpengine.Page, tmp_path: P
         await page.evaluate(
             "(function busy() { const end = performance.now() + 60; while (performance.now() < end); })()"
         )
-        with pytest.raises(cdpengine.MeasurementBusyError):
+        with pytest.raises(cdpengine.errors.MeasurementBusyError):
             async with page.measure.profile():
                 pytest.fail("a second measurement started")
     profile = profiling.profile
@@ -340,7 +340,7 @@ async def test_profile_names_the_slow_function(page: cdpengine.Page, tmp_path: P
     assert "busy" in {node["callFrame"]["functionName"] for node in read["nodes"]}
     assert (len(read["nodes"]), len(read["samples"])) == (profile.nodes, profile.samples)
     assert profile.seconds > 0.05
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         async with page.measure.profile(interval=0):
             pytest.fail("a profile started without an interval")
     with trio.CancelScope() as scope:
@@ -357,7 +357,7 @@ async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, na
     await page.evaluate(
         "globalThis.kept = Array.from({length: 20000}, (_, i) => ({mine: 'string number ' + i})), 1"
     )
-    seen: list[cdpengine.HeapSnapshotProgress] = []
+    seen: list[cdpengine.measure.HeapSnapshotProgress] = []
     report = await page.measure.heap_snapshot(tmp_path / name, progress=seen.append)
     data = (tmp_path / name).read_bytes()
     assert report.size == len(data)
@@ -373,9 +373,9 @@ async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, na
 
 
 async def test_unwritable_heap_snapshot_path_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
-    with pytest.raises(cdpengine.MeasurementFailedError):
+    with pytest.raises(cdpengine.errors.MeasurementFailedError):
         await page.measure.heap_snapshot(tmp_path / "none" / "h")
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await page.measure.heap_snapshot(tmp_path / "h", timeout=0)
     assert list(tmp_path.iterdir()) == []
 

@@ -65,7 +65,7 @@ async def test_outcome_has_the_final_url(page: cdpengine.Page, site: HTTPServer)
 async def test_response_without_document_is_reported_and_next_has_its_status(
     page: cdpengine.Page, site: HTTPServer, url: str, reason: str
 ) -> None:
-    with pytest.raises(cdpengine.NavigationFailedError, match=reason):
+    with pytest.raises(cdpengine.errors.NavigationFailedError, match=reason):
         await page.goto(url, timeout=10)
     assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
     assert set(page.session._domains) == {"Page"}
@@ -76,10 +76,10 @@ async def test_url_that_crashes_the_page_raises_named_error(
     browser: cdpengine.Browser, site: HTTPServer, url: str
 ) -> None:
     page = await browser.new_page(site.url_for("/one"))
-    with pytest.raises(cdpengine.TargetCrashedError, match="crashed during Page.navigate"):
+    with pytest.raises(cdpengine.errors.TargetCrashedError, match="crashed during Page.navigate"):
         await page.goto(url, timeout=10)
     assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
-    with pytest.raises(cdpengine.TargetCrashedError):
+    with pytest.raises(cdpengine.errors.TargetCrashedError):
         await page.session.call("Page.crash")
     assert (await page.reload(timeout=20)).status == 404
     assert set(page.session._domains) == {"Page"}
@@ -95,7 +95,7 @@ async def test_url_that_makes_the_page_hang_raises_an_error_that_says_so(
     browser: cdpengine.Browser, site: HTTPServer
 ) -> None:
     page = await browser.new_page(site.url_for("/one"))
-    with pytest.raises(cdpengine.NavigationFailedError, match="makes the page hang"):
+    with pytest.raises(cdpengine.errors.NavigationFailedError, match="makes the page hang"):
         await page.goto("chrome://hang", timeout=10)
     assert (await page.recover(allow="reload", timeout=20)).responsive
     assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
@@ -104,7 +104,7 @@ async def test_url_that_makes_the_page_hang_raises_an_error_that_says_so(
 
 async def test_host_and_port_without_scheme_are_refused(page: cdpengine.Page, site: HTTPServer) -> None:
     for url in (f"localhost:{site.port}/one", f"localhost:{site.port}", f"my-host.example:{site.port}?q"):
-        with pytest.raises(cdpengine.InvalidArgumentError, match=f'"http://{url.partition("?")[0]}'):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match=f'"http://{url.partition("?")[0]}'):
             await page.goto(url)
     assert (await page.goto("data:,1")).url == "data:,1"
 
@@ -122,7 +122,7 @@ async def test_the_response_of_the_document(page: cdpengine.Page, site: HTTPServ
     (hop,) = response.request.redirect_chain
     assert hop.response is not None
     assert (hop.response.status, hop.response.header("Set-Cookie")) == (302, "hop=1")
-    with pytest.raises(cdpengine.BodyUnavailableError):
+    with pytest.raises(cdpengine.errors.BodyUnavailableError):
         await response.body()
     assert (await page.goto("about:blank")).response is None
     await page.activity.start()
@@ -174,7 +174,7 @@ async def test_load_waits_longer_than_domcontentloaded(
     )
     url = httpserver.url_for("/with-image")
     assert (await page.goto(url, wait_until="domcontentloaded")).status == 200
-    with pytest.raises(cdpengine.DeadlineExceededError, match="waiting for load"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="waiting for load"):
         await page.goto(url, timeout=2)
     slow.set()
     assert (await page.goto(url)).status == 200
@@ -185,7 +185,7 @@ async def test_a_refused_connection_is_named(page: cdpengine.Page) -> None:
         await listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
     url = f"http://127.0.0.1:{port}/"
-    with pytest.raises(cdpengine.NavigationFailedError) as caught:
+    with pytest.raises(cdpengine.errors.NavigationFailedError) as caught:
         await page.goto(url)
     assert caught.value.reason == "net::ERR_CONNECTION_REFUSED"
     assert caught.value.url == url
@@ -196,7 +196,7 @@ async def test_a_refused_connection_is_named(page: cdpengine.Page) -> None:
 async def test_url_without_document_is_named(
     page: cdpengine.Page, site: HTTPServer, path: str, reason: str
 ) -> None:
-    with pytest.raises(cdpengine.NavigationFailedError, match=reason):
+    with pytest.raises(cdpengine.errors.NavigationFailedError, match=reason):
         await page.goto(site.url_for(path))
 
 
@@ -204,7 +204,7 @@ async def test_unresponsive_server_raises_at_the_deadline(
     page: cdpengine.Page, site: HTTPServer, slow: threading.Event
 ) -> None:
     await page.goto(site.url_for("/one"))
-    with pytest.raises(cdpengine.DeadlineExceededError) as caught:
+    with pytest.raises(cdpengine.errors.DeadlineExceededError) as caught:
         await page.goto(site.url_for("/slow"), timeout=0.3)
     assert "asking Chrome to navigate" in str(caught.value)
     slow.set()
@@ -230,7 +230,7 @@ async def test_history_and_reload(page: cdpengine.Page, site: HTTPServer) -> Non
     assert (reloaded.url, reloaded.status) == (site.url_for("/two"), 200)
     assert await page.evaluate("window.old") is None
     with pytest.raises(
-        cdpengine.NavigationFailedError, match="next entry of the history failed: no such entry"
+        cdpengine.errors.NavigationFailedError, match="next entry of the history failed: no such entry"
     ):
         await page.go_forward()
 
@@ -306,7 +306,7 @@ async def test_frames_are_followed_over_processes(
 
 @pytest.mark.parametrize("url", ["", "example.com", "/path", "127.0.0.1:80", "://x"])
 async def test_a_url_without_a_scheme_is_refused(page: cdpengine.Page, url: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="absolute URL"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="absolute URL"):
         await page.goto(url)
 
 
@@ -314,10 +314,10 @@ async def test_invalid_arguments_are_refused_before_sending(
     page: cdpengine.Page, browser: cdpengine.Browser
 ) -> None:
     sent = browser.statistics().main.sent
-    with pytest.raises(cdpengine.InvalidArgumentError, match="networkidle"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="networkidle"):
         await page.goto("about:blank", wait_until="ready")  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.InvalidArgumentError, match="timeout"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="timeout"):
         await page.goto("about:blank", timeout=-1)
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await page.goto("about:blank", timeout=0)
     assert browser.statistics().main.sent == sent

@@ -47,7 +47,7 @@ async def test_a_tab_is_reported_with_its_opener(
     async with site.expect_popup(timeout=10) as expected:
         outcome = await site.click(await site.find(css=css), **how)
     opened = expected.value
-    assert outcome.popup == cdpengine.PopupOpened(opened.target_id, url)
+    assert outcome.popup == cdpengine.actions.PopupOpened(opened.target_id, url)
     assert outcome.navigation is None
     assert opened.opener is site
     assert site.popups == [opened]

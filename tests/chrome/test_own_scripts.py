@@ -109,7 +109,7 @@ async def test_all_scripts_except_user_scripts_are_marked(
     await page.click((await page.find_all("button", frame=frame))[0])
     await page.evaluate(f"{USERS} void (gone.style.cssText = 'position: relative; z-index: -1')")
     gone = await node("#gone")
-    await refused(cdpengine.CoveredError, lambda timeout: page.click(gone, timeout=timeout))
+    await refused(cdpengine.errors.CoveredError, lambda timeout: page.click(gone, timeout=timeout))
     async with page.elements.highlight(await node("#to")):
         await page.elements.bounding_box(await node("#to"))
     await page.find(text="Head")
@@ -119,7 +119,7 @@ async def test_all_scripts_except_user_scripts_are_marked(
     await page.settled(quiet=0.01)
     ref = (await page.snapshot()).find(role="heading")
     await page.evaluate(f"{USERS} void document.querySelector('h1').remove()")
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await page.click(ref, timeout=5)
     await page.elements.outer_html(await node("#to"))
     await page.screenshot(full_page=True)
@@ -146,7 +146,7 @@ async def test_arguments_and_results_are_not_marked_as_own(page: cdpengine.Page,
     async with page.scripts.expose("answer", answer), page.scripts.expose("fail", fail):
         ear.others.clear()
         assert await page.evaluate("answer({text: 'c4nary' + '-asked'})") == "c4nary-asked and c4nary-answer"
-        with pytest.raises(cdpengine.EvaluationFailedError, match="c4nary-reason"):
+        with pytest.raises(cdpengine.errors.EvaluationFailedError, match="c4nary-reason"):
             await page.evaluate("fail('')")
     await page.evaluate("(field, text) => field.value = text", "c4nary-given", target=field)
     await page.evaluate("(text) => document.title = text", "c4nary-title")

@@ -67,13 +67,13 @@ async def test_conditions_apply_in_frames_and_workers_and_end(page: cdpengine.Pa
         setTimeout(() => resolve("cut off"), 300);
     })"""
     usual = await page.evaluate("navigator.connection.rtt")
-    async with page.network.conditions(cdpengine.NetworkConditions(latency=0.05)):
+    async with page.network.conditions(cdpengine.network.NetworkConditions(latency=0.05)):
         async with page.network.offline():
             for frame in page.frames:
                 assert await page.evaluate(ASK, "/echo/a", frame=frame) == REFUSED
                 assert await page.evaluate("navigator.onLine", frame=frame) is False
             assert await page.evaluate(ask_worker, "/echo/w") == "cut off"
-            with pytest.raises(cdpengine.NavigationFailedError, match="INTERNET_DISCONNECTED"):
+            with pytest.raises(cdpengine.errors.NavigationFailedError, match="INTERNET_DISCONNECTED"):
                 await page.goto(f"{site.url}page")
         await page.goto(site.url)
         assert await page.evaluate("navigator.onLine") is True
@@ -171,7 +171,7 @@ async def test_awaited_setting_lasts_until_reset(
     await page.reload()
     assert await page.evaluate("[own, typeof tell]") == ["undefined", "undefined"]
     assert page.session._domains.keys() <= {"Page"}
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await page.network.extra_headers({"a b": "c"})
     with trio.move_on_after(0):
         await page.route("*", made)

@@ -10,8 +10,8 @@ import trio
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine import InvalidArgumentError
 from cdpengine._protocol.streams import Event
+from cdpengine.errors import InvalidArgumentError
 
 
 async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
@@ -22,7 +22,7 @@ async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, pag
     await other.close()
     assert other.closed
     assert browser.page(other.target_id) is None
-    with pytest.raises(cdpengine.SessionGoneError, match="closed"):
+    with pytest.raises(cdpengine.errors.SessionGoneError, match="closed"):
         await other.snapshot()
     await other.close()  # closing twice is no error
 
@@ -30,7 +30,7 @@ async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, pag
 @pytest.mark.slow
 async def test_page_that_fails_to_open_is_closed(browser: cdpengine.Browser) -> None:
     before = len(browser.pages)
-    with pytest.raises(cdpengine.NavigationFailedError):
+    with pytest.raises(cdpengine.errors.NavigationFailedError):
         await browser.new_page("http://127.0.0.1:9/")
     with trio.fail_after(20):
         while len(browser.pages) > before:
@@ -83,7 +83,7 @@ async def test_a_popup_is_set_up_before_its_script_runs(
     popup = await browser.wait_for_page(opener=page, timeout=20)
     assert popup.opener is page
     # Its script never ends. The successful termination shows that the evaluation session existed before it.
-    with pytest.raises(cdpengine.EvaluationTimeoutError):
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
         while True:  # until the popup has left its first, empty document
             await popup.evaluate("1", timeout=0.3)
     assert await popup.evaluate("document.title", timeout=20) == ""
@@ -96,7 +96,7 @@ async def test_waiting_for_a_page(browser: cdpengine.Browser, page: cdpengine.Pa
     await page.goto("data:text/html,<title>findme</title>")
     assert await browser.wait_for_page(url="data:*findme*") is page
     assert await browser.wait_for_page(url=re.compile("findme")) is page
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await browser.wait_for_page(url="*nowhere*", timeout=0.1)
 
 
@@ -150,10 +150,10 @@ async def test_snapshot_options_and_old_refs(page: cdpengine.Page) -> None:
     with pytest.raises(InvalidArgumentError):
         await page.snapshot(max_depth=-1)
     await page.evaluate("document.querySelector('button').remove()")
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await page.click(button, timeout=20)
     await page.goto("data:text/html,<button>Buy</button>")
-    with pytest.raises(cdpengine.StaleRefError, match="replaced"):
+    with pytest.raises(cdpengine.errors.StaleRefError, match="replaced"):
         await page.click(button, timeout=20)
     new = (await page.snapshot()).find(role="button", name="Buy")
     assert new.id != button.id, "numbers are not used again"
@@ -165,7 +165,7 @@ async def test_a_wrong_ref_is_named(page: cdpengine.Page, target: str) -> None:
     await page.set_content("<button onclick='n = (self.n || 0) + 1'>Go</button>")
     await page.snapshot()
     for action in (page.click, page.hover, page.focus, page.scroll_into_view):
-        with pytest.raises((cdpengine.NodeNotFoundError, InvalidArgumentError)):
+        with pytest.raises((cdpengine.errors.NodeNotFoundError, InvalidArgumentError)):
             await action(target, timeout=20)
     assert await page.evaluate("typeof n") == "undefined", "nothing was clicked"
 
@@ -175,7 +175,7 @@ async def test_a_ref_of_another_page_is_refused(browser: cdpengine.Browser, page
     theirs = (await other.snapshot()).find(role="button")
     await page.goto("data:text/html,<button>Mine</button>")
     await page.snapshot()
-    with pytest.raises(cdpengine.NodeError):
+    with pytest.raises(cdpengine.errors.NodeError):
         await page.click(theirs, timeout=20)
     await other.close()
 
@@ -222,7 +222,7 @@ async def test_pycdp_commands_and_events(page: cdpengine.Page) -> None:
 
 async def test_undecodable_event_is_delivered_raw(page: cdpengine.Page) -> None:
     await page.set_content("<a href='#x'>link</a>")
-    with pytest.raises(cdpengine.UndecodableReplyError) as caught:
+    with pytest.raises(cdpengine.errors.UndecodableReplyError) as caught:
         await page.session.execute(cdp.accessibility.get_full_ax_tree())
     assert len(caught.value.result()["nodes"]) > 2
     assert (await page.session.call("Runtime.evaluate", expression="1"))["result"]["value"] == 1
@@ -238,7 +238,7 @@ async def test_traffic_of_a_page_load(page: cdpengine.Page, httpserver: HTTPServ
 
 
 async def test_refusal_has_chromes_message(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.RemoteError) as caught:
+    with pytest.raises(cdpengine.errors.RemoteError) as caught:
         await page.session.call("Page.noSuchCommand")
     assert caught.value.code == -32601
     assert caught.value.method == "Page.noSuchCommand"

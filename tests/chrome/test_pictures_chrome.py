@@ -100,9 +100,9 @@ async def test_a_picture_made_smaller_shows_the_same(tall: cdpengine.Page) -> No
 
 
 async def test_formats_that_cannot_hold_the_size_are_refused(tall: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.PictureTooLargeError, match="24000 pixels is too large for webp"):
+    with pytest.raises(cdpengine.errors.PictureTooLargeError, match="24000 pixels is too large for webp"):
         await tall.screenshot(full_page=True, format="webp")
-    with pytest.raises(cdpengine.PictureTooLargeError, match="jpeg"):
+    with pytest.raises(cdpengine.errors.PictureTooLargeError, match="jpeg"):
         await tall.screenshot(full_page=True, format="jpeg", scale=3)
 
 
@@ -152,7 +152,7 @@ async def test_parts_of_a_page(tall: cdpengine.Page, tmp_path: Path) -> None:
     ids=str,
 )
 async def test_conflicting_options_are_refused(page: cdpengine.Page, options: dict[str, Any]) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await page.screenshot(**options)
 
 
@@ -169,9 +169,9 @@ async def test_a_page_behind_another_and_a_page_that_hangs(
     with trio.fail_after(20):
         while await page.measure.unresponsive_for() == 0:  # until the script runs
             pass
-    with pytest.raises(cdpengine.PageUnresponsiveError):
+    with pytest.raises(cdpengine.errors.PageUnresponsiveError):
         await page.screenshot(full_page=True, timeout=0.7)
-    with pytest.raises(cdpengine.PageUnresponsiveError):
+    with pytest.raises(cdpengine.errors.PageUnresponsiveError):
         await page.pdf(timeout=0.7)
     await page.recover()
     assert near(opened(await page.screenshot()).getpixel((5, 5)), (255, 0, 0))
@@ -232,11 +232,11 @@ async def test_pdf_has_the_requested_size(page: cdpengine.Page, tmp_path: Path) 
     )
     assert path.read_bytes().startswith(b"%PDF")
     assert b"/Outlines" in path.read_bytes()
-    with pytest.raises(cdpengine.InvalidArgumentError, match="pages that the document has"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="pages that the document has"):
         await page.pdf(pages="90")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="pages that the document has"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="pages that the document has"):
         await page.pictures.save_pdf(tmp_path / "b.pdf", pages="90")
-    with pytest.raises(cdpengine.MeasurementFailedError):
+    with pytest.raises(cdpengine.errors.MeasurementFailedError):
         await page.pictures.save_pdf(tmp_path / "none" / "b.pdf")
     assert list(tmp_path.iterdir()) == [path]
 

@@ -130,7 +130,7 @@ async def test_higher_priority_leases_come_first(pool: BrowserPool) -> None:
             nursery.start_soon(wait, priority)
         while pool.statistics().waiting < 5:
             await trio.lowlevel.checkpoint()
-        with pytest.raises(cdpengine.DeadlineExceededError, match="lease a page"):
+        with pytest.raises(cdpengine.errors.DeadlineExceededError, match="lease a page"):
             async with pool.page(timeout=0.05):
                 pytest.fail("got a page beyond the limit")
         assert pool.statistics().waiting == 5
@@ -146,10 +146,10 @@ async def test_options_of_a_context(pool: BrowserPool) -> None:
         assert await page.evaluate(shown) == ["de-DE", "Asia/Tokyo"]
     async with pool.page(context="one", locale="de-DE"):
         pass
-    with pytest.raises(cdpengine.InvalidArgumentError, match="options of the context 'one'"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="options of the context 'one'"):
         async with pool.page(context="one"):
             pytest.fail("a context changed its locale")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="emulate"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="emulate"):
         async with pool.page(context="two", colour="red"):  # type: ignore[call-arg]
             pytest.fail("accepted an unknown option")
     async with pool.page(context="two"):
@@ -177,7 +177,7 @@ async def test_each_item_has_one_result(pool: BrowserPool, ordered: bool) -> Non
     assert not ordered or list(results) == list(range(COUNT))
     for number, result in results.items():
         assert result.item == number
-        expected = {1: LookupError, 3: cdpengine.EvaluationFailedError}
+        expected = {1: LookupError, 3: cdpengine.errors.EvaluationFailedError}
         if number % 5 in expected:
             assert isinstance(result.error, expected[number % 5]), result
             assert not result.ok
@@ -197,7 +197,7 @@ async def test_hung_job_ends_at_its_timeout(pool: BrowserPool) -> None:
         await page.evaluate("while (true) {}", timeout=60)
 
     result = await pool.run(hang, 0, timeout=0.3)
-    assert isinstance(result.error, cdpengine.DeadlineExceededError)
+    assert isinstance(result.error, cdpengine.errors.DeadlineExceededError)
     assert not any(browser.leases for browser in pool.statistics().browsers)
 
 
@@ -312,13 +312,13 @@ async def test_jobs_in_one_named_context(pool: BrowserPool, site: HTTPServer) ->
 
 async def test_killed_browser_ends_its_leases_with_named_error(pool: BrowserPool) -> None:
     async with pool.page() as other:
-        with pytest.raises(cdpengine.LeaseEndedError, match=r"browser \d\.1 ended: ") as caught:
+        with pytest.raises(cdpengine.errors.LeaseEndedError, match=r"browser \d\.1 ended: ") as caught:
             async with pool.page() as page:
                 assert page.browser is not other.browser
                 await kill_browser(page)
                 await trio.sleep(20)  # the block is cancelled, whatever it waits for
         assert await other.evaluate("1 + 1") == 2  # the other lease continues
-    with pytest.raises(cdpengine.LeaseEndedError):
+    with pytest.raises(cdpengine.errors.LeaseEndedError):
         async with pool.page() as page:
             await kill_browser(page)
             await page.evaluate("new Promise(() => {})", timeout=20)
@@ -348,13 +348,13 @@ async def test_jobs_go_on_when_browsers_are_killed(pool: BrowserPool) -> None:
     lost = [result for result in results.values() if len(result.attempts) > 1]
     assert len(lost) >= 2  # two of them may have been in one browser
     assert all(
-        isinstance(each.error, cdpengine.LeaseEndedError) for one in lost for each in one.attempts[:-1]
+        isinstance(each.error, cdpengine.errors.LeaseEndedError) for one in lost for each in one.attempts[:-1]
     )
     # Not declared repeatable: no job runs twice.
     killed = 2
     results = {result.index: result async for result in pool.map(work, range(3, 12))}
     assert len(results) == 9
-    assert any(isinstance(result.error, cdpengine.LeaseEndedError) for result in results.values())
+    assert any(isinstance(result.error, cdpengine.errors.LeaseEndedError) for result in results.values())
     assert all(len(result.attempts) == 1 for result in results.values())
 
 
@@ -373,20 +373,20 @@ async def test_draining_pool_finishes_its_jobs(pool: BrowserPool) -> None:
 
         async def take() -> None:
             nonlocal values
-            with pytest.raises(cdpengine.PoolClosedError, match="go on with the items"):
+            with pytest.raises(cdpengine.errors.PoolClosedError, match="go on with the items"):
                 async for result in pool.map(work, itertools.count()):
                     values += [result.unwrap()]
 
         nursery.start_soon(take)
         await begun.wait()
-        with pytest.raises(cdpengine.DeadlineExceededError):
+        with pytest.raises(cdpengine.errors.DeadlineExceededError):
             await pool.drain(timeout=0.001)
         await pool.drain(timeout=30)
     assert sorted(values) == list(range(len(values)))
-    with pytest.raises(cdpengine.PoolClosedError, match="drains"):
+    with pytest.raises(cdpengine.errors.PoolClosedError, match="drains"):
         async with pool.page():
             pytest.fail("got a page of a draining pool")
-    with pytest.raises(cdpengine.PoolClosedError, match="drains"):
+    with pytest.raises(cdpengine.errors.PoolClosedError, match="drains"):
         pool.map(work, [1])
 
 
@@ -397,7 +397,7 @@ async def test_stopping_pool_ends_all_with_named_error(pool: BrowserPool) -> Non
         try:
             async with pool.page():
                 await trio.sleep_forever()
-        except cdpengine.EngineError as error:
+        except cdpengine.errors.EngineError as error:
             errors.append(error)
 
     async with trio.open_nursery() as nursery:
@@ -421,7 +421,7 @@ async def test_end_of_block_ends_jobs_of_other_tasks(
             async with pool.page() as page:
                 task_status.started()
                 await page.evaluate("new Promise(() => {})", timeout=60)
-        except cdpengine.EngineError as error:
+        except cdpengine.errors.EngineError as error:
             errors.append(error)
 
     async with trio.open_nursery() as nursery, BrowserPool(members, pages=1) as pool:
@@ -429,10 +429,10 @@ async def test_end_of_block_ends_jobs_of_other_tasks(
     assert [str(error) for error in errors] == [
         "the lease of a page of browser 1.1 ended: the pool has ended. Lease another one to continue"
     ] or "browser 2.1" in str(errors[0])
-    with pytest.raises(cdpengine.PoolClosedError, match="has ended"):
+    with pytest.raises(cdpengine.errors.PoolClosedError, match="has ended"):
         async with pool.page():
             pytest.fail("used a closed pool")
-    with pytest.raises(cdpengine.PoolClosedError, match="make another"):
+    with pytest.raises(cdpengine.errors.PoolClosedError, match="make another"):
         async with pool:
             pytest.fail("used a closed pool")
 

@@ -74,7 +74,7 @@ async def test_hosts_are_limited_and_robots_obeyed(httpserver: HTTPServer, visit
             assert await page.title() == "/page"
     assert [result.index for result in results if not result.ok] == [3]
     [refused] = [result for result in results if not result.ok]
-    assert isinstance(refused.error, cdpengine.DisallowedByRobotsError)
+    assert isinstance(refused.error, cdpengine.errors.DisallowedByRobotsError)
     assert len(refused.attempts) == 1
     ours = visits.begun[HERE]
     assert len(ours) == 4
@@ -98,7 +98,7 @@ async def test_lease_that_waits_for_its_host_can_be_cancelled(httpserver: HTTPSe
     url = httpserver.url_for("/page")
     async with BrowserPool(pages=2, manners=Manners(at_once=1, delay=0, foreign_only=False)) as pool:
         async with pool.page(url):
-            with pytest.raises(cdpengine.DeadlineExceededError, match="lease a page"):
+            with pytest.raises(cdpengine.errors.DeadlineExceededError, match="lease a page"):
                 async with pool.page(url, timeout=0.2):
                     pytest.fail("got a second page of a busy host")
             async with pool.page() as page:  # no host, no limits

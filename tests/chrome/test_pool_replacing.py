@@ -31,7 +31,7 @@ async def test_unresponsive_browser_is_replaced() -> None:
         await wait_until_ready(pool, 2)
         async with pool.page() as other:
             with (
-                pytest.raises(cdpengine.LeaseEndedError, match="it did not answer for"),
+                pytest.raises(cdpengine.errors.LeaseEndedError, match="it did not answer for"),
                 trio.fail_after(60),
             ):
                 async with pool.page() as page:
@@ -65,7 +65,7 @@ async def test_lease_of_retiring_browser_can_finish(httpserver: HTTPServer) -> N
     async with BrowserPool(pages=2, limits=limits) as pool:
         async with pool.page(httpserver.url_for("/"), context="anna") as page:
             await page.evaluate("document.cookie = 'name=anna; max-age=600'")
-        ended = pytest.raises(cdpengine.LeaseEndedError, match="it had served its share of 2 leases")
+        ended = pytest.raises(cdpengine.errors.LeaseEndedError, match="it had served its share of 2 leases")
         with trio.fail_after(60), ended:
             async with pool.page() as page:
                 assert await page.evaluate("1 + 1") == 2
@@ -86,7 +86,7 @@ async def test_named_context_passes_on_its_state(httpserver: HTTPServer) -> None
                     f"document.cookie = 'n={number + 1}; max-age=60'; localStorage.n = {number + 1}"
                 )
         assert pool.statistics().replaced == {"share": 2}
-        with pytest.raises(cdpengine.LeaseEndedError):
+        with pytest.raises(cdpengine.errors.LeaseEndedError):
             async with pool.page(httpserver.url_for("/"), context="anna") as page:
                 await kill_browser(page)
                 await trio.sleep_forever()
@@ -100,7 +100,7 @@ async def test_browser_above_its_memory_limit_is_replaced() -> None:
     limits = BrowserLimits(memory=700 << 20, retire_within=0.2)
     async with BrowserPool(pages=2, limits=limits) as pool:
         await wait_until(lambda: pool.statistics().browsers[0].memory > 50 << 20)
-        with pytest.raises(cdpengine.LeaseEndedError, match=r"its processes took \d+ MB of 700 MB"):
+        with pytest.raises(cdpengine.errors.LeaseEndedError, match=r"its processes took \d+ MB of 700 MB"):
             async with pool.page() as page:
                 await page.evaluate(
                     "void (globalThis.held = Array.from({length: 90}, () => new Uint8Array(1 << 23).fill(7)))",
@@ -157,13 +157,13 @@ async def test_pool_whose_browsers_do_not_start(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\nexit 7\n")
     program.chmod(0o755)
     failing = LaunchedBrowsers(2, options={"executable": program})
-    with pytest.raises(cdpengine.LaunchFailedError, match="exit code 7"):
+    with pytest.raises(cdpengine.errors.LaunchFailedError, match="exit code 7"):
         async with BrowserPool(failing):
             pytest.fail("the pool opened")
-    with pytest.raises(cdpengine.BrowserNotFoundError):
+    with pytest.raises(cdpengine.errors.BrowserNotFoundError):
         async with BrowserPool(launch={"executable": tmp_path / "nothing"}):
             pytest.fail("the pool opened")
-    with pytest.raises(cdpengine.ConnectFailedError):
+    with pytest.raises(cdpengine.errors.ConnectFailedError):
         async with BrowserPool(RemoteBrowsers("http://127.0.0.1:1")):
             pytest.fail("the pool opened")
     async with BrowserPool([failing, LaunchedBrowsers()], pages=1) as pool:  # one of three starts
@@ -183,16 +183,16 @@ async def test_waiting_lease_raises_when_no_browser_is_left() -> None:
                 try:
                     async with pool.page(timeout=300):
                         pytest.fail("got a page without a browser")
-                except cdpengine.PoolUnavailableError as error:
+                except cdpengine.errors.PoolUnavailableError as error:
                     errors.append(error)
 
             async def results() -> None:
-                with pytest.raises(cdpengine.PoolUnavailableError):
+                with pytest.raises(cdpengine.errors.PoolUnavailableError):
                     async for result in pool.map(add, range(10**9)):
-                        assert isinstance(result.error, cdpengine.PoolUnavailableError)
+                        assert isinstance(result.error, cdpengine.errors.PoolUnavailableError)
 
             with trio.fail_after(100):
-                with pytest.raises(cdpengine.LeaseEndedError):
+                with pytest.raises(cdpengine.errors.LeaseEndedError):
                     async with pool.page() as page:
                         await kill_browser(page)
                         await trio.sleep_forever()
@@ -202,7 +202,7 @@ async def test_waiting_lease_raises_when_no_browser_is_left() -> None:
                     nursery.start_soon(results)
             assert len(errors) == 2
             assert "browser 1 (http://127.0.0.1:1): could not connect" in str(errors[0])
-            with pytest.raises(cdpengine.PoolUnavailableError), trio.fail_after(slack(0.5)):
+            with pytest.raises(cdpengine.errors.PoolUnavailableError), trio.fail_after(slack(0.5)):
                 async with pool.page():
                     pytest.fail("got a page without a browser")
             object.__setattr__(here, "endpoint", f"ws://127.0.0.1:{service.port}?token={TOKEN}")
@@ -224,7 +224,7 @@ async def test_waiting_lease_raises_when_no_browser_is_left() -> None:
     ],
 )
 def test_invalid_pools_are_refused(arguments: dict[str, object], what: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match=f"^{what}: "):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match=f"^{what}: "):
         BrowserPool(**arguments)  # type: ignore[arg-type]
 
 
@@ -245,19 +245,19 @@ def test_invalid_pools_are_refused(arguments: dict[str, object], what: str) -> N
     ],
 )
 def test_members_and_limits_are_checked(kind: type, arguments: dict[str, object], what: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match=f"^{what}: "):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match=f"^{what}: "):
         kind(**arguments)
 
 
 async def test_items_and_options_of_jobs_are_checked() -> None:
     async with BrowserPool() as pool:
         for items in ("https://a.example/", b"1", 5):
-            with pytest.raises(cdpengine.InvalidArgumentError, match="^items: "):
+            with pytest.raises(cdpengine.errors.InvalidArgumentError, match="^items: "):
                 pool.map(add, items)  # type: ignore[arg-type]
         for options in ({"retries": -1}, {"retries": True}, {"timeout": -1}, {"tries": 2}):
-            with pytest.raises(cdpengine.InvalidArgumentError):
+            with pytest.raises(cdpengine.errors.InvalidArgumentError):
                 pool.map(add, [1], **options)
-        with pytest.raises(cdpengine.InvalidArgumentError, match="^ahead: "):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="^ahead: "):
             pool.map(add, [1], ahead=0)
 
 

@@ -137,9 +137,9 @@ async def test_each_job_has_one_outcome(seed: int, temporary: Path, httpserver: 
     errors = {result.index: result.error for result in outcomes if result.error is not None}
     assert len(cancelled) > CANCELLED // 3
     for index, error in errors.items():
-        assert (index in cancelled) == isinstance(error, cdpengine.JobCancelledError), error
+        assert (index in cancelled) == isinstance(error, cdpengine.errors.JobCancelledError), error
         assert index in cancelled or (
-            index in to_hang and isinstance(error, cdpengine.DeadlineExceededError)
+            index in to_hang and isinstance(error, cdpengine.errors.DeadlineExceededError)
         ), error
     assert cancelled <= set(errors)
     assert set(errors) == cancelled | to_hang
@@ -158,5 +158,8 @@ async def test_each_job_has_one_outcome(seed: int, temporary: Path, httpserver: 
 def is_loss(error: Exception) -> bool:
     """Return whether to retry a job: its browser was lost."""
     return isinstance(
-        error, cdpengine.LeaseEndedError | cdpengine.ConnectionLostError | cdpengine.SessionGoneError
+        error,
+        cdpengine.errors.LeaseEndedError
+        | cdpengine.errors.ConnectionLostError
+        | cdpengine.errors.SessionGoneError,
     )

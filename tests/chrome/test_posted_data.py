@@ -107,7 +107,7 @@ async def test_route_has_whole_bodies_or_the_reason(page: cdpengine.Page, upload
     assert {name for name in names if not seen[name].has_post_data} == {*WITHOUT, "no text"}
     for name in set(names) - missing:
         assert (seen[name].post_data or b"") == received[name], name
-    with pytest.raises(cdpengine.BodyUndecodableError, match="files on disk"):
+    with pytest.raises(cdpengine.errors.BodyUndecodableError, match="files on disk"):
         seen["XHR, file on disk"].json()
 
     async with page.route("*/up/*", send_again):

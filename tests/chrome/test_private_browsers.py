@@ -22,7 +22,7 @@ async def use(browser: cdpengine.Browser) -> None:
         await page.set_content(f"<title>{number}</title><button onclick='done = 1'>Go</button>")
         await page.click((await page.snapshot()).find(role="button", name="Go"))
         assert await page.evaluate("[document.title, done]", timeout=10) == [str(number), 1]
-    with pytest.raises(cdpengine.EvaluationTimeoutError):
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
         await pages[0].evaluate("while (true) {}", timeout=0.5)
     assert await pages[0].evaluate("1 + 1", timeout=10) == 2
 
@@ -41,7 +41,7 @@ async def test_a_browser_for_each_connection(address: str, started: int) -> None
             assert browsers.started == started
             with trio.fail_after(20):
                 await browsers.wait_for(running=1)  # the other one is returned
-        with pytest.raises(cdpengine.ConnectFailedError, match=r"401 \(Unauthorized\)") as caught:
+        with pytest.raises(cdpengine.errors.ConnectFailedError, match=r"401 \(Unauthorized\)") as caught:
             async with cdpengine.connect(endpoint.replace(TOKEN, "abracadabra")):
                 pytest.fail("connected without a valid token")
         assert "abracadabra" not in str(caught.value)
@@ -70,7 +70,7 @@ async def test_browserless(browserless: int, address: str) -> None:
     async with cdpengine.connect(endpoint, timeout=60) as browser:
         await use(browser)
     for wrong, told in ((endpoint.replace(TOKEN, "abracadabra"), "401"), (endpoint.partition("?")[0], "401")):
-        with pytest.raises(cdpengine.ConnectFailedError, match=rf"{told} \(Unauthorized\)") as caught:
+        with pytest.raises(cdpengine.errors.ConnectFailedError, match=rf"{told} \(Unauthorized\)") as caught:
             async with cdpengine.connect(wrong, timeout=60):
                 pytest.fail("connected without a valid token")
         assert "abracadabra" not in str(caught.value)

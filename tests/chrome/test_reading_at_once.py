@@ -102,7 +102,7 @@ async def read_both(
         ask, is_right = readings[name]
         try:
             seen = await ask()
-        except cdpengine.EngineError as error:
+        except cdpengine.errors.EngineError as error:
             wrong.append(f"{pair}: {name}: {type(error).__name__}: {error}")
         else:
             if not is_right(seen):

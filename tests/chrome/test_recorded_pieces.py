@@ -121,7 +121,7 @@ async def test_no_password_is_in_a_recorded_stream(
     secrets: list[str] = []
     async with tcp_server(streams.serve) as port, trio.open_nursery() as nursery:
         server = await nursery.start(serve_websocket, streams.serve_messages, "127.0.0.1", 0, None)
-        bodies = cdpengine.ActivityOptions(bodies=cdpengine.KeepBodies())
+        bodies = cdpengine.ActivityOptions(bodies=cdpengine.network.KeepBodies())
         async with cdpengine.launch(transport=transport) as browser, debug.record(browser, path):
             page = await browser.new_page(f"http://127.0.0.1:{port}/", activity=bodies)
             field = await page.find(css="#p")

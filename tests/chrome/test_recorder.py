@@ -132,9 +132,9 @@ async def test_actions_are_spans_and_sessions_have_targets(page: cdpengine.Page,
 async def test_failed_action_is_recorded_with_its_error(page: cdpengine.Page, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     async with debug.record(page.browser, path):
-        with pytest.raises(cdpengine.EvaluationFailedError):
+        with pytest.raises(cdpengine.errors.EvaluationFailedError):
             await page.evaluate("null.x")
-        with pytest.raises(cdpengine.DeadlineExceededError):
+        with pytest.raises(cdpengine.errors.DeadlineExceededError):
             await page.evaluate("new Promise(() => {})", timeout=0.2)
         assert await page.evaluate("1") == 1
     ends = [line for line in read(path) if line.k == "span-end"]
@@ -159,7 +159,7 @@ async def test_messages_beyond_the_queue_are_counted_and_reported(
 async def test_a_full_disk_is_reported_at_the_end(page: cdpengine.Page) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
-    with pytest.raises(cdpengine.RecordingFailedError, match="no space is left on the disk"):
+    with pytest.raises(cdpengine.errors.RecordingFailedError, match="no space is left on the disk"):
         async with debug.record(page.browser, "/dev/full"):
             for _ in range(2000):
                 await page.session.call("Runtime.evaluate", expression="1")
@@ -167,7 +167,7 @@ async def test_a_full_disk_is_reported_at_the_end(page: cdpengine.Page) -> None:
 
 
 async def test_unwritable_file_is_refused_before_recording(page: cdpengine.Page, tmp_path: Path) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="recording"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="recording"):
         async with debug.record(page.browser, tmp_path / "no" / "folder"):
             pass
 

@@ -99,7 +99,7 @@ async def test_action_on_stuck_page_reports_it(site: cdpengine.Page, action: str
     }
     with (
         trio.fail_after(0.6 + slack(LATE)),
-        pytest.raises(cdpengine.PageUnresponsiveError, match="recover") as caught,
+        pytest.raises(cdpengine.errors.PageUnresponsiveError, match="recover") as caught,
     ):
         await calls[action]()  # type: ignore[no-untyped-call]
     assert caught.value.unresponsive_for >= 0.5
@@ -111,9 +111,9 @@ async def test_action_on_stuck_page_reports_it(site: cdpengine.Page, action: str
 async def test_responsive_page_is_not_reported_as_unresponsive(
     site: cdpengine.Page, silent_port: int
 ) -> None:
-    with pytest.raises(cdpengine.DeadlineExceededError) as caught:
+    with pytest.raises(cdpengine.errors.DeadlineExceededError) as caught:
         await site.goto(f"http://127.0.0.1:{silent_port}/", timeout=0.3)
-    assert type(caught.value) is cdpengine.DeadlineExceededError
+    assert type(caught.value) is cdpengine.errors.DeadlineExceededError
 
 
 async def test_a_synchronous_request_needs_a_reload(site: cdpengine.Page, silent_port: int) -> None:
@@ -129,7 +129,7 @@ async def test_a_synchronous_request_needs_a_reload(site: cdpengine.Page, silent
 
 async def test_next_action_waits_for_running_reload(site: cdpengine.Page, silent_port: int) -> None:
     await hang(site, synchronous_request(silent_port))
-    with contextlib.suppress(cdpengine.DeadlineExceededError):
+    with contextlib.suppress(cdpengine.errors.DeadlineExceededError):
         await site.recover(allow="reload", timeout=0.11)
     await works(site)
 
@@ -181,7 +181,7 @@ async def test_navigating_page_does_not_count_as_hung(
             browser.instruments.attached(
                 lambda t: sent.append(str(t.message)) if t.direction == "sent" else None
             ),
-            pytest.raises(cdpengine.DeadlineExceededError),
+            pytest.raises(cdpengine.errors.DeadlineExceededError),
         ):
             await page.goto(f"http://127.0.0.1:{silent_port}/", timeout=3)
         assert not any("terminateExecution" in message for message in sent)
@@ -195,7 +195,7 @@ async def test_action_during_navigation_reports_the_wait(site: cdpengine.Page, s
         with trio.fail_after(10):
             while not site._core.target.navigation.under_way:
                 await trio.testing.wait_all_tasks_blocked(0.01)
-        with pytest.raises(cdpengine.PageUnresponsiveError, match="waits for another document"):
+        with pytest.raises(cdpengine.errors.PageUnresponsiveError, match="waits for another document"):
             await site.title(timeout=0.6)
         report = await site.recover(allow="reload")
         assert report.responsive, report
@@ -205,7 +205,7 @@ async def test_action_during_navigation_reports_the_wait(site: cdpengine.Page, s
 
 
 async def navigate(page: cdpengine.Page, url: str) -> None:
-    with contextlib.suppress(cdpengine.EngineError):
+    with contextlib.suppress(cdpengine.errors.EngineError):
         await page.goto(url, timeout=60)
 
 
@@ -234,7 +234,7 @@ async def test_pages_that_crashed_together_are_named(
     assert report.did("reload"), report
     assert report.responsive
     assert site.session.describe() in report.steps[-1].detail
-    with pytest.raises(cdpengine.TargetCrashedError):
+    with pytest.raises(cdpengine.errors.TargetCrashedError):
         await site.title(timeout=20)
     await site.reload(timeout=10)
     await works(site)
@@ -269,7 +269,7 @@ async def test_a_frame_of_another_process_is_recovered_too(
 
 
 async def test_invalid_recover_is_refused(site: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="reload"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="reload"):
         await site.recover(allow="everything")  # type: ignore[arg-type]
 
 
@@ -285,7 +285,7 @@ async def test_watchdog_recovers_hung_page(shared_endpoint: str, httpserver: HTT
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "5", True])
 async def test_watchdog_requires_seconds(shared_endpoint: str, seconds: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="recover_after"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="recover_after"):
         async with cdpengine.connect(shared_endpoint, recover_after=seconds):  # type: ignore[arg-type]
             pass
 
@@ -301,10 +301,10 @@ async def test_find_searches_the_other_frames_when_one_has_crashed(
     await new_tab.goto(httpserver.url_for("/").replace("localhost", "127.0.0.1"))
     assert await new_tab.find(role="button", name="Inner")
     _, frame = new_tab.frames
-    with trio.move_on_after(5), suppress(cdpengine.EngineError):
+    with trio.move_on_after(5), suppress(cdpengine.errors.EngineError):
         await frame.session.call("Page.crash")
     assert frame.session.crashed
     assert len(await new_tab.find_all(role="button")) == 1
     assert await new_tab.find("button")
-    with pytest.raises(cdpengine.TargetCrashedError):
+    with pytest.raises(cdpengine.errors.TargetCrashedError):
         await new_tab.find("button", frame=frame)

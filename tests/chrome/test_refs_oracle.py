@@ -81,7 +81,7 @@ class Journey:
             case "back":
                 try:
                     await self.page.go_back()
-                except cdpengine.NavigationFailedError:
+                except cdpengine.errors.NavigationFailedError:
                     return  # the history has no such entry
                 if self.page.url == "about:blank":
                     await self.start()

@@ -146,7 +146,7 @@ async def test_a_countdown_can_be_pressed_and_a_price_cannot(page: cdpengine.Pag
     )
     for name in ("Pay (3:41)", "Resend in 30 s"):
         await page.click(snapshot.find(name=name), refuse_renamed=True)
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await page.click(snapshot.find(name="Pay 900 EUR"), refuse_renamed=True)
     assert await page.evaluate("did") == ["Pay (3:29)", "Resend in 9 s"]
     # A selector names the element whatever its name becomes.
@@ -220,7 +220,7 @@ async def test_names_seen_by_a_replay_do_not_count_as_returned(
     await page.evaluate("other.remove()")
     failed = await execute(page, entry)
     assert failed.diff is not None, "the report needed a look at it"
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await page.click(ref.id, refuse_renamed=True)
     assert await page.evaluate("did") == ["other"]
 
@@ -251,7 +251,7 @@ async def test_names_returned_to_another_task_count_during_engine_looks(page: cd
         (await page.snapshot(root=mail)).find(name="Delete mail 52")
         seen.set()
     assert (await page.click(mail, refuse_renamed=True)).renamed is None
-    with pytest.raises(cdpengine.StaleRefError, match="Archive mail 52"):
+    with pytest.raises(cdpengine.errors.StaleRefError, match="Archive mail 52"):
         await page.click(other, refuse_renamed=True)
     assert await page.evaluate("did") == ["Archive mail 52", "Delete mail 52"]
 

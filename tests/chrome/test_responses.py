@@ -89,17 +89,17 @@ async def test_waiting_for_a_response(page: cdpengine.Page, here: str) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(page.evaluate, f"setTimeout(() => {fetching('/data', '/wrong')}, 50), 0")
         response = await page.activity.wait_for_response(url=lambda url: url.endswith("/wrong"))
-    with pytest.raises(cdpengine.BodyUndecodableError, match="JSON"):
+    with pytest.raises(cdpengine.errors.BodyUndecodableError, match="JSON"):
         await response.json()
     await page.evaluate(f"setTimeout(() => {fetching('/pixel')}, 50), 0")
     with pytest.raises(
-        cdpengine.DeadlineExceededError, match=r"wait for a response from \*/never[\s\S]*/pixel"
+        cdpengine.errors.DeadlineExceededError, match=r"wait for a response from \*/never[\s\S]*/pixel"
     ):
         await page.activity.wait_for_response("*/never", timeout=1.5)
     for wrong in ({"url": 5}, {"url": ""}, {"where": 1}):
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             await page.activity.wait_for_response(**wrong)
-    with pytest.raises(cdpengine.DeadlineExceededError, match="no response came"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="no response came"):
         async with page.expect_response(timeout=0.2):
             pass
     with pytest.raises(ZeroDivisionError):
@@ -122,12 +122,12 @@ async def test_bodies_are_unchanged(page: cdpengine.Page, here: str) -> None:
     assert zipped.request.body_size == 9000
     assert await pixel.body() == PIXEL
     await page.activity.stop()
-    with pytest.raises(cdpengine.BodyUnavailableError):
+    with pytest.raises(cdpengine.errors.BodyUnavailableError):
         await latin.body()
 
 
 async def test_kept_bodies_outlive_their_document_and_are_bounded(page: cdpengine.Page, here: str) -> None:
-    rules = cdpengine.KeepBodies(types=["Document", "fetch"], largest=200_000)
+    rules = cdpengine.network.KeepBodies(types=["Document", "fetch"], largest=200_000)
     await page.activity.start(console=0, errors=0, bodies=rules)
     await page.goto(f"{here}/other")
     await page.evaluate(fetching("/data", "/latin", "/slow", "/big", "/pixel"))
@@ -148,12 +148,16 @@ async def test_kept_bodies_outlive_their_document_and_are_bounded(page: cdpengin
     assert await got["latin"].text() == "café"
     assert got["slow"] is not None
     assert len(await got["slow"].body()) == 5 * 7000
-    with pytest.raises(cdpengine.BodyUnavailableError, match=f"{len(BIG)} bytes, more than largest=200000"):
+    with pytest.raises(
+        cdpengine.errors.BodyUnavailableError, match=f"{len(BIG)} bytes, more than largest=200000"
+    ):
         assert got["big"] is not None
         await got["big"].body()
 
     # All together: the oldest are removed.
-    await page.activity.start(console=0, errors=0, bodies=cdpengine.KeepBodies(total=20_000, url="*/zipped*"))
+    await page.activity.start(
+        console=0, errors=0, bodies=cdpengine.network.KeepBodies(total=20_000, url="*/zipped*")
+    )
     page.activity.clear()
     await page.goto(here)
     await page.evaluate(fetching(*(f"/zipped?{number}" for number in range(4)), "/data"))
@@ -165,7 +169,7 @@ async def test_kept_bodies_outlive_their_document_and_are_bounded(page: cdpengin
         while sum(request._kept is not None for request in zipped) != 2:
             await trio.lowlevel.checkpoint()
     assert [request._kept is not None for request in zipped] == [False, False, True, True]
-    with pytest.raises(cdpengine.BodyUnavailableError, match="made room"):
+    with pytest.raises(cdpengine.errors.BodyUnavailableError, match="made room"):
         assert zipped[0].response is not None
         await zipped[0].response.body()
 
@@ -196,7 +200,7 @@ async def test_large_bodies_in_pieces(page: cdpengine.Page, here: str, httpserve
     # A stream that has ended, and one whose reader is too slow for the buffer.
     async with expected.value.stream() as stream:
         assert sum([len(piece) async for piece in stream]) == len(BIG)
-    with pytest.raises(cdpengine.InvalidArgumentError, match="backlog"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="backlog"):
         async with expected.value.stream(backlog=1):
             pass
 
@@ -212,12 +216,12 @@ async def test_missing_body_raises_with_reason(page: cdpengine.Page, here: str) 
     await other.close()
     theirs = other.activity.requests[0].response  # the buffer keeps its contents
     assert theirs is not None
-    with pytest.raises(cdpengine.BodyUnavailableError, match="gone"):
+    with pytest.raises(cdpengine.errors.BodyUnavailableError, match="gone"):
         await theirs.body()
     # A body that never ends, and that no reader follows any more.
     await page.activity.stop()
     request._exchange.finished = None
-    with pytest.raises(cdpengine.BodyUnavailableError, match="nothing follows"):
+    with pytest.raises(cdpengine.errors.BodyUnavailableError, match="nothing follows"):
         await request.response.body()
 
 
@@ -225,7 +229,7 @@ async def test_archive_matches_its_schema_and_contains_no_secrets(
     page: cdpengine.Page, here: str, tmp_path: Path
 ) -> None:
     activity = page.activity
-    with pytest.raises(cdpengine.ActivityOffError):
+    with pytest.raises(cdpengine.errors.ActivityOffError):
         await activity.har()
     await activity.start(requests=20, console=0, errors=0)
     await page.goto(f"{here}/other?key=s3cr3t-query-value")
@@ -269,7 +273,7 @@ async def test_archive_matches_its_schema_and_contains_no_secrets(
     assert await activity.save_har(path) == path
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(breaches(json.loads(path.read_bytes()), SCHEMA)) == []
-    with pytest.raises(cdpengine.MeasurementFailedError, match="No such file"):
+    with pytest.raises(cdpengine.errors.MeasurementFailedError, match="No such file"):
         await activity.save_har(tmp_path / "not there" / "a.har")
     assert [each.name for each in tmp_path.iterdir()] == ["a.har"]
 

@@ -118,13 +118,13 @@ async def refused_by_chrome(route: Route) -> None:
 
 
 async def outlives_errors(route: Route) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await route.fulfill(status=42)
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await route.abort("Bored")  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await route.fulfill(path="/nowhere/at/all")
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await route.continue_(headers={"X-A": "line\nbreak"})
     await route.fulfill(body="sound")
 
@@ -231,7 +231,7 @@ async def test_response_route_runs_before_the_page_gets_it(page: cdpengine.Page,
         assert response is not None
         seen.append((response.status, response.failure, response.header("CONTENT-TYPE")))
         if response.failure or response.status == 302:
-            with pytest.raises(cdpengine.BodyUnavailableError):
+            with pytest.raises(cdpengine.errors.BodyUnavailableError):
                 await response.body()
             await route.continue_()
         else:
@@ -272,14 +272,14 @@ async def test_request_details(page: cdpengine.Page, site: Site) -> None:
 
 
 @pytest.mark.sample(4)
-@pytest.mark.parametrize("reason", cdpengine.ABORT_REASONS)
+@pytest.mark.parametrize("reason", cdpengine.network.ABORT_REASONS)
 async def test_chrome_accepts_every_failure_reason(
-    page: cdpengine.Page, reason: cdpengine.AbortReason
+    page: cdpengine.Page, reason: cdpengine.network.AbortReason
 ) -> None:
     async with page.route("*", lambda route: route.abort(reason)):
-        with pytest.raises(cdpengine.NavigationFailedError) as failed:
+        with pytest.raises(cdpengine.errors.NavigationFailedError) as failed:
             await page.goto("http://127.0.0.1:9/")
-    assert failed.value.reason.startswith(cdpengine.ABORT_REASONS[reason])
+    assert failed.value.reason.startswith(cdpengine.network.ABORT_REASONS[reason])
 
 
 async def test_frames_popups_and_workers_from_their_first_request(
@@ -410,7 +410,7 @@ async def test_page_closes_while_requests_are_held(browser: cdpengine.Browser, s
     async with held(page, 1):
         await page.close()
     assert list(page.network.routes.failures) == []
-    with pytest.raises(cdpengine.SessionGoneError):
+    with pytest.raises(cdpengine.errors.SessionGoneError):
         async with page.route("*", gives_none):
             raise AssertionError("a route opened on a closed page")
 
@@ -450,7 +450,7 @@ BAD: dict[str, Callable[[cdpengine.Page], object]] = {
     "headers": lambda page: page.network.extra_headers({"a b": "c"}),
     "header": lambda page: page.network.extra_headers({"a": "c\r\nd: e"}),
     "network": lambda page: page.network.conditions("fast snail"),
-    "latency": lambda page: page.network.conditions(cdpengine.NetworkConditions(latency=-1)),
+    "latency": lambda page: page.network.conditions(cdpengine.network.NetworkConditions(latency=-1)),
     "rate": lambda page: page.network.throttle_cpu(0.5),
     "script": lambda page: page.scripts.add_init_script("let = ;"),
     "script twice": lambda page: page.scripts.add_init_script("1", path="a.js"),
@@ -462,7 +462,7 @@ BAD: dict[str, Callable[[cdpengine.Page], object]] = {
 async def test_invalid_routes_are_refused_and_not_applied(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     for name, make in BAD.items():
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             async with make(page):  # type: ignore[attr-defined]
                 raise AssertionError(name)
     assert page.network.routes.active == []

@@ -154,7 +154,7 @@ async def test_filling_compares_in_the_page(page: cdpengine.Page, ear: Ear, kind
             field.addEventListener("input", () => { field.value = field.textContent = "c4nary-other"; });
         }"""
     )
-    with pytest.raises(cdpengine.ValueRefusedError) as caught:
+    with pytest.raises(cdpengine.errors.ValueRefusedError) as caught:
         await page.fill(field, "0123456789")
     assert caught.value.took is None
     assert "c4nary" not in str(caught.value)
@@ -172,7 +172,7 @@ async def test_card_number_may_be_grouped(page: cdpengine.Page) -> None:
     await page.fill(field, "4111111111111111")
     assert await page.evaluate("document.querySelector('#n').value") == "4111 1111 1111 1111"
     await page.evaluate("document.querySelector('#n').maxLength = 5")
-    with pytest.raises(cdpengine.ValueRefusedError) as caught:
+    with pytest.raises(cdpengine.errors.ValueRefusedError) as caught:
         await page.fill(field, "4111111111111111")
     assert caught.value.took is None
 
@@ -185,7 +185,7 @@ async def test_a_date_that_is_secret(page: cdpengine.Page, ear: Ear) -> None:
         assert "2031" not in str(await page.snapshot(source=source))
     await page.fill(field, "2032-08")
     assert await page.evaluate("document.querySelector('#m').value") == "2032-08"
-    with pytest.raises(cdpengine.ValueRefusedError) as caught:
+    with pytest.raises(cdpengine.errors.ValueRefusedError) as caught:
         await page.fill(field, "c4nary-99")
     assert caught.value.took is None
     assert ear.told == []
@@ -199,7 +199,7 @@ async def test_chosen_month_is_not_returned(page: cdpengine.Page, ear: Ear) -> N
     )
     field = await page.find("#s")
     assert field is not None
-    with pytest.raises(cdpengine.ValueRefusedError) as caught:
+    with pytest.raises(cdpengine.errors.ValueRefusedError) as caught:
         await page.select(field, "03")
     assert not caught.value.took
 

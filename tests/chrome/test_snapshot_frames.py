@@ -125,11 +125,11 @@ async def test_a_frame_alone(nested: cdpengine.Page) -> None:
         assert taken.title == "Far"
         assert set(taken.refs) < set(whole.refs)
     await nested.evaluate("document.querySelectorAll('iframe')[1].name = 'given'")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="matches 2 frames"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="matches 2 frames"):
         await nested.snapshot(frame="http://localhost:*/far*")
-    with pytest.raises(cdpengine.NodeNotFoundError, match="the page's frames are"):
+    with pytest.raises(cdpengine.errors.NodeNotFoundError, match="the page's frames are"):
         await nested.snapshot(frame="http://nowhere.test/*")
-    with pytest.raises(cdpengine.NodeNotFoundError, match="owns no frame"):
+    with pytest.raises(cdpengine.errors.NodeNotFoundError, match="owns no frame"):
         await nested.snapshot(frame=whole.find("button", "Main a"))
 
 
@@ -153,19 +153,19 @@ async def test_snapshot_of_one_element(nested: cdpengine.Page, source: Source | 
 @pytest.mark.slow
 async def test_invalid_roots_are_refused(nested: cdpengine.Page) -> None:
     whole = await nested.snapshot()
-    with pytest.raises(cdpengine.NodeNotFoundError, match="matches this selector"):
+    with pytest.raises(cdpengine.errors.NodeNotFoundError, match="matches this selector"):
         await nested.snapshot(root="#nothing")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="not a valid selector"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="not a valid selector"):
         await nested.snapshot(root="a[")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="one of the frame"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="one of the frame"):
         await nested.snapshot(root=whole.find("button", "Far a"), frame=nested.frames[0])
-    with pytest.raises(cdpengine.InvalidArgumentError, match="mode aria"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="mode aria"):
         await nested.snapshot(mode="aria", source="dom")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="one of ax"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="one of ax"):
         await nested.snapshot(source="no such")  # type: ignore[arg-type]
     gone = whole.find("button", "Main a")
     await nested.reload()
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await nested.snapshot(root=gone)
 
 
@@ -288,7 +288,7 @@ async def test_page_without_computed_roles(httpserver: HTTPServer) -> None:
         assert await page.evaluate("'computedRole' in Element.prototype") is False
         snapshot = await page.snapshot()
         assert (snapshot.stats.source, outline(snapshot)) == ("ax", LINES[:3])
-        with pytest.raises(cdpengine.InvalidArgumentError, match="computed_accessibility=True"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="computed_accessibility=True"):
             await page.snapshot(source="computed")
     async with cdpengine.launch() as browser:
         page = await browser.new_page(url)

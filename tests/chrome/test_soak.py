@@ -153,7 +153,7 @@ async def growth(
 
 
 async def hang(page: cdpengine.Page, source: str) -> None:
-    with pytest.raises(cdpengine.EvaluationTimeoutError):
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
         await page.evaluate(source, timeout=0.02)
 
 

@@ -231,7 +231,7 @@ async def test_heal_respects_its_deadline(page: cdpengine.Page) -> None:
         with trio.fail_after(20):
             while await page.measure.unresponsive_for() == 0:  # until the script runs
                 pass
-        with trio.fail_after(10), pytest.raises(cdpengine.PageUnresponsiveError):
+        with trio.fail_after(10), pytest.raises(cdpengine.errors.PageUnresponsiveError):
             await page.hover("e1", heal=True, timeout=0.7)
         nursery.cancel_scope.cancel()
 

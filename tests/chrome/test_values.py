@@ -130,13 +130,13 @@ async def test_a_page_cannot_lie_about_types(page: cdpengine.Page) -> None:
 
 
 async def test_throwing_getter_fails_the_script(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.EvaluationFailedError):
+    with pytest.raises(cdpengine.errors.EvaluationFailedError):
         await page.evaluate("({ get a() { throw new Error('no') } })")
     assert await page.evaluate("1") == 1
 
 
 async def test_too_deep_value_is_refused_with_advice(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.EvaluationFailedError, match="nested more than"):
+    with pytest.raises(cdpengine.errors.EvaluationFailedError, match="nested more than"):
         await page.evaluate("let a = new Set(); for (let i = 0; i < 2000; i++) a = new Set([a]); a")
 
 
@@ -152,9 +152,9 @@ async def test_handles_stay_in_the_page(page: cdpengine.Page) -> None:
         assert handle.description == "Map(1)"
         assert await page.evaluate("(map, key) => map.get(key)", handle, 1) == 2
         assert await page.evaluate("map => map === window.kept", handle)
-    with pytest.raises(cdpengine.EngineError):
+    with pytest.raises(cdpengine.errors.EngineError):
         await page.evaluate("map => map.size", handle)
-    with pytest.raises(cdpengine.InvalidArgumentError, match="object"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="object"):
         async with page.evaluate_handle("5"):
             pass
 
@@ -166,7 +166,7 @@ async def test_several_elements_among_the_arguments(page: cdpengine.Page) -> Non
     assert await page.evaluate("(x, n, y) => x.id + n + y.id", a, 1, b) == "a1b"
     assert await page.evaluate("(x, y) => [x.id, y.id]", b, target=a) == ["a", "b"]
     await page.evaluate("document.querySelector('#b').remove()")
-    with pytest.raises(cdpengine.StaleRefError, match='e[0-9]+ button "B"'):
+    with pytest.raises(cdpengine.errors.StaleRefError, match='e[0-9]+ button "B"'):
         await page.evaluate("(x, y) => y.id", a, b)
 
 
@@ -179,7 +179,7 @@ async def test_frames(page: cdpengine.Page) -> None:
     assert await page.evaluate("who", frame=inner) == "inner"
     assert await page.evaluate("typeof who", frame=inner, world="isolated") == "undefined"
     await page.evaluate("document.querySelector('iframe').remove()")
-    with pytest.raises(cdpengine.EngineError):
+    with pytest.raises(cdpengine.errors.EngineError):
         await page.evaluate("who", frame=inner, timeout=2)
 
 
@@ -190,9 +190,9 @@ async def test_evaluation_can_be_switched_off() -> None:
         assert await page.title() == "t", "the engine's own scripts still run"
         await page.click((await page.snapshot()).find(role="button"))
         sent = browser.statistics().main.sent
-        with pytest.raises(cdpengine.EvaluationDisabledError):
+        with pytest.raises(cdpengine.errors.EvaluationDisabledError):
             await page.evaluate("1")
-        with pytest.raises(cdpengine.EvaluationDisabledError):
+        with pytest.raises(cdpengine.errors.EvaluationDisabledError):
             async with page.evaluate_handle("window"):
                 pass
         assert browser.statistics().main.sent == sent
@@ -200,9 +200,9 @@ async def test_evaluation_can_be_switched_off() -> None:
 
 async def test_counters(page: cdpengine.Page, browser: cdpengine.Browser) -> None:
     await page.evaluate("1")
-    with pytest.raises(cdpengine.EvaluationFailedError):
+    with pytest.raises(cdpengine.errors.EvaluationFailedError):
         await page.evaluate("throw 1")
-    with pytest.raises(cdpengine.EvaluationTimeoutError):
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
         await page.evaluate("while (true) {}", timeout=0.2)
     counts = page.measure.evaluate_statistics()
     assert (counts.evaluates, counts.answered, counts.threw, counts.timeouts) == (3, 2, 1, 1)

@@ -68,7 +68,7 @@ def elements(cases: dict[str, str], prefix: str) -> str:
 async def seen(page: cdpengine.Page, text: str | re.Pattern[str]) -> bool:
     try:
         await page.find(text=text)
-    except cdpengine.NodeNotFoundError:
+    except cdpengine.errors.NodeNotFoundError:
         return False
     return True
 

@@ -126,7 +126,7 @@ async def test_states_of_a_node(shown: cdpengine.Page) -> None:
     async with trio.open_nursery() as nursery:
 
         async def stale() -> None:
-            with pytest.raises(cdpengine.StaleRefError):
+            with pytest.raises(cdpengine.errors.StaleRefError):
                 await shown.wait_for(ref=ref, state="checked", timeout=20)
 
         nursery.start_soon(stale)
@@ -144,7 +144,7 @@ async def test_removed_node_raises_immediately(shown: cdpengine.Page, take_out: 
         await shown.reload()
         ref = (await shown.snapshot()).find(role="checkbox")
         await shown.evaluate(f"void ({take_out})")
-        with trio.fail_after(5), pytest.raises(cdpengine.StaleRefError):
+        with trio.fail_after(5), pytest.raises(cdpengine.errors.StaleRefError):
             await shown.wait_for(ref=ref, state=state, timeout=20)
         for fine in ("detached", "hidden"):
             with trio.fail_after(5):
@@ -188,14 +188,14 @@ SAYS: list[tuple[dict[str, Any], str]] = [
 async def test_deadline_error_names_the_missing_condition(shown: cdpengine.Page) -> None:
     for conditions, words in SAYS:
         for timeout in (0.25, 2.0, 10.0):  # the longer ones are for a busy machine
-            with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceededError) as caught:
+            with trio.fail_after(20), pytest.raises(cdpengine.errors.DeadlineExceededError) as caught:
                 await shown.wait_for(**conditions, timeout=timeout)
             if re.search(words, str(caught.value), re.DOTALL):
                 break
         assert re.search(words, str(caught.value), re.DOTALL), str(caught.value)
         assert await shown.evaluate("1 + 1", timeout=20) == 2, "the page still works"
     ref = await shown.find("#b")
-    with pytest.raises(cdpengine.DeadlineExceededError, match="attached, visible, disabled"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="attached, visible, disabled"):
         await shown.wait_for(ref=ref, state="enabled", timeout=0.2)
 
 
@@ -212,11 +212,11 @@ async def test_invalid_conditions_are_refused(shown: cdpengine.Page) -> None:
         {"expression": " "},
     ]
     for conditions in wrong:
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             await shown.wait_for(**conditions, timeout=20)
-    with pytest.raises(cdpengine.EvaluationFailedError, match="SyntaxError"):
+    with pytest.raises(cdpengine.errors.EvaluationFailedError, match="SyntaxError"):
         await shown.wait_for(expression="late.(", timeout=20)
-    with pytest.raises(cdpengine.NodeNotFoundError):
+    with pytest.raises(cdpengine.errors.NodeNotFoundError):
         await shown.wait_for(ref="e99999", timeout=20)
 
 
@@ -234,7 +234,7 @@ async def test_page_closes_during_the_wait(browser: cdpengine.Browser, httpserve
         async with trio.open_nursery() as nursery:
 
             async def wait(page: cdpengine.Page = page, conditions: dict[str, Any] = conditions) -> None:
-                with trio.fail_after(20), pytest.raises(cdpengine.SessionGoneError):
+                with trio.fail_after(20), pytest.raises(cdpengine.errors.SessionGoneError):
                     await page.wait_for(**conditions)
 
             nursery.start_soon(wait)
@@ -250,7 +250,7 @@ async def test_no_trace_in_the_page(shown: cdpengine.Page) -> None:
         EventTarget.prototype.addEventListener = function (...args) { late = 'seen'; return add.apply(this, args) };
         MutationObserver = class { constructor() { late = 'seen' } };
     }""")
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await shown.wait_for(text="never", css="never", timeout=0.1)
     await shown.settled(timeout=20)
     assert await shown.evaluate("late") is None
@@ -282,7 +282,7 @@ async def test_rest_after_an_action(shown: cdpengine.Page, slow: Any) -> None:
         "b.onclick = async () => { const r = await fetch('/slow'); await 0; gone.textContent = await r.text(); late = 1 }"
     )
     button = await shown.find("#b")
-    with pytest.raises(cdpengine.DeadlineExceededError, match=r"in progress: http://.*/slow"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match=r"in progress: http://.*/slow"):
         async with shown.settling(timeout=1.5):
             await shown.click(button)
     async with trio.open_nursery() as nursery:
@@ -319,7 +319,7 @@ async def test_rest_after_a_worker_was_started(
         button = await shown.find("#b")
         async with shown.settling(timeout=5):
             await shown.click(button)
-    with pytest.raises(cdpengine.DeadlineExceededError, match=r"in progress: http://.*/slow"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match=r"in progress: http://.*/slow"):
         async with shown.settling(timeout=0.7):
             await shown.evaluate("kept = new Worker('/slow'), 0")
 
@@ -336,7 +336,7 @@ async def test_page_that_never_rests_raises_with_reason(shown: cdpengine.Page, s
     for script, words in BUSY:
         for timeout in (0.7, 3.0, 20.0):  # the longer ones are for a busy machine
             await shown.reload()
-            with trio.fail_after(30), pytest.raises(cdpengine.DeadlineExceededError) as caught:
+            with trio.fail_after(30), pytest.raises(cdpengine.errors.DeadlineExceededError) as caught:
                 async with shown.settling(timeout=timeout):
                     await shown.evaluate(f"void ({script})")
             if re.search(words, str(caught.value)):
@@ -351,7 +351,7 @@ async def test_rest_of_a_still_page(shown: cdpengine.Page) -> None:
     started = trio.current_time()
     await shown.settled(quiet=0.05, timeout=20)
     assert trio.current_time() - started >= 0.05
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await shown.settled(quiet=0)
     with pytest.raises(ZeroDivisionError):
         async with shown.settling():
@@ -366,7 +366,7 @@ async def test_rest_after_a_navigation(shown: cdpengine.Page) -> None:
 
 async def test_an_idle_network(shown: cdpengine.Page, slow: Any) -> None:
     await shown.evaluate("void setTimeout(() => fetch('/slow'), 50)")
-    with pytest.raises(cdpengine.DeadlineExceededError, match=r"1 in progress: http://.*/slow"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match=r"1 in progress: http://.*/slow"):
         await shown.wait_for(network_idle=1, timeout=1.2)
     slow.set()
     await shown.wait_for(network_idle=0.1, timeout=20)

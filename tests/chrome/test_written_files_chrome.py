@@ -103,7 +103,7 @@ async def test_existing_file_is_refused_before_any_work(page: cdpengine.Page, tm
     for name, write in WRITING.items():
         path = tmp_path / name
         path.write_text("old")
-        with pytest.raises(cdpengine.InvalidArgumentError, match="which exists already") as refused:
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="which exists already") as refused:
             await write(page, path, False)
         assert str(path) in str(refused.value)
         assert path.read_text() == "old"

@@ -66,7 +66,7 @@ async def test_a_burst_reaches_a_fast_reader_completely_and_is_free_without_one(
                 item = await stream.receive()
                 if isinstance(item, cdpengine.ConsoleMessage):
                     assert item.args == ("message", counts[kind])
-                elif isinstance(item, cdpengine.RequestEnded):
+                elif isinstance(item, cdpengine.network.RequestEnded):
                     assert item.request.id == str(counts[kind])
                 counts[kind] += 1
             assert stream.dropped == 0
@@ -98,7 +98,7 @@ async def test_no_watch_starts_on_a_page_that_does_not_answer(
     autojump_clock: MockClock, page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
     scripted.on("Log.enable", SILENCE)
-    with pytest.raises(cdpengine.DeadlineExceededError, match="start collecting"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="start collecting"):
         await page.activity.start(timeout=2)
     assert not page.activity.started
     await quiet()
@@ -122,7 +122,7 @@ async def test_a_slow_value_is_stopped_and_a_lost_one_is_marked(
     scripted.on("Runtime.callFunctionOn", SILENCE)
     scripted.on("Runtime.terminateExecution", SILENCE)
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await message.values(timeout=3)
     assert trio.current_time() - started <= 4.5
     assert sent(scripted, "Runtime.terminateExecution") == 1
@@ -178,7 +178,7 @@ async def test_bodies_are_kept_in_any_order_of_events(
     bodies = [await response.body() for response in responses[:3] if response is not None]
     assert bodies == [b"abcd", b"asked 2", b"asked 3"]
     assert responses[3] is not None
-    with pytest.raises(cdpengine.BodyUnavailableError, match="9999999 bytes, more than"):
+    with pytest.raises(cdpengine.errors.BodyUnavailableError, match="9999999 bytes, more than"):
         await responses[3].body()
 
 
@@ -199,16 +199,18 @@ async def test_a_body_in_pieces_with_a_slow_reader(page: cdpengine.Page, scripte
         for _ in range(3):
             data(scripted, b"x" * 2**15)
         await quiet()
-        with pytest.raises(cdpengine.BodyUnavailableError, match="fell behind by more than 65536 bytes"):
+        with pytest.raises(
+            cdpengine.errors.BodyUnavailableError, match="fell behind by more than 65536 bytes"
+        ):
             await anext(slow)
         assert [await anext(whole) for _ in range(3)] == [b"x" * 2**15] * 3
         data(scripted, b"lost", told=False)
         network(scripted, "loadingFinished")
-        with pytest.raises(cdpengine.BodyUnavailableError, match="were reported"):
+        with pytest.raises(cdpengine.errors.BodyUnavailableError, match="were reported"):
             await anext(whole)
 
 
-async def _first(stream: cdpengine.BodyStream) -> None:
+async def _first(stream: cdpengine.network.BodyStream) -> None:
     assert await anext(stream) == b"first"
 
 
@@ -251,7 +253,7 @@ async def test_activity_of_a_worker_ends_with_it_or_with_the_watch(
     async with trio.open_nursery() as nursery:
 
         async def wait() -> None:
-            with pytest.raises(cdpengine.BodyUnavailableError, match="nothing follows"):
+            with pytest.raises(cdpengine.errors.BodyUnavailableError, match="nothing follows"):
                 await mine.finished()
 
         nursery.start_soon(wait)
@@ -348,7 +350,7 @@ async def test_every_order_of_a_redirect_gives_each_response_its_headers(
         for _ in range(stream.statistics().waiting):
             item = await stream.receive()
             request = item.request  # type: ignore[union-attr]
-            what = "end" if isinstance(item, cdpengine.RequestEnded) else "response"
+            what = "end" if isinstance(item, cdpengine.network.RequestEnded) else "response"
             given.setdefault(request.id, []).append(f"{what} {request.url[-1]}")
     for number, (chain, _order) in enumerate(orders):
         assert given[f"r{number}"] == [f"{what} {hop}" for hop in chain.hops for what in ("response", "end")]

@@ -52,7 +52,7 @@ async def spent(page: cdpengine.Page, name: str, call: Call, path: Path, timeout
                 longest, started = trio.current_time() - started, trio.current_time()
         else:
             await used
-    except cdpengine.EngineError:
+    except cdpengine.errors.EngineError:
         pass
     return max(longest, trio.current_time() - started) - timeout
 
@@ -98,7 +98,7 @@ async def test_connect_ends_in_time_with_a_silent_browser(silent: str) -> None:
         peer.on("Browser.getVersion", result={"product": "Peer/1", "userAgent": "Peer"})
         peer.on(silent, SILENCE)
         started = trio.current_time()
-        with pytest.raises(cdpengine.ConnectFailedError):
+        with pytest.raises(cdpengine.errors.ConnectFailedError):
             async with cdpengine.connect(peer.endpoint, timeout=0.3):
                 raise AssertionError("the block must not be entered")
         assert trio.current_time() - started <= 0.3 + slack(LATE)

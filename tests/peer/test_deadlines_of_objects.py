@@ -76,7 +76,7 @@ async def spent(
                 inside = trio.current_time()
         else:
             await used
-    except cdpengine.EngineError as error:
+    except cdpengine.errors.EngineError as error:
         raised = error
     ended = trio.current_time()
     return (inside or ended) - began, ended - (inside or ended), raised

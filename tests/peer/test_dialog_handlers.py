@@ -148,7 +148,7 @@ async def test_raise_belongs_to_the_action_it_opened_in(
         return NUMBER
 
     scripted.on("Runtime.evaluate", asks)
-    with pytest.raises(cdpengine.DialogOpenedError, match="Sure") as caught:
+    with pytest.raises(cdpengine.errors.DialogOpenedError, match="Sure") as caught:
         await page.evaluate("1", timeout=5)
     assert isinstance(caught.value.dialog, cdpengine.Dialog)
 

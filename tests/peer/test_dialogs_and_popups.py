@@ -15,7 +15,7 @@ async def test_a_dialog_whose_end_is_not_reported(
 ) -> None:
     opening = {"type": "confirm", "message": "Sure?", "url": "https://a.example/"}
     with pytest.raises(
-        cdpengine.DeadlineExceededError, match="a confirm opened, but Chrome did not report its end"
+        cdpengine.errors.DeadlineExceededError, match="a confirm opened, but Chrome did not report its end"
     ):
         async with page.expect_dialog(timeout=2):
             scripted.page_event("Page.javascriptDialogOpening", opening)
@@ -83,13 +83,13 @@ async def test_a_popup_is_returned_with_its_first_document(
 async def test_popups_that_open_and_close(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    with pytest.raises(cdpengine.DeadlineExceededError, match="no page opened, 1 were closed again"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="no page opened, 1 were closed again"):
         async with browser.expect_page(opener=page, url="*never*", timeout=2):
             scripted.open("P1", opener="T1")
             await trio.sleep(1)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(vanish_later, scripted)
-                with pytest.raises(cdpengine.DeadlineExceededError):
+                with pytest.raises(cdpengine.errors.DeadlineExceededError):
                     async with browser.expect_page(timeout=0.5):
                         pass
     async with page.expect_popup(timeout=2) as expected:

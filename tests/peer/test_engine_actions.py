@@ -54,7 +54,7 @@ async def test_the_report_matches_the_facts(
         for probe in (2, 3):  # twice, because due timers run between the two
             scripted.on("Runtime.evaluate", NUMBER, nth=sent + probe)
     started = trio.current_time()
-    with pytest.raises(cdpengine.EvaluationTimeoutError, match=words) as caught:
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError, match=words) as caught:
         await page.evaluate("while (true) {}", timeout=0.5)
     told = caught.value.report
     assert {name: getattr(told, name) for name in report} == report
@@ -74,10 +74,10 @@ async def test_chrome_has_one_evaluation_even_if_many_hang(
     scripted.on("Runtime.evaluate", SILENCE)
     scripted.on("Runtime.terminateExecution", freed)
     started = trio.current_time()
-    reports: list[cdpengine.RecoveryReport] = []
+    reports: list[cdpengine.errors.RecoveryReport] = []
 
     async def hang() -> None:
-        with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError) as caught:
             await page.evaluate("for (;;);", timeout=0.5)
         reports.append(caught.value.report)
 
@@ -109,7 +109,7 @@ async def test_the_next_action_waits_for_running_work(
 ) -> None:
     scripted.on("Runtime.evaluate", SILENCE)
     held = scripted.hold("Runtime.terminateExecution")
-    with pytest.raises(cdpengine.EvaluationTimeoutError, match="the recovery continues") as caught:
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError, match="the recovery continues") as caught:
         await page.evaluate("for (;;);", timeout=0.5)
     assert (caught.value.report.under_way, caught.value.report.responsive) == (True, False)
     async with trio.open_nursery() as nursery:
@@ -126,7 +126,7 @@ async def test_a_refused_termination_is_not_a_confirmation(
 ) -> None:
     scripted.on("Runtime.evaluate", SILENCE)
     scripted.on("Runtime.terminateExecution", Refusal(-32000, "Not now"))
-    with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError) as caught:
         await page.evaluate("1", timeout=0.5)
     report = caught.value.report
     assert (report.sent, report.terminated, report.responsive) == (True, False, False)
@@ -137,7 +137,7 @@ async def test_an_unsent_script_terminates_no_other_script(
     page: cdpengine.Page, scripted: ScriptedBrowser, silent: str, autojump_clock: MockClock
 ) -> None:
     scripted.on(silent, SILENCE)
-    with pytest.raises(cdpengine.EvaluationTimeoutError, match="never sent") as caught:
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError, match="never sent") as caught:
         if silent == "DOM.resolveNode":
             await page.evaluate("el => 1", target=BACKEND, timeout=0.5)
         else:
@@ -175,7 +175,7 @@ async def test_objects_of_an_evaluation_are_released(
         "exception": {"type": "object", "objectId": "E1", "description": "Error: x"},
     }
     scripted.on("Runtime.evaluate", {"result": {"type": "object"}, "exceptionDetails": thrown})
-    with pytest.raises(cdpengine.EvaluationFailedError):
+    with pytest.raises(cdpengine.errors.EvaluationFailedError):
         await page.evaluate("1")
     await released()
     scripted.on("DOM.resolveNode", SILENCE)
@@ -189,7 +189,7 @@ async def test_a_refusal_of_the_call_is_not_blamed_on_the_node(
     page: cdpengine.Page, scripted: ScriptedBrowser, message: str, autojump_clock: MockClock
 ) -> None:
     scripted.on("Runtime.callFunctionOn", Refusal(-32000, message))
-    with pytest.raises(cdpengine.RemoteError, match=message):
+    with pytest.raises(cdpengine.errors.RemoteError, match=message):
         await page.evaluate("el => 1", target=BACKEND)
 
 
@@ -237,7 +237,7 @@ async def test_goto_ends_at_its_deadline_with_any_part_silent(
     for method in silent:
         scripted.on(method, SILENCE)
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceededError, match="asking Chrome to navigate"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="asking Chrome to navigate"):
         await page.goto("https://a.example/", timeout=timeout)
     assert timeout <= trio.current_time() - started <= timeout + LATE
     await quiet()
@@ -319,9 +319,9 @@ async def test_a_page_that_closes_during_goto(
     if method == "Accessibility.getFullAXTree":
         actions = [page.snapshot]
     expected = {
-        "vanish": cdpengine.SessionGoneError,
-        "crash": cdpengine.TargetCrashedError,
-        "drop": cdpengine.ConnectionLostError,
+        "vanish": cdpengine.errors.SessionGoneError,
+        "crash": cdpengine.errors.TargetCrashedError,
+        "drop": cdpengine.errors.ConnectionLostError,
     }[way]
     started = trio.current_time()
     for action in actions:
@@ -412,7 +412,7 @@ async def test_a_navigation_that_chrome_abandons_after_its_answer_ends_immediate
         if comes:
             assert (await page.goto(url)).url == url
         else:
-            with pytest.raises(cdpengine.NavigationFailedError, match="gave it up"):
+            with pytest.raises(cdpengine.errors.NavigationFailedError, match="gave it up"):
                 await page.goto(url)
     assert trio.current_time() - began < 1.5
 
@@ -423,18 +423,20 @@ async def test_errors_contain_no_passwords_and_no_documents(
     secret = "https://user:canary@a.example/path"
     scripted.on("Page.navigate", SILENCE)
     for url in (secret, "data:text/html," + "x" * 10_000 + "canary"):
-        with pytest.raises(cdpengine.DeadlineExceededError) as late:
+        with pytest.raises(cdpengine.errors.DeadlineExceededError) as late:
             await page.goto(url, timeout=0.1)
         assert "canary" not in str(late.value)
         assert len(str(late.value)) < 1000
     scripted.on("Page.navigate", {"errorText": "net::ERR_FAILED"})
-    with pytest.raises(cdpengine.NavigationFailedError, match=r"https://\*\*\*@a.example/path") as failed:
+    with pytest.raises(
+        cdpengine.errors.NavigationFailedError, match=r"https://\*\*\*@a.example/path"
+    ) as failed:
         await page.goto(secret)
     assert "canary" not in str(failed.value)
     assert failed.value.url == secret
     thrown = {"text": "Uncaught", "exception": {"type": "object", "description": "Error: " + "x" * 100_000}}
     scripted.on("Runtime.evaluate", {"result": {"type": "object"}, "exceptionDetails": thrown})
-    with pytest.raises(cdpengine.EvaluationFailedError) as threw:
+    with pytest.raises(cdpengine.errors.EvaluationFailedError) as threw:
         await page.evaluate("1")
     assert len(str(threw.value)) < 2000
     assert len(threw.value.text) > 100_000
@@ -449,13 +451,13 @@ async def test_an_invalid_url_is_refused_before_a_page_is_created(
     autojump_clock: MockClock,
 ) -> None:
     sent = len(scripted.received)
-    with pytest.raises(cdpengine.InvalidArgumentError, match="url"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="url"):
         await page.goto(url)  # type: ignore[arg-type]
     if url is not None:
-        with pytest.raises(cdpengine.InvalidArgumentError, match="url"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="url"):
             await browser.new_page(url)  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.InvalidArgumentError, match="url"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="url"):
         await browser.wait_for_page(url=5, timeout=1)  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.InvalidArgumentError, match="key"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="key"):
         await page.press(5)  # type: ignore[arg-type]
     assert len(scripted.received) == sent

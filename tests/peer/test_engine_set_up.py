@@ -129,7 +129,7 @@ async def test_a_missing_evaluation_session_is_named_where_it_is_needed(
     scripted.page_event("Page.frameAttached", {"frameId": "F1", "parentFrameId": "T1"})
     await quiet()
     for _ in range(2):
-        with pytest.raises(cdpengine.SessionGoneError, match="evaluate"):
+        with pytest.raises(cdpengine.errors.SessionGoneError, match="evaluate"):
             await page.evaluate("1", frame=page.frames[1])
     assert await page.snapshot() is not None
     assert trio.current_time() == started
@@ -146,7 +146,7 @@ async def test_a_lost_main_connection_ends_pages_and_waiting_tasks(
 
     async def ends(operation: object) -> None:
         nonlocal ended
-        with pytest.raises(cdpengine.ConnectionLostError, match="memory 1"):
+        with pytest.raises(cdpengine.errors.ConnectionLostError, match="memory 1"):
             await operation  # type: ignore[misc]
         ended += 1
 
@@ -168,7 +168,7 @@ async def test_a_lost_main_connection_ends_pages_and_waiting_tasks(
     assert ended == 4
     assert trio.current_time() == started
     assert browser.pages == []
-    with pytest.raises(cdpengine.ConnectionLostError):
+    with pytest.raises(cdpengine.errors.ConnectionLostError):
         await page.close()
 
 
@@ -242,7 +242,7 @@ async def test_a_page_that_closes_during_set_up(
             scripted.on(method, answer, nth=2)
             scripted.on(method, None)
         started = trio.current_time()
-        with pytest.raises(cdpengine.SessionGoneError):
+        with pytest.raises(cdpengine.errors.SessionGoneError):
             await browser.new_page()
         assert trio.current_time() == started
         assert browser.pages == []
@@ -336,7 +336,7 @@ async def test_a_page_that_was_dead_before_the_engine_connected(
     scripted.open("T1", waiting=False)
     await quiet()
     (page,) = browser.pages
-    with pytest.raises(cdpengine.TargetCrashedError, match="Reload"):
+    with pytest.raises(cdpengine.errors.TargetCrashedError, match="Reload"):
         await page.snapshot()
 
     def revive(request: Request) -> Answer:
@@ -359,7 +359,7 @@ async def test_an_evaluation_session_that_reports_the_reload_later(
     scripted.page_event("Inspector.targetCrashed", {})
     scripted.tell("Inspector.targetCrashed", {}, "L-T1", evaluation_session=True)
     await quiet()
-    with pytest.raises(cdpengine.TargetCrashedError):
+    with pytest.raises(cdpengine.errors.TargetCrashedError):
         await page.evaluate("1")
     scripted.page_event("Inspector.targetReloadedAfterCrash", {})
     scripted.commit("T1", "https://a.example/")

@@ -95,7 +95,7 @@ async def test_attempts_are_spaced_and_waiting_tasks_get_the_error(
         await quiet()
         frame = await inside(page, scripted)
         for _ in range(2):
-            with pytest.raises(cdpengine.ConnectionLostError, match="the test refuses it"):
+            with pytest.raises(cdpengine.errors.ConnectionLostError, match="the test refuses it"):
                 await page.evaluate("1", frame=frame, timeout=30)
             assert trio.current_time() - cut < 1
         assert await page.evaluate("1") == 1
@@ -121,7 +121,7 @@ async def test_a_silent_server_is_abandoned_and_tried_again(
         door.silent = True
         scripted.links[1].drop()
         await quiet()
-        with pytest.raises(cdpengine.EvaluationTimeoutError, match="never sent"):
+        with pytest.raises(cdpengine.errors.EvaluationTimeoutError, match="never sent"):
             await page.evaluate("1", frame=frame, timeout=1)
         door.silent = False
         with trio.fail_after(10):
@@ -203,7 +203,7 @@ async def test_a_second_connection_that_falls_silent_costs_one_recover(
 
             scripted.on("Runtime.evaluate", evaluate)
             scripted.on("Runtime.terminateExecution", end)
-            with pytest.raises(cdpengine.EvaluationTimeoutError):
+            with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
                 await page.evaluate("while (true) {}", timeout=1)
             assert await page.evaluate("1", timeout=5) == 1
             assert (
@@ -215,7 +215,7 @@ async def test_a_failure_of_the_first_connection_leaves_unchanged(
     scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
 ) -> None:
     door.refuses = True
-    with pytest.raises(cdpengine.ConnectFailedError, match="the test refuses it"):
+    with pytest.raises(cdpengine.errors.ConnectFailedError, match="the test refuses it"):
         async with engine(scripted, door):
             raise AssertionError("no engine")
 
@@ -235,7 +235,7 @@ async def test_no_connection_opens_after_the_main_connection_is_lost(
         tried = len(door.tried)
         await trio.sleep(30)
         assert len(door.tried) == tried
-        with pytest.raises(cdpengine.ConnectionLostError, match="memory 1"):
+        with pytest.raises(cdpengine.errors.ConnectionLostError, match="memory 1"):
             await page.evaluate("1")
 
 
@@ -260,7 +260,7 @@ async def test_a_permanent_refusal_is_not_retried_forever(
     await trio.sleep(30)
     asked = evaluation_session_set_ups(scripted, "T1")
     assert 1 < asked < 10
-    with pytest.raises(cdpengine.SessionGoneError, match="Not allowed"):
+    with pytest.raises(cdpengine.errors.SessionGoneError, match="Not allowed"):
         await page._core.target.evaluation_session_of("T1")
     scripted.on("Target.attachToTarget", scripted.attach)
     scripted.links[1].drop()  # a new connection is a new chance
@@ -311,7 +311,7 @@ async def test_a_frame_runs_only_after_its_evaluation_session_answered(
     assert set(page._core.target.evaluation_sessions) == {"T1"}
     detached = [r.params for r in scripted.received if r.method == "Target.detachFromTarget"]
     assert detached == [{"sessionId": "L-F1"}], "the evaluation session does not stay behind"
-    with pytest.raises(cdpengine.SessionGoneError, match="no longer in the page"):
+    with pytest.raises(cdpengine.errors.SessionGoneError, match="no longer in the page"):
         await page._core.target.evaluation_session_of("F1")
 
 

@@ -121,7 +121,8 @@ async def test_no_folder_can_be_created(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(temporary / "nowhere"))
     with pytest.raises(
-        cdpengine.InvalidArgumentError, match=r"no temporary folder can be made \(.*expected a directory"
+        cdpengine.errors.InvalidArgumentError,
+        match=r"no temporary folder can be made \(.*expected a directory",
     ):
         async with page.expect_download():
             pytest.fail("entered")
@@ -162,7 +163,9 @@ async def test_the_file_is_missing_where_chrome_reports_it(
     async with page.expect_download(tmp_path) as expected:
         begin(scripted)
         progress(scripted, "completed", 10)
-    with pytest.raises(cdpengine.DownloadFailedError, match="could not be moved to its place: No such file"):
+    with pytest.raises(
+        cdpengine.errors.DownloadFailedError, match="could not be moved to its place: No such file"
+    ):
         await expected.value.wait(timeout=5)
 
 
@@ -189,7 +192,7 @@ async def test_whose_download_it_is(
         progress(scripted, "canceled", guid=guid)
     for download in browser.downloads:
         if download.guid in cancelled:
-            with pytest.raises(cdpengine.DownloadFailedError):
+            with pytest.raises(cdpengine.errors.DownloadFailedError):
                 await download.wait(timeout=5)  # reported after a thread has searched for the file
     states = {download.guid: download.state for download in browser.downloads}
     assert states == {"other": "refused", "nobodys": "running", "own": "running", "second": "refused"}
@@ -199,14 +202,14 @@ async def test_a_refused_download_that_finished_first_leaves_no_file(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
     other = await browser.new_page()
-    with pytest.raises(cdpengine.DeadlineExceededError, match="1 others began"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="1 others began"):
         async with page.expect_download(tmp_path, timeout=0.2):
             begin(scripted, frame=other.target_id)
             (tmp_path / GUID).write_text("whole")
             progress(scripted, "completed", 10)
             await browser.session.call("Browser.getVersion")  # everything before its answer has arrived
     (download,) = browser.downloads
-    with pytest.raises(cdpengine.DownloadFailedError, match="it was not expected"):
+    with pytest.raises(cdpengine.errors.DownloadFailedError, match="it was not expected"):
         await download.wait(timeout=5)
     assert list(tmp_path.iterdir()) == []
 
@@ -228,7 +231,7 @@ async def test_a_download_that_began_as_the_expectation_ended_leaves_no_file(
     progress(scripted, "completed", 10, guid="second")
     await scripted.wait_for("Browser.cancelDownload")
     late = browser.downloads[-1]
-    with pytest.raises(cdpengine.DownloadFailedError, match="it was not expected"):
+    with pytest.raises(cdpengine.errors.DownloadFailedError, match="it was not expected"):
         await late.wait(timeout=5)
     assert late.state == "refused"
     assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
@@ -252,7 +255,7 @@ async def test_chrome_does_not_allow_it(
                     raise AssertionError
         assert scope.cancelled_caught
     else:
-        with pytest.raises(cdpengine.RemoteError, match="Not supported"):
+        with pytest.raises(cdpengine.errors.RemoteError, match="Not supported"):
             async with page.expect_download(tmp_path):
                 raise AssertionError
     await quiet()
@@ -262,10 +265,10 @@ async def test_chrome_does_not_allow_it(
 async def test_the_page_closes_during_an_expectation(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
-    with pytest.raises(cdpengine.SessionGoneError):
+    with pytest.raises(cdpengine.errors.SessionGoneError):
         async with page.expect_download(tmp_path):
             scripted.vanish("T1")
-    with pytest.raises(cdpengine.SessionGoneError):
+    with pytest.raises(cdpengine.errors.SessionGoneError):
         async with page.expect_dialog():
             pass
     await quiet()
@@ -281,13 +284,13 @@ async def test_the_connection_ends_during_a_download(scripted: ScriptedBrowser, 
         async with trio.open_nursery() as nursery:
 
             async def wait() -> None:
-                with pytest.raises(cdpengine.ConnectionLostError):
+                with pytest.raises(cdpengine.errors.ConnectionLostError):
                     await expected.value.wait(timeout=60)
 
             nursery.start_soon(wait)
             await quiet()
             scripted.links[0].drop()
-        with pytest.raises(cdpengine.ConnectionLostError):
+        with pytest.raises(cdpengine.errors.ConnectionLostError):
             async for _progress in expected.value.progresses():
                 pass
 
@@ -297,7 +300,7 @@ async def test_chrome_never_confirms_a_cancellation(
 ) -> None:
     async with page.expect_download(tmp_path) as expected:
         begin(scripted)
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await expected.value.cancel(timeout=0.05)
     started = trio.current_time()
     with pytest.raises(ZeroDivisionError):
@@ -362,11 +365,11 @@ async def test_a_silent_observer(
 ) -> None:
     watching(scripted, [])
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceededError, match="a document did not answer"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="a document did not answer"):
         await page.wait_for(text="x", timeout=1)
     assert trio.current_time() - started < 1.15
     watching(scripted, [report(False)])
-    with pytest.raises(cdpengine.DeadlineExceededError, match="text 'x': seen was 'seen'"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="text 'x': seen was 'seen'"):
         await page.wait_for(text="x", timeout=1)
     await quiet()  # until sent messages have arrived
     stops = [r for r in scripted.received if "this.stop" in r.params.get("functionDeclaration", "")]
@@ -383,7 +386,7 @@ async def test_the_page_closes_during_a_wait(
     async with trio.open_nursery() as nursery:
 
         async def wait() -> None:
-            with pytest.raises(cdpengine.SessionGoneError):
+            with pytest.raises(cdpengine.errors.SessionGoneError):
                 await page.wait_for(**conditions)
 
         nursery.start_soon(wait)
@@ -398,7 +401,7 @@ async def test_a_crash_under_a_wait(
     async with trio.open_nursery() as nursery:
 
         async def wait() -> None:
-            with pytest.raises(cdpengine.TargetCrashedError):
+            with pytest.raises(cdpengine.errors.TargetCrashedError):
                 await page.wait_for(text="x")
 
         nursery.start_soon(wait)

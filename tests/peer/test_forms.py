@@ -32,7 +32,7 @@ async def test_a_failed_chord_leaves_no_key_down(
     page: cdpengine.Page, scripted: ScriptedBrowser, fault: Any, autojump_clock: MockClock
 ) -> None:
     scripted.on("Input.dispatchKeyEvent", fault, nth=2)
-    with pytest.raises((cdpengine.RemoteError, cdpengine.DeadlineExceededError)):
+    with pytest.raises((cdpengine.errors.RemoteError, cdpengine.errors.DeadlineExceededError)):
         await page.press("Control+Shift+K", timeout=1)
     assert page.keyboard.modifiers == 0
     kinds = [params["type"] for params in sent(scripted, "Input.dispatchKeyEvent")]
@@ -104,7 +104,7 @@ async def test_a_browser_without_chooser_interception_still_works(scripted: Scri
     async with scripted.engine() as browser:
         page = await browser.new_page()
         assert await page.evaluate("1") == 1
-        with pytest.raises(cdpengine.RemoteError):
+        with pytest.raises(cdpengine.errors.RemoteError):
             async with page.expect_file_chooser():
                 raise AssertionError("the block must not be entered")
 
@@ -148,7 +148,7 @@ async def test_the_end_of_an_expectation_is_bounded(
 async def test_the_page_closes_during_a_chooser_expectation(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    with pytest.raises(cdpengine.SessionGoneError):
+    with pytest.raises(cdpengine.errors.SessionGoneError):
         async with page.expect_file_chooser(timeout=5):
             scripted.vanish("T1")
 
@@ -160,6 +160,6 @@ async def test_missing_files_are_reported_before_anything_is_sent(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
     before = len(scripted.received)
-    with pytest.raises(cdpengine.InvalidArgumentError, match="nowhere.txt"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="nowhere.txt"):
         await page.upload(NODE, tmp_path / "nowhere.txt")
     assert len(scripted.received) == before

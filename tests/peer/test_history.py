@@ -32,7 +32,7 @@ async def test_a_missing_entry_is_named(
     page: cdpengine.Page, scripted: ScriptedBrowser, index: int, way: str, told: str
 ) -> None:
     scripted.on("Page.getNavigationHistory", result={"currentIndex": index, "entries": ENTRIES})
-    with pytest.raises(cdpengine.NavigationFailedError) as caught:
+    with pytest.raises(cdpengine.errors.NavigationFailedError) as caught:
         await getattr(page, way)()
     assert told in str(caught.value)
     assert caught.value.url == "about:blank"
@@ -63,7 +63,7 @@ async def test_the_history_is_read_during_the_replacement_of_the_document(
     scripted.on("Page.getNavigationHistory", history)
     scripted.on("Page.navigateToHistoryEntry", go)
     if words == "Something else":
-        with pytest.raises(cdpengine.RemoteError, match=words):
+        with pytest.raises(cdpengine.errors.RemoteError, match=words):
             await page.go_back()
         return
     navigation = await page.go_back()

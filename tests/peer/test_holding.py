@@ -109,7 +109,7 @@ async def test_a_refusal_is_raised_and_undone(
     make, begins, ends = SCOPES[name]
     scripted.on(begins, Refusal(-32000, "Not supported"), nth=scripted.count(begins) + 1)
     before = scripted.count(ends) + (begins == ends)
-    with pytest.raises(cdpengine.RemoteError, match="Not supported"):
+    with pytest.raises(cdpengine.errors.RemoteError, match="Not supported"):
         async with make(page):
             raise AssertionError("it was refused")
     await quiet()
@@ -122,9 +122,9 @@ async def test_the_connection_is_lost_in_the_block(
 ) -> None:
     async with SCOPES[name][0](page):
         scripted.links[0].drop()
-        with pytest.raises(cdpengine.ConnectionLostError):
+        with pytest.raises(cdpengine.errors.ConnectionLostError):
             await page.session.wait_for("Never.comes")
-    with pytest.raises(cdpengine.ConnectionLostError):
+    with pytest.raises(cdpengine.errors.ConnectionLostError):
         async with SCOPES[name][0](page):
             raise AssertionError("there is no connection")
 

@@ -93,7 +93,7 @@ async def test_only_engine_errors_leave(
                 autojump_clock.rate = 20  # the clock does not jump while a task polls the page
                 try:
                     await use(page, name, call, tmp_path / "written")
-                except cdpengine.EngineError:
+                except cdpengine.errors.EngineError:
                     pass
                 except BaseException as error:
                     error.add_note(f"{name}: {what} at call {step}")

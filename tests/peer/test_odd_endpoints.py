@@ -97,10 +97,10 @@ def is_tls(scheme: str) -> bool:
 
 async def refusal_of(
     scheme: str, port: int, caplog: pytest.LogCaptureFixture
-) -> cdpengine.ConnectFailedError:
+) -> cdpengine.errors.ConnectFailedError:
     caplog.set_level(logging.DEBUG)
     path = "/devtools/browser/1" if scheme.startswith("ws") else "/"
-    with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailedError) as caught:
+    with trio.fail_after(20), pytest.raises(cdpengine.errors.ConnectFailedError) as caught:
         async with cdpengine.connect(
             f"{scheme}://127.0.0.1:{port}{path}?{QUERY}", headers=HEADERS, timeout=60
         ):
@@ -198,7 +198,7 @@ async def test_an_answer_that_never_comes_ends_with_the_timeout(head: bytes, sch
         await trio.sleep_forever()
 
     async with tcp_server(serve, tls=is_tls(scheme)) as port:
-        with pytest.raises(cdpengine.ConnectFailedError, match=r"no answer within 0\.1 s") as caught:
+        with pytest.raises(cdpengine.errors.ConnectFailedError, match=r"no answer within 0\.1 s") as caught:
             async with cdpengine.connect(f"{scheme}://127.0.0.1:{port}/?{QUERY}", timeout=0.1):
                 pytest.fail("connected")
     assert SECRETS[0] not in str(caught.value)
@@ -224,7 +224,7 @@ async def test_anything_but_http_is_not_repeated(
 async def test_a_websocket_that_closes_after_its_handshake() -> None:
     reason = b"\x03\xe8" + SECRETS[0].encode()
     async with tcp_server(answering(bytes((0x88, len(reason))) + reason, upgrade=True)) as port:
-        with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailedError) as caught:
+        with trio.fail_after(20), pytest.raises(cdpengine.errors.ConnectFailedError) as caught:
             async with cdpengine.connect(f"ws://127.0.0.1:{port}/?{QUERY}", timeout=60):
                 pytest.fail("connected")
     assert "with code 1000 NORMAL_CLOSURE. " in str(caught.value)
@@ -260,7 +260,7 @@ async def test_an_endpoint_that_speaks_the_protocol_without_a_browser(name: str)
         await trio.sleep_forever()
 
     async with tcp_server(serve) as port:
-        with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailedError, match=told) as caught:
+        with trio.fail_after(20), pytest.raises(cdpengine.errors.ConnectFailedError, match=told) as caught:
             async with cdpengine.connect(f"ws://127.0.0.1:{port}/?{QUERY}", timeout=60):
                 pytest.fail("connected")
     assert NOT_THERE not in str(caught.value)
@@ -282,7 +282,7 @@ async def test_a_websocket_that_closes_with_a_reason(said: str, told: str) -> No
         with (
             trio.fail_after(20),
             pytest.raises(
-                cdpengine.ConnectFailedError, match=f"code 1008 POLICY_VIOLATION{told}[.]"
+                cdpengine.errors.ConnectFailedError, match=f"code 1008 POLICY_VIOLATION{told}[.]"
             ) as caught,
         ):
             async with cdpengine.connect(f"ws://127.0.0.1:{port}/?{QUERY}", timeout=60):

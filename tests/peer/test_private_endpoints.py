@@ -133,7 +133,7 @@ async def test_a_target_that_closed_on_both_connections_moves_nothing(
 
     async with engine(scripted, [scripted]) as browser:
         scripted.on("Target.attachToTarget", close_first, nth=1)
-        with pytest.raises(cdpengine.SessionGoneError):
+        with pytest.raises(cdpengine.errors.SessionGoneError):
             await (await browser.new_page()).evaluate("1")
         page = await browser.new_page()
         assert await page.evaluate("1") == 1
@@ -181,7 +181,7 @@ async def test_a_launched_browser_must_accept_a_second_connection(
     door = Door(scripted)
     door.refuses = True
     async with scripted.connect() as main:
-        with pytest.raises(cdpengine.ConnectFailedError, match="the test refuses it"):
+        with pytest.raises(cdpengine.errors.ConnectFailedError, match="the test refuses it"):
             async with open_engine(main, door.open, Instruments(), "scripted"):
                 pytest.fail("no engine")
 

@@ -56,10 +56,12 @@ async def test_an_earlier_file_is_refused_before_anything_is_sent(
     if there == "a-2.jsonl":
         await session(peer, "Mark.first")
     links = len(peer.links)
-    with pytest.raises(cdpengine.InvalidArgumentError, match="CDPENGINE_RECORD_OVERWRITE=1") as refused:
+    with pytest.raises(
+        cdpengine.errors.InvalidArgumentError, match="CDPENGINE_RECORD_OVERWRITE=1"
+    ) as refused:
         await session(peer, "Mark.refused")
     assert str(tmp_path / there) in str(refused.value)
-    with pytest.raises(cdpengine.InvalidArgumentError, match="which exists already"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="which exists already"):
         async with cdpengine.launch(executable="/bin/false"):
             pytest.fail("no browser was to be started")
     assert len(peer.links) == links
@@ -85,9 +87,9 @@ async def test_a_failed_connection_leaves_no_recording(
 ) -> None:
     monkeypatch.setenv("CDPENGINE_RECORD", str(tmp_path / "a.jsonl"))
     peer.handshake = 403
-    with pytest.raises(cdpengine.ConnectFailedError):
+    with pytest.raises(cdpengine.errors.ConnectFailedError):
         await session(peer, "Mark.refused")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="listening address"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="listening address"):
         async with debug.proxy(peer.endpoint, record=tmp_path / "p.jsonl", host="192.0.2.1"):
             pytest.fail("this address must fail")
     assert list(tmp_path.iterdir()) == []
@@ -96,7 +98,7 @@ async def test_a_failed_connection_leaves_no_recording(
 async def test_a_proxy_refuses_a_file_that_exists(peer: ScriptedPeer, tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text("old")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="overwrite=True"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="overwrite=True"):
         async with debug.proxy(peer.endpoint, record=path):
             pytest.fail("there is a file")
     assert path.read_text() == "old"
@@ -111,7 +113,7 @@ async def test_a_proxy_refuses_a_file_that_exists(peer: ScriptedPeer, tmp_path: 
 async def test_a_tap_refuses_a_file_that_exists(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("old")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="which exists already"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="which exists already"):
         async with record_traffic(Instruments(), path):
             pytest.fail("there is a file")
     async with record_traffic(Instruments(), path, overwrite=True):

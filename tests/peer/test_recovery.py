@@ -51,7 +51,7 @@ async def test_a_page_that_answers_is_left_alone(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     report = await page.recover(allow="close")
-    assert report == cdpengine.RecoveryReport(sent=False, responsive=True)
+    assert report == cdpengine.errors.RecoveryReport(sent=False, responsive=True)
     assert str(report) == "the page answers"
     for method in ("Runtime.terminateExecution", "Page.crash", "Target.closeTarget"):
         assert scripted.count(method) == 0
@@ -70,7 +70,7 @@ async def test_a_page_that_answers_late_on_a_busy_machine_is_left_alone(
             held.release(NUMBER)
 
         report = await page.recover(allow="close")
-    assert report == cdpengine.RecoveryReport(sent=False, responsive=True)
+    assert report == cdpengine.errors.RecoveryReport(sent=False, responsive=True)
     assert scripted.count("Runtime.terminateExecution") == scripted.count("Target.closeTarget") == 0
 
 
@@ -197,7 +197,7 @@ async def test_a_slow_reload_is_reported_as_pending_and_awaited(
     crashes_and_comes_back(scripted)
     held = scripted.hold("Page.reload")
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceededError):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await page.recover(allow="reload", timeout=0.5)
     assert trio.current_time() - started <= 0.5 + 0.15
     async with trio.open_nursery() as nursery:
@@ -216,7 +216,7 @@ async def test_a_slow_reload_is_reported_as_pending_and_awaited(
     assert scripted.count("Accessibility.getFullAXTree") == 1
 
 
-async def _reports(page: cdpengine.Page) -> cdpengine.RecoveryReport:
+async def _reports(page: cdpengine.Page) -> cdpengine.errors.RecoveryReport:
     """The report of a recovery that does not wait for pending work, such as that of `evaluate`."""
     from cdpengine._evaluate.recovery import recover
 

@@ -126,10 +126,10 @@ async def _ended_at(
             scope.cancel()
 
     with session.connection.instruments.attached(watch), scope:
-        failure: cdpengine.EngineError | None = None
+        failure: cdpengine.errors.EngineError | None = None
         try:
             await use(page)
-        except cdpengine.EngineError as error:
+        except cdpengine.errors.EngineError as error:
             failure = error
         # The page's answers fit no use completely. A task that was about to run at the cancellation may raise
         # its own error that the page is gone.

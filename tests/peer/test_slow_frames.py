@@ -324,7 +324,7 @@ async def test_a_page_that_is_replaced_constantly_ends_at_the_deadline(
 
     scripted.ways["T1"] = begin
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceededError, match="replaced during the capture"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="replaced during the capture"):
         await page.snapshot(source="ax", timeout=3)
     assert 3 <= trio.current_time() - started <= 3.15
 
@@ -389,7 +389,7 @@ async def test_an_explicit_source_is_the_only_one_tried(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     scripted.ways["T1"] = Refusal(-32603, "Internal error")
-    with pytest.raises(cdpengine.RemoteError, match="getFullAXTree"):
+    with pytest.raises(cdpengine.errors.RemoteError, match="getFullAXTree"):
         await page.snapshot(source="ax")
     scripted.ways = {"F2": Refusal(-32603, "Internal error")}
     snapshot = await page.snapshot(source="ax")
@@ -404,7 +404,7 @@ async def test_a_page_that_closes_during_the_call(page: cdpengine.Page, scripted
 
     scripted.ways["F1"] = way
     scripted.ways["T1"] = SILENCE
-    with pytest.raises(cdpengine.SessionGoneError):
+    with pytest.raises(cdpengine.errors.SessionGoneError):
         await page.snapshot()
 
 
@@ -419,7 +419,7 @@ async def test_a_lost_connection_leaves_unchanged(page: cdpengine.Page, scripted
         return SILENCE
 
     scripted.on("Accessibility.getFullAXTree", way)
-    with pytest.raises(cdpengine.ConnectionLostError):
+    with pytest.raises(cdpengine.errors.ConnectionLostError):
         await page.snapshot()
 
 
@@ -446,7 +446,7 @@ async def test_without_time_nothing_is_sent(
     page: cdpengine.Page, scripted: FramedBrowser, timeout: float
 ) -> None:
     sent = len(scripted.received)
-    with pytest.raises((cdpengine.DeadlineExceededError, cdpengine.InvalidArgumentError)):
+    with pytest.raises((cdpengine.errors.DeadlineExceededError, cdpengine.errors.InvalidArgumentError)):
         await page.snapshot(timeout=timeout)
     assert len(scripted.received) == sent
 

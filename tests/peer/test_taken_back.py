@@ -16,7 +16,7 @@ async def test_an_abandoned_page_is_closed(
 ) -> None:
     held = scripted.hold("Target.createTarget")
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceededError, match="open a page"):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="open a page"):
         await browser.new_page(timeout=1)
     assert trio.current_time() - started <= 1.1
     await trio.sleep(5)

@@ -142,7 +142,7 @@ async def lateness(look: Callable[[str], Awaitable[None]], way: tuple[str, str, 
         ports.append(port)
         path = "/devtools/browser/1" if name.startswith("ws") else ""
         began = trio.current_time()
-        with trio.fail_after(5), pytest.raises(cdpengine.ConnectFailedError, match="within"):
+        with trio.fail_after(5), pytest.raises(cdpengine.errors.ConnectFailedError, match="within"):
             await look(f"{name}://127.0.0.1:{port}{path}")
         return trio.current_time() - began - TIMEOUT
 
@@ -227,7 +227,7 @@ async def test_a_port_that_accepts_no_connection() -> None:
 
     async def look_for_it(look: Callable[[str], Awaitable[None]]) -> None:
         began = trio.current_time()
-        with pytest.raises(cdpengine.ConnectFailedError, match="within"):
+        with pytest.raises(cdpengine.errors.ConnectFailedError, match="within"):
             await look(f"http://127.0.0.1:{port}")
         assert trio.current_time() - began <= TIMEOUT + slack(LATE)
 

@@ -18,7 +18,7 @@ async def test_it_is_sent_after_its_deadline(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, late: float
 ) -> None:
     scripted.on("A.undo", SILENCE)
-    with pytest.raises(cdpengine.DeadlineExceededError), within("wait", 0.02):
+    with pytest.raises(cdpengine.errors.DeadlineExceededError), within("wait", 0.02):
         try:
             await trio.sleep_forever()
         finally:

@@ -40,7 +40,7 @@ async def test_an_action_at_its_deadline_names_the_page(
     scripted.on("Accessibility.getFullAXTree", SILENCE)
     started = trio.current_time()
     with pytest.raises(
-        cdpengine.PageUnresponsiveError, match=r"snapshot did not finish.*page\.recover\(\)"
+        cdpengine.errors.PageUnresponsiveError, match=r"snapshot did not finish.*page\.recover\(\)"
     ) as caught:
         await page.snapshot(timeout=1)
     assert trio.current_time() - started == pytest.approx(1.05)
@@ -49,9 +49,9 @@ async def test_an_action_at_its_deadline_names_the_page(
     scripted.on("Runtime.evaluate", NUMBER)
     await page._core.target.ping.unresponsive_time(0)
     sent = len(scripted.received)
-    with pytest.raises(cdpengine.DeadlineExceededError) as spent:
+    with pytest.raises(cdpengine.errors.DeadlineExceededError) as spent:
         await page.snapshot(timeout=0)
-    assert type(spent.value) is cdpengine.DeadlineExceededError
+    assert type(spent.value) is cdpengine.errors.DeadlineExceededError
     assert len(scripted.received) == sent
 
 
@@ -70,13 +70,13 @@ async def test_only_a_page_that_was_asked_long_before_is_called_unresponsive(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(stop_to_answer)
-        with pytest.raises(cdpengine.DeadlineExceededError) as caught:
+        with pytest.raises(cdpengine.errors.DeadlineExceededError) as caught:
             await page.pdf(timeout=4)
     if known:
-        assert isinstance(caught.value, cdpengine.PageUnresponsiveError)
+        assert isinstance(caught.value, cdpengine.errors.PageUnresponsiveError)
         assert known <= caught.value.unresponsive_for <= silent + 0.05
     else:
-        assert type(caught.value) is cdpengine.DeadlineExceededError
+        assert type(caught.value) is cdpengine.errors.DeadlineExceededError
         assert "not answered" not in str(caught.value)
         assert "page.recover" not in str(caught.value)
 
@@ -98,9 +98,9 @@ async def test_a_slow_page_on_a_busy_machine_is_not_called_unresponsive(
     async with trio.open_nursery() as nursery:
         scripted.on("Runtime.evaluate", answer)
         for _ in range(3):
-            with pytest.raises(cdpengine.DeadlineExceededError) as caught:
+            with pytest.raises(cdpengine.errors.DeadlineExceededError) as caught:
                 await page.pdf(timeout=2)
-            assert type(caught.value) is cdpengine.DeadlineExceededError
+            assert type(caught.value) is cdpengine.errors.DeadlineExceededError
         scripted.on("Runtime.evaluate", NUMBER)
 
 
@@ -111,12 +111,12 @@ async def test_a_short_timeout_names_a_page_that_is_known_to_be_unresponsive(
     kinds = []
     started = trio.current_time()
     for _ in range(4):
-        with pytest.raises(cdpengine.DeadlineExceededError) as caught:
+        with pytest.raises(cdpengine.errors.DeadlineExceededError) as caught:
             await page.snapshot(timeout=0.2)
         kinds.append(type(caught.value))
     # The page was asked at the first deadline.
-    assert kinds == [cdpengine.DeadlineExceededError] * 3 + [cdpengine.PageUnresponsiveError]
-    assert isinstance(caught.value, cdpengine.PageUnresponsiveError)
+    assert kinds == [cdpengine.errors.DeadlineExceededError] * 3 + [cdpengine.errors.PageUnresponsiveError]
+    assert isinstance(caught.value, cdpengine.errors.PageUnresponsiveError)
     assert caught.value.unresponsive_for == pytest.approx(trio.current_time() - started - 0.2)
 
 
@@ -127,7 +127,7 @@ async def test_the_page_is_asked_before_the_nearest_deadline_of_any_action(
     known = {}
 
     async def look(timeout: float) -> None:
-        with pytest.raises(cdpengine.PageUnresponsiveError) as caught:
+        with pytest.raises(cdpengine.errors.PageUnresponsiveError) as caught:
             await page.snapshot(timeout=timeout)
         known[timeout] = caught.value.unresponsive_for
 
@@ -153,7 +153,7 @@ async def test_questions_before_deadlines_end_with_the_page(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     async def look() -> None:
-        with pytest.raises(cdpengine.SessionGoneError):
+        with pytest.raises(cdpengine.errors.SessionGoneError):
             await page.snapshot(timeout=3600)
 
     hang(scripted)

@@ -23,23 +23,23 @@ CLASSES: tuple[type, ...] = (
     cdpengine.Page,
     cdpengine.BrowserContext,
     cdpengine.Browser,
-    cdpengine.Keyboard,
-    cdpengine.Mouse,
-    cdpengine.Touch,
-    cdpengine.Network,
-    cdpengine.Scripts,
-    cdpengine.PageEmulation,
-    cdpengine.ContextEmulation,
-    cdpengine.PageStorage,
-    cdpengine.ContextStorage,
-    cdpengine.DocumentStorage,
-    cdpengine.OriginStorage,
-    cdpengine.PageMeasure,
-    cdpengine.BrowserMeasure,
-    cdpengine.PageWindow,
-    cdpengine.PageElements,
-    cdpengine.PagePictures,
-    cdpengine.Dialogs,
+    cdpengine.pages.Keyboard,
+    cdpengine.pages.Mouse,
+    cdpengine.pages.Touch,
+    cdpengine.network.Network,
+    cdpengine.pages.Scripts,
+    cdpengine.emulation.PageEmulation,
+    cdpengine.emulation.ContextEmulation,
+    cdpengine.storage.PageStorage,
+    cdpengine.storage.ContextStorage,
+    cdpengine.storage.DocumentStorage,
+    cdpengine.storage.OriginStorage,
+    cdpengine.measure.PageMeasure,
+    cdpengine.measure.BrowserMeasure,
+    cdpengine.pages.PageWindow,
+    cdpengine.pages.PageElements,
+    cdpengine.pages.PagePictures,
+    cdpengine.pages.Dialogs,
     Route,
     ExpectedFileChooser,
     JSHandle,
@@ -85,7 +85,7 @@ def _fill(css: str) -> Way:
 async def _fill_refused(stage: Stage, secret: str) -> None:
     try:
         await stage.page.fill(await stage.node("#short"), secret)
-    except cdpengine.ValueRefusedError:
+    except cdpengine.errors.ValueRefusedError:
         return
     raise AssertionError("it was not refused")
 
@@ -408,7 +408,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "ExpectedFileChooser.set_files": FILES,
 }
 
-DATES: dict[str, tuple[cdpengine.FillValue, str]] = {
+DATES: dict[str, tuple[cdpengine.actions.FillValue, str]] = {
     "#date": (dt.date(2031, 5, 17), "2031-05-17"),
     "#moment": (dt.datetime(2032, 6, 18, 10, 11, 12), "2032-06-18T10:11:12"),
     "#week": (dt.date(2033, 7, 19), "2033-W29"),

@@ -142,7 +142,7 @@ async def attempt(what: Callable[[], Awaitable[None]]) -> tuple[str, str]:
     try:
         with trio.fail_after(8):
             await what()
-    except cdpengine.EngineError as error:
+    except cdpengine.errors.EngineError as error:
         return type(error).__name__, str(error)
     except BaseException as error:  # noqa: BLE001 - reported, and it fails the test
         return f"bare {type(error).__name__}", repr(error)

@@ -131,7 +131,7 @@ class Stage:
         await quiet()
         return self.browser.downloads[0]
 
-    async def chooser(self) -> cdpengine.ExpectedFileChooser:
+    async def chooser(self) -> cdpengine.pages.ExpectedFileChooser:
         self.scripted.control = "file"
         await trio.Path(self.path).touch()
         chooser = await self.stack.enter_async_context(self.page.expect_file_chooser(timeout=5))
@@ -141,7 +141,7 @@ class Stage:
         )
         return chooser
 
-    async def activity(self) -> cdpengine.PageActivity:
+    async def activity(self) -> cdpengine.network.PageActivity:
         await self.response()
         return self.page.activity
 

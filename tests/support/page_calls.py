@@ -163,13 +163,13 @@ CALLS = {
 
 PARTS = {
     "": cdpengine.Page,
-    "network.": cdpengine.Network,
-    "scripts.": cdpengine.Scripts,
-    "emulation.": cdpengine.PageEmulation,
-    "measure.": cdpengine.PageMeasure,
-    "window.": cdpengine.PageWindow,
-    "elements.": cdpengine.PageElements,
-    "pictures.": cdpengine.PagePictures,
+    "network.": cdpengine.network.Network,
+    "scripts.": cdpengine.pages.Scripts,
+    "emulation.": cdpengine.emulation.PageEmulation,
+    "measure.": cdpengine.measure.PageMeasure,
+    "window.": cdpengine.pages.PageWindow,
+    "elements.": cdpengine.pages.PageElements,
+    "pictures.": cdpengine.pages.PagePictures,
 }
 """A page and its parts. Its storage has rows in object_calls.py."""
 
@@ -182,7 +182,7 @@ def methods() -> dict[str, Callable[..., Any]]:
         for name, method in inspect.getmembers(kind, inspect.isfunction)
         if not name.startswith("_") and "timeout" in inspect.signature(method).parameters
     }
-    return of_parts | {"activity.wait_for_response": cdpengine.PageActivity.wait_for_response}
+    return of_parts | {"activity.wait_for_response": cdpengine.network.PageActivity.wait_for_response}
 
 
 Harm: TypeAlias = "Callable[[FaultyBrowser, Request, Answer], Answer]"

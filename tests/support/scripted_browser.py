@@ -199,7 +199,7 @@ class Door:
     async def open(self) -> AsyncIterator[Connection]:
         self.tried.append(trio.current_time())
         if self.refuses:
-            raise cdpengine.ConnectFailedError(endpoint="memory", reason="the test refuses it")
+            raise cdpengine.errors.ConnectFailedError(endpoint="memory", reason="the test refuses it")
         if self.silent:
             await trio.sleep_forever()
         async with self.scripted.connect() as connection:

@@ -177,7 +177,7 @@ class Walk:
 
     def _check_text(self, error: EngineError) -> None:
         """Fail if the error's message contains internal words."""
-        if INTERNAL.search(str(error)) or isinstance(error, cdpengine.RemoteError):
+        if INTERNAL.search(str(error)) or isinstance(error, cdpengine.errors.RemoteError):
             raise self._violation(f"an internal error: {type(error).__name__}: {error}") from error
 
     # --- invariants ---------------------------------------------------------------------------------------

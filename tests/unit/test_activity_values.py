@@ -235,7 +235,7 @@ def test_text_of_a_body(data: bytes, kind: str, text: str) -> None:
 def test_an_invalid_json_body_names_the_position() -> None:
     assert json_of("u", "[1]") == [1]
     for wrong in ("[1", "[" * 100_000):
-        with pytest.raises(cdpengine.BodyUndecodableError, match="not JSON"):
+        with pytest.raises(cdpengine.errors.BodyUndecodableError, match="not JSON"):
             json_of("u", wrong)
     assert charset_of({}) == ""
 
@@ -250,7 +250,7 @@ def test_an_invalid_json_body_names_the_position() -> None:
     lambda: check_options(1),
 ])  # fmt: skip
 def test_wrong_options(make: Any) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         make()
 
 

@@ -106,7 +106,7 @@ async def test_a_cluster_that_does_not_run() -> None:
     with pytest.raises(PoolClosedError, match="has not begun"):
         await cluster.run(_nothing, 1)
     with pytest.raises(
-        cdpengine.ClusterUnavailableError, match="the cluster at tcp://127.0.0.1:1 cannot be used"
+        cdpengine.errors.ClusterUnavailableError, match="the cluster at tcp://127.0.0.1:1 cannot be used"
     ):
         async with cluster:
             pytest.fail("nothing listens there")

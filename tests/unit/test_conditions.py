@@ -48,7 +48,7 @@ def test_a_url_matches_itself_and_its_ends(url: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["", 5, None, b"x", ["*"]])
 def test_invalid_patterns(pattern: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         url_test(pattern)  # type: ignore[arg-type]
 
 
@@ -57,9 +57,9 @@ def test_words_and_states() -> None:
     check_text("text", "x")
     assert check_state("detached") == "detached"
     for wrong in ("", "  ", 5):
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             check_text("text", wrong)  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.InvalidArgumentError, match="visible"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="visible"):
         check_state("shown")
 
 
@@ -67,7 +67,7 @@ def test_words_and_states() -> None:
     "given", [{}, {"css": ""}, {"css": 5}, {"text": " "}, {"role": ""}, {"name": 5}, {"role": b"button"}]
 )
 def test_invalid_search_conditions(given: dict[str, object]) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         Criteria(**given)  # type: ignore[arg-type]
 
 
@@ -78,15 +78,15 @@ def test_descriptions_of_search_conditions() -> None:
 
 
 def test_an_expected_value_exists_only_at_the_end() -> None:
-    expected: cdpengine.Expected[int] = cdpengine.Expected("a page")
-    with pytest.raises(cdpengine.InvalidArgumentError, match="after the block"):
+    expected: cdpengine.pages.Expected[int] = cdpengine.pages.Expected("a page")
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="after the block"):
         _ = expected.value
     expected._values.append(5)
     assert expected.value == 5
 
 
 def test_candidates_are_listed() -> None:
-    error = cdpengine.AmbiguousNodeError(target="find button", count=7, candidates=("a", "b"))
+    error = cdpengine.errors.AmbiguousNodeError(target="find button", count=7, candidates=("a", "b"))
     assert "7 nodes match" in str(error)
     assert "- b" in str(error)
     assert "5 more" in str(error)

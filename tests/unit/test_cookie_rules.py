@@ -69,7 +69,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("named", "wrong"), WRONG)
 def test_invalid_cookies_are_refused_by_name(named: str, wrong: dict[str, Any]) -> None:
     given = {"name": "a", "value": "secret-value", **wrong}
-    with pytest.raises(cdpengine.InvalidArgumentError) as caught:
+    with pytest.raises(cdpengine.errors.InvalidArgumentError) as caught:
         check_cookie(given)
     assert named in str(caught.value)
     assert "secret-value" not in str(caught.value)
@@ -79,12 +79,12 @@ def test_invalid_cookies_are_refused_by_name(named: str, wrong: dict[str, Any]) 
     "wrong", [None, 5, "a=b", {"name": "a", "value": "b"}, Cookie("a", "b", "a.com"), [5]]
 )
 def test_invalid_cookie_lists(wrong: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         checked_cookies(wrong)
 
 
 def test_the_invalid_cookie_of_a_list_is_named() -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match=r"cookies\[1\]\.path"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match=r"cookies\[1\]\.path"):
         checked_cookies([Cookie("a", "b", "a.com"), Cookie("a", "b", "a.com", path="x")])
 
 
@@ -177,7 +177,7 @@ def test_values_are_not_in_the_repr() -> None:
 def test_origins(given: str, origin: str | None) -> None:
     assert origin_of(given) == origin
     if origin is None:
-        with pytest.raises(cdpengine.InvalidArgumentError, match="origin"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="origin"):
             check_origin(given)
 
 
@@ -203,7 +203,7 @@ def test_origins(given: str, origin: str | None) -> None:
     ],
 )
 def test_invalid_proxies(wrong: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="proxy") as caught:
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="proxy") as caught:
         check_proxy(wrong)
     assert "hush" not in str(caught.value)
 
@@ -230,10 +230,12 @@ def test_proxies() -> None:
     ],
 )
 def test_invalid_permissions(states: object, origin: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError):
         check_permissions(states, origin, None)
 
 
 def test_an_unknown_permission_names_the_nearest() -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="got 'cammera', expected .* such as camera"):
+    with pytest.raises(
+        cdpengine.errors.InvalidArgumentError, match="got 'cammera', expected .* such as camera"
+    ):
         check_permissions({"cammera": "granted"}, None, None)

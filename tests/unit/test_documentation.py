@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import click
 import pytest
 from doc_examples import ROOT, blocks, pages
+from public_names import AREAS, ENGINE
 
 import cdpengine
 import cdpengine.cache
@@ -21,6 +22,19 @@ RUN_BY_TESTS = {"python", "py", "ini"}
 ONLY_SHOWN = {"console", "text"}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 MOST_LINES = 120
+MOST_NAMES = 70
+
+
+def test_a_name_is_public_in_one_place() -> None:
+    counted = Counter(name for module in (*ENGINE, errors) for name in module.__all__)
+    assert {name for name, count in counted.items() if count > 1} == set()
+    assert len(cdpengine.__all__) <= MOST_NAMES
+
+
+@pytest.mark.parametrize(("name", "area"), [("JSDate", "values"), ("StaleRefError", "errors")])
+def test_a_name_of_an_area_says_where_it_is_imported_from(name: str, area: str) -> None:
+    with pytest.raises(AttributeError, match=f"import it from cdpengine.{area}$"):
+        getattr(cdpengine, name)
 
 
 def public_errors() -> set[str]:
@@ -74,20 +88,14 @@ def test_every_block_has_a_language_and_every_example_is_runnable_python() -> No
 def test_every_public_name_is_in_the_reference() -> None:
     text = "".join(path.read_text("utf-8") for path in sorted((ROOT / "docs/reference").glob("*.md")))
     named = re.findall(r"^::: cdpengine\.(\w+)$", text, re.MULTILINE)
+    modules = {*AREAS, "debug", "errors"}
     # Types without members, and data. They are documented where they are used.
-    plain = {
-        "ABORT_REASONS",
-        "AbortReason",
-        "DEVICES",
-        "FillValue",
-        "NETWORKS",
-        "ResourceType",
-        "ElementTarget",
-        "debug",
-        "errors",
-    }
-    told_with_the_errors = {name for name in cdpengine.__all__ if hasattr(errors, name)}
-    assert set(named) - {"errors"} == set(cdpengine.__all__) - plain - told_with_the_errors - {"__version__"}
+    plain = {"DEVICES", "NETWORKS"}
+    assert set(named) - {"errors"} == set(cdpengine.__all__) - plain - modules - {"__version__"}
+    types = {"ABORT_REASONS", "AbortReason", "ElementTarget", "FillValue", "ResourceType"}
+    for area in AREAS:
+        in_area = re.findall(rf"^::: cdpengine\.{area}\.(\w+)$", text, re.MULTILINE)
+        assert sorted(in_area) == sorted(set(getattr(cdpengine, area).__all__) - types)
     debug = re.findall(r"^::: cdpengine\.debug\.(\w+)$", text, re.MULTILINE)
     assert sorted(debug) == sorted(cdpengine.debug.__all__)
     cache = re.findall(r"^::: cdpengine\.cache\.(\w+)$", text, re.MULTILINE)

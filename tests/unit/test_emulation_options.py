@@ -70,13 +70,13 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("named", "wrong"), WRONG)
 def test_invalid_emulation_options(named: str, wrong: dict[str, Any]) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError) as caught:
+    with pytest.raises(cdpengine.errors.InvalidArgumentError) as caught:
         check_options(wrong, VERSION)
     assert caught.value.what == named or caught.value.what.startswith(named)
 
 
 def test_the_nearest_device_is_named() -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="'iPhone 16 Pro'"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="'iPhone 16 Pro'"):
         find_device("iphone 16pro")
     assert find_device("IPHONE  16 pro").name == "iPhone 16 Pro"
 
@@ -96,7 +96,7 @@ def test_a_viewport_in_words() -> None:
         "nonex",
         "9" * 50 + "x1",
     ):
-        with pytest.raises(cdpengine.InvalidArgumentError, match="viewport"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="viewport"):
             parse_viewport(wrong)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 
 import pytest
+from public_names import ENGINE
 
 import cdpengine
 import cdpengine.cache
@@ -22,7 +23,8 @@ import cdpengine.pool.manners
 import cdpengine.testing
 
 MODULES: tuple[ModuleType, ...] = (
-    cdpengine,
+    *ENGINE,
+    cdpengine.errors,
     cdpengine.cache,
     cdpengine.debug,
     cdpengine.pool.manners,

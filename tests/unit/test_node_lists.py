@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from cdpengine import UndecodableReplyError
 from cdpengine._page.scripts.node_lists import SerializedList, SerializedNode, split_text
 from cdpengine._snapshot.sources.numbers import find_closed_root
+from cdpengine.errors import UndecodableReplyError
 
 METHOD = "Runtime.callFunctionOn"
 

@@ -14,6 +14,7 @@ from typing import Any, cast
 import attrs
 import msgspec
 import pytest
+from public_names import ENGINE
 
 import cdpengine
 import cdpengine.cluster
@@ -27,7 +28,7 @@ from cdpengine.errors import EngineError, NotSendableError, SessionGoneError
 
 PUBLIC: dict[str, type] = {
     f"{package.__name__}.{name}": kind
-    for package in (cdpengine, cdpengine.pool, cdpengine.cluster)
+    for package in (*ENGINE, cdpengine.pool, cdpengine.cluster)
     for name in package.__all__
     if inspect.isclass(kind := getattr(package, name))
     and not issubclass(kind, BaseException)  # covered by test_errors.py
@@ -82,23 +83,23 @@ def page_error() -> PageError:
 MADE: dict[str, Callable[[], Any]] = {
     "Request": request,
     "Response": lambda: Response(request()),
-    "RequestEnded": lambda: cdpengine.RequestEnded(request()),
+    "RequestEnded": lambda: cdpengine.network.RequestEnded(request()),
     "ConsoleMessage": message,
     "PageError": page_error,
     "BrowserWorker": lambda: cdpengine.cluster.BrowserWorker(browsers=2, pages=3),
     "Event": lambda: cdpengine.Event("Page.loadEventFired", "S1", b'{"timestamp":1}'),
-    "BoundedHistory": lambda: cdpengine.BoundedHistory(3),
+    "BoundedHistory": lambda: cdpengine.network.BoundedHistory(3),
     "Dialog": lambda: cdpengine.Dialog("alert", "hello", "https://example.com/", page=LiveSession()),
     "LaunchedBrowsers": lambda: cdpengine.pool.LaunchedBrowsers(2, options={"headless": True}),
     "RemoteBrowsers": lambda: cdpengine.pool.RemoteBrowsers("ws://127.0.0.1:1/?token=t", headers={"A": "b"}),
     "BrowserLimits": lambda: cdpengine.pool.BrowserLimits(leases=3, age=5.0),
-    "KeepBodies": lambda: cdpengine.KeepBodies("**/*.js"),
-    "ActivityOptions": lambda: cdpengine.ActivityOptions(bodies=cdpengine.KeepBodies("**/*.js")),
-    "Geolocation": lambda: cdpengine.Geolocation(1.0, 2.0),
+    "KeepBodies": lambda: cdpengine.network.KeepBodies("**/*.js"),
+    "ActivityOptions": lambda: cdpengine.ActivityOptions(bodies=cdpengine.network.KeepBodies("**/*.js")),
+    "Geolocation": lambda: cdpengine.emulation.Geolocation(1.0, 2.0),
     "Proxy": lambda: cdpengine.Proxy("http://127.0.0.1:8080", bypass=("a",)),
     "Option": lambda: cdpengine.Option(label="a"),
-    "TargetInfo": lambda: cdpengine.TargetInfo("T1"),
-    "PageMetrics": lambda: cdpengine.PageMetrics({"Nodes": 3.0}),
+    "TargetInfo": lambda: cdpengine.protocol.TargetInfo("T1"),
+    "PageMetrics": lambda: cdpengine.measure.PageMetrics({"Nodes": 3.0}),
     "JobResult": lambda: cdpengine.pool.JobResult(1, "item", "value", None, (example("Attempt"),)),
     "ActionOutcome": lambda: cdpengine.ActionOutcome(
         "click", "e1", dialogs=(MADE["Dialog"](),), healed=example("Ref"), popup=example("PopupOpened")
@@ -179,7 +180,7 @@ async def test_a_request_keeps_its_data_and_asks_no_page() -> None:
     assert (response.status, response.ok, response.headers) == (200, True, {"C": "d"})
     assert (response.request.url, response.request.method) == ("https://example.com/a", "GET")
     assert response.request.response is not None
-    with pytest.raises(cdpengine.BodyUnavailableError, match="a copy, in another process"):
+    with pytest.raises(cdpengine.errors.BodyUnavailableError, match="a copy, in another process"):
         await response.body()
 
 

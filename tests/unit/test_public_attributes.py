@@ -17,6 +17,7 @@ from typing import Any
 
 import attrs
 import pytest
+from public_names import ENGINE
 
 import cdpengine
 import cdpengine.act
@@ -33,7 +34,7 @@ ENGINES_OWN = re.compile(r"for the engine|called by (it|the)\b", re.IGNORECASE)
 """Words of docstrings for members that programs must not call."""
 
 PACKAGES = (
-    cdpengine, cdpengine.act, cdpengine.cache, cdpengine.cluster, cdpengine.debug, cdpengine.pool, cdpengine.testing,
+    *ENGINE, cdpengine.act, cdpengine.cache, cdpengine.cluster, cdpengine.debug, cdpengine.pool, cdpengine.testing,
 )  # fmt: skip
 
 PUBLIC = {
@@ -107,4 +108,4 @@ def test_the_tables_find_existing_members() -> None:
     assert len(PUBLIC) > 100
     assert {"click", "keyboard", "url"} <= set(shown(cdpengine.Page))
     assert {"guid", "wait"} <= set(shown(cdpengine.Download))
-    assert {"opened_at", "receive"} <= set(shown(cdpengine.EventStream))
+    assert {"opened_at", "receive"} <= set(shown(cdpengine.protocol.EventStream))

@@ -156,7 +156,7 @@ def test_exact_secrets_and_patterns_of_the_caller() -> None:
 
 @pytest.mark.parametrize("pattern", ["(", "x*", ""])
 def test_an_invalid_pattern_is_refused(pattern: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="pattern"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="pattern"):
         Redactor(patterns=[pattern])
 
 

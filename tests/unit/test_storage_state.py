@@ -85,7 +85,7 @@ WRONG = {
 def test_an_invalid_file(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text(text)
-    with pytest.raises(cdpengine.StateFileInvalidError, match=message) as caught:
+    with pytest.raises(cdpengine.errors.StateFileInvalidError, match=message) as caught:
         read_state(path)
     assert str(path) in str(caught.value)
     assert "SECRET" not in str(caught.value)
@@ -93,10 +93,10 @@ def test_an_invalid_file(text: str, message: str, tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path, message in ((tmp_path / "none", "No such file"), (tmp_path, "directory")):
-        with pytest.raises(cdpengine.StateFileInvalidError, match=message):
+        with pytest.raises(cdpengine.errors.StateFileInvalidError, match=message):
             read_state(path)
     (tmp_path / "raw").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(cdpengine.StateFileInvalidError, match="UTF-8"):
+    with pytest.raises(cdpengine.errors.StateFileInvalidError, match="UTF-8"):
         read_state(tmp_path / "raw")
     (tmp_path / "marked").write_bytes(b"\xef\xbb\xbf" + STATE.to_json().encode())
     assert read_state(tmp_path / "marked") == STATE
@@ -130,7 +130,7 @@ def test_a_state_made_by_the_program_is_checked() -> None:
         StorageState((), (OriginState("x", {}),)),
         StorageState((), (OriginState("https://x", {"k": 5}),)),  # type: ignore[dict-item]
     ):
-        with pytest.raises(cdpengine.InvalidArgumentError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             check_state(wrong)
 
 

@@ -61,7 +61,7 @@ async def test_cover_of_frame_is_named(page: cdpengine.Page, url: str) -> None:
     await page.settled()
     frame = await page.find(css="iframe")
     await page.evaluate("document.getElementById('cover').style.display = 'block'")
-    with pytest.raises(cdpengine.CoveredError, match="Cover"):
+    with pytest.raises(cdpengine.errors.CoveredError, match="Cover"):
         await page.click(frame, timeout=0.5)
     outcome = await page.click(frame, force=True)
     assert not outcome.delivered

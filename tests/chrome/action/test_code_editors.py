@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import cdpengine
-from cdpengine import FocusMovedError, ValueRefusedError
+from cdpengine.errors import FocusMovedError, ValueRefusedError
 
 pytestmark = pytest.mark.chrome
 

@@ -166,7 +166,9 @@ async def test_lines_of_a_contenteditable(form: FormPage) -> None:
         ("type=range dir=rtl", "67", "67"),
     ],
 )
-async def test_written_by_keys(form: FormPage, markup: str, value: cdpengine.FillValue, held: str) -> None:
+async def test_written_by_keys(
+    form: FormPage, markup: str, value: cdpengine.actions.FillValue, held: str
+) -> None:
     await form.show(f"<input id=field {markup}>")
     outcome = await form.page.fill(await form.node("#field"), value)
     assert await form.js("field.value") == held
@@ -195,7 +197,7 @@ async def test_written_by_keys(form: FormPage, markup: str, value: cdpengine.Fil
     ],
 )
 async def test_value_set_by_script_fires_events(
-    form: FormPage, markup: str, value: cdpengine.FillValue, held: str
+    form: FormPage, markup: str, value: cdpengine.actions.FillValue, held: str
 ) -> None:
     await form.show(f"<input id=field {markup}>")
     outcome = await form.page.fill(await form.node("#field"), value)
@@ -259,7 +261,7 @@ async def test_date_can_be_cleared_and_same_date_fires_no_change(form: FormPage)
     ],
 )
 async def test_refused_value_is_named_with_current_value(
-    form: FormPage, markup: str, value: cdpengine.FillValue, holds: str, reason: str
+    form: FormPage, markup: str, value: cdpengine.actions.FillValue, holds: str, reason: str
 ) -> None:
     await form.show(markup)
     with trio.fail_after(20), pytest.raises(ValueRefusedError, match=reason) as caught:

@@ -40,12 +40,12 @@ async def test_an_action_whose_handler_hangs_ends_in_time(
         )
         field = await page.find("#field")
         started = trio.current_time()
-        with pytest.raises(cdpengine.EngineError) as caught:
+        with pytest.raises(cdpengine.errors.EngineError) as caught:
             await act(page, field)
         late.append(trio.current_time() - started - TIMEOUT)
-        assert isinstance(caught.value, cdpengine.DeadlineExceededError | cdpengine.NotDeliveredError), (
-            caught.value
-        )
+        assert isinstance(
+            caught.value, cdpengine.errors.DeadlineExceededError | cdpengine.errors.NotDeliveredError
+        ), caught.value
         await page.recover(timeout=10)
         assert await page.evaluate("field.title", timeout=10) == "hangs"
         if late[-1] <= LATE:

@@ -9,7 +9,7 @@ import trio
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine import FocusMovedError
+from cdpengine.errors import FocusMovedError
 
 pytestmark = pytest.mark.chrome
 

@@ -91,7 +91,7 @@ async def test_removed_element_is_stale(
     )
     if collected:
         await page.session.call("HeapProfiler.collectGarbage")
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await act(page, ref)
 
 
@@ -101,7 +101,7 @@ async def test_elements_of_replaced_document_are_stale(page: Page, httpserver: H
     ref = await seen(page, httpserver, role)
     await page.reload()
     before = await page.evaluate(record)
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await act(page, ref)
     assert await page.evaluate(record) == before
 

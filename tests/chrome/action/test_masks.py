@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import cdpengine
-from cdpengine import ValueRefusedError
+from cdpengine.errors import ValueRefusedError
 
 pytestmark = pytest.mark.chrome
 

@@ -113,7 +113,11 @@ CASES = {
 }
 
 
-NOT_ALL_DONE = (cdpengine.NotInteractableError, cdpengine.StaleRefError, cdpengine.FormError)
+NOT_ALL_DONE = (
+    cdpengine.errors.NotInteractableError,
+    cdpengine.errors.StaleRefError,
+    cdpengine.errors.FormError,
+)
 
 
 @pytest.fixture
@@ -181,7 +185,7 @@ async def test_ends(
             page.session.post("Page.crash")
         ended.set()
 
-    with suppress(cdpengine.SessionGoneError, *NOT_ALL_DONE):
+    with suppress(cdpengine.errors.SessionGoneError, *NOT_ALL_DONE):
         async with page.scripts.expose("end", end):
             await act(page, case, path)
             await ended.wait()

@@ -81,16 +81,16 @@ async def test_every_verb_refuses_a_renamed_element(page: cdpengine.Page) -> Non
     refs = await stage(page)
     await page.evaluate(RENAME)
     for verb, (target, do) in VERBS.items():
-        with pytest.raises(cdpengine.StaleRefError) as refused:
+        with pytest.raises(cdpengine.errors.StaleRefError) as refused:
             await do(page, refs[target])
         assert refused.value.became == "renamed", verb
         assert refused.value.ref == refs[target]
-    with pytest.raises(cdpengine.StaleRefError):
+    with pytest.raises(cdpengine.errors.StaleRefError):
         await page.drag(refs["inbox"], refs["mail"], refuse_renamed=True)
-    with pytest.raises(cdpengine.FormError) as failed:
+    with pytest.raises(cdpengine.errors.FormError) as failed:
         fields: list[Any] = [(refs["text"], "x"), (refs["list"], ["blue"]), (refs["box"], True)]
         await page.fill_form(fields, refuse_renamed=True)
-    assert [type(each.error) for each in failed.value.failed] == [cdpengine.StaleRefError] * 3
+    assert [type(each.error) for each in failed.value.failed] == [cdpengine.errors.StaleRefError] * 3
     assert await page.evaluate("did") == []
 
 

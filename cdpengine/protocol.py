@@ -1,0 +1,19 @@
+"""The connection: its streams and statistics, and structures of Chrome's protocol."""
+
+from cdpengine._budget import Budget
+from cdpengine._protocol.connection import Connection, ConnectionStatistics
+from cdpengine._protocol.domains.browser import BrowserVersion
+from cdpengine._protocol.domains.runtime import StackFrame
+from cdpengine._protocol.domains.target import TargetInfo
+from cdpengine._protocol.streams import EventStream, StreamStatistics
+
+__all__ = [
+    "BrowserVersion",
+    "Budget",
+    "Connection",
+    "ConnectionStatistics",
+    "EventStream",
+    "StackFrame",
+    "StreamStatistics",
+    "TargetInfo",
+]
