@@ -12,6 +12,7 @@ from typing import Any
 
 import trio
 
+from cdpengine._api.page.arguments import Field
 from cdpengine._api.page.scrolling import one_viewport
 from cdpengine.act import requests
 from cdpengine.act.performing import Performance
@@ -118,8 +119,9 @@ async def _select(run: Performance, request: requests.Select) -> None:
 
 
 async def _fill(run: Performance, request: requests.Fill) -> None:
-    fields = [(await run.find(each.ref, each.selector), _value(each.value)) for each in request.fields]
-    run.report(await run.page.fill_form(fields, refuse_renamed=True, timeout=run.left))
+    fields = [Field(await run.find(each.ref, each.selector), _value(each.value)) for each in request.fields]
+    # A string names no file here: the limits for files apply to requests that name files, such as upload.
+    run.report(await run.page._fill_fields(fields, True, run.left, names_files=False))  # noqa: SLF001
 
 
 def _value(given: str | float | bool | tuple[str, ...]) -> Any:

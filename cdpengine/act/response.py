@@ -14,7 +14,7 @@ import attrs
 from cdpengine._plain import to_plain
 from cdpengine._urls import without_credentials
 from cdpengine.act.fields import camel_case
-from cdpengine.act.words.advice import RENAMED, advice_for
+from cdpengine.act.words.advice import OTHERS_FILLED, RENAMED, advice_for
 from cdpengine.act.words.wording import Words, in_requests
 from cdpengine.errors import (
     CoveredError,
@@ -202,6 +202,7 @@ def describe_failure(error: EngineError) -> Failure:
     elif isinstance(error, StaleRefError):
         alternatives = tuple(ref.id for ref in error.alternatives)
     elif isinstance(error, FormError):
+        hint = OTHERS_FILLED if error.filled else hint
         causes = tuple(name_error(type(field.error)) for field in error.failed)
     return Failure(
         kind=name_error(kind),

@@ -55,6 +55,10 @@ class DialogOpenedError(EngineError):
         return f"{self.action}: the page opened a dialog ({self.kind} {text!r}), which was dismissed"
 
 
+_LONGEST_LISTED = 2_000
+"""Maximum length of the list of fields or candidates in a message, in characters."""
+
+
 class NodeError(EngineError):
     """An error about one node of the page."""
 
@@ -109,7 +113,10 @@ class NodeNotFoundError(NodeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class AmbiguousNodeError(NodeError):
-    """Several nodes match `target`, but the action needs one. `candidates` describes the first ones."""
+    """Several nodes match `target`, but the action needs one.
+
+    `candidates` describes the first ones: ref, element, and the frame if it is not the main one.
+    """
 
     target: str
     count: int
@@ -118,10 +125,8 @@ class AmbiguousNodeError(NodeError):
     def _describe(self) -> str:
         more = self.count - len(self.candidates)
         rest = f"\n  - and {more} more" if more > 0 else ""
-        return (
-            f"{self.target}: {self.count} nodes match. Ask more precisely, or pass nth= (from 0):"
-            f"{tried(self.candidates)}{rest}"
-        )
+        lines = listed([f"- {each}" for each in self.candidates], ".candidates", most=_LONGEST_LISTED)
+        return f"{self.target}: {self.count} nodes match. Ask more precisely, or pass nth= (from 0):{lines}{rest}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -256,6 +261,10 @@ class FailedField:
     target: str
     error: EngineError = attrs.field(eq=str)  # errors do not define equality
 
+    def __str__(self) -> str:
+        reason = str(self.error).partition("\n")[0].removesuffix(":")
+        return reason if self.target in reason.split(":")[0] else f"{self.target}: {reason}"
+
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class FormError(EngineError):
@@ -265,11 +274,15 @@ class FormError(EngineError):
     filled: int = 0
 
     def _describe(self) -> str:
-        total = len(self.failed) + self.filled
         lines = listed(
-            [f"{field.target}: {str(field.error).partition(chr(10))[0]}" for field in self.failed], ".failed"
+            [str(field) for field in self.failed],
+            ".failed",
+            most=_LONGEST_LISTED,
+            longest=LONGEST_TEXT,
         )
-        return f"{len(self.failed)} of {total} fields were not filled in:{lines}"
+        total = len(self.failed) + self.filled
+        count = "the field was" if total == 1 else f"{len(self.failed)} of {total} fields were"
+        return f"{count} not filled in:{lines}"
 
 
 # --- time, and evaluation ------------------------------------------------------------------------------------

@@ -276,17 +276,23 @@ def tried(steps: Sequence[str]) -> str:
     return listed([f"- {step}" for step in steps], ".steps", last=True)
 
 
-def listed(lines: Sequence[str], attribute: str, *, last: bool = False, most: int = _LONGEST_LIST) -> str:
+def listed(
+    lines: Sequence[str],
+    attribute: str,
+    *,
+    last: bool = False,
+    most: int = _LONGEST_LIST,
+    longest: int = _LONGEST_LINE,
+) -> str:
     """Return lines for the end of a message: each once, with its count, and only as many as are readable.
 
     `attribute` is the field with all lines. If there are too many, only the first or the `last` are included:
-    `most` characters of them.
+    `most` characters of them. `longest` is the maximum length of a line.
     """
     count = Counter(lines)
     in_order = dict.fromkeys(reversed(lines) if last else lines)
     once = [
-        f"{cut(line, _LONGEST_LINE)}{f' ({count[line]} times)' if count[line] > 1 else ''}"
-        for line in in_order
+        f"{cut(line, longest)}{f' ({count[line]} times)' if count[line] > 1 else ''}" for line in in_order
     ]
     shown_lines = [once[number] for number in range(len(once)) if sum(map(len, once[: number + 1])) <= most]
     more = len(once) - len(shown_lines)

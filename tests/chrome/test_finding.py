@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import trio
+import trio.testing
 from pytest_httpserver import HTTPServer
 from refusals import refused
 
@@ -127,7 +128,11 @@ async def test_finds_the_expected_nodes(shown: cdpengine.Page) -> None:
 async def test_one_of_several(shown: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.errors.AmbiguousNodeError, match="2 nodes match") as caught:
         await shown.find("button.save")
-    assert caught.value.candidates == ("button.save 'Save'", "button.save 'Save as'")
+    refs = (await shown.snapshot()).refs.values()
+    texts = ["Save", "Save as"]
+    ids = [next(ref.id for ref in refs if ref.role == "button" and ref.name == name) for name in texts]
+    wanted = [f"{ref} button.save {text!r}" for ref, text in zip(ids, texts, strict=True)]
+    assert caught.value.candidates == tuple(wanted)
     assert (await shown.find("button.save", nth=1)).description == "button.save 'Save as'"
     with pytest.raises(cdpengine.errors.NodeNotFoundError, match="only 2 match"):
         await shown.find("button.save", nth=2)
@@ -140,6 +145,67 @@ async def test_one_of_several(shown: cdpengine.Page) -> None:
     for wrong in (-1, True, "0"):
         with pytest.raises(cdpengine.errors.InvalidArgumentError, match="nth"):
             await shown.find("a", nth=wrong)  # type: ignore[arg-type]
+
+
+async def test_ambiguous_matches_are_named_with_refs_and_frames(shown: cdpengine.Page) -> None:
+    await shown.set_content(
+        "<button>Go</button><div>go</div><iframe name=pay srcdoc='<button>Go</button>'></iframe>"
+    )
+    with pytest.raises(cdpengine.errors.AmbiguousNodeError) as caught:
+        await shown.find(text="go", timeout=5)
+    first, second, third = caught.value.candidates
+    assert second == "div 'go'"  # snapshots give it no ref
+    assert third.endswith("button 'Go' in the frame \"pay\" about:srcdoc")
+    assert all(each in str(caught.value) for each in (first, second, third))
+    await shown.evaluate(
+        "() => { onclick = () => { window.at = 'page' }; frames[0].onclick = () => { window.at = 'frame' } }"
+    )
+    for candidate, place in ((first, "page"), (third, "frame")):
+        await shown.click(candidate.partition(" ")[0])
+        assert await shown.evaluate("at") == place
+
+
+async def test_a_frame_can_be_named_by_its_element_name_or_url(shown: cdpengine.Page) -> None:
+    await shown.set_content(
+        "<title>t</title><button>Out</button><iframe id=one name=pay srcdoc='<button>In</button>'></iframe>"
+    )
+    element = next(ref for ref in (await shown.snapshot(refs="all")).refs.values() if ref.role == "iframe")
+    frame = shown.frames[1]
+    found = await shown.find("#one")
+    for given in (frame, element, element.id, found, shown.locate("#one"), "pay", "about:src*", frame.id):
+        assert [each.frame_id for each in await shown.find_all("button", frame=given)] == [frame.id]
+        assert (await shown.find(role="button", frame=given)).frame_id == frame.id
+        assert await shown.evaluate("document.querySelector('button').textContent", frame=given) == "In"
+        assert "In" in (await shown.snapshot(frame=given)).text
+    await shown.click(shown.locate("button", frame=element))
+    button = (await shown.snapshot()).find(name="Out")
+    for wrong, message in (
+        (button, "owns no frame; the page's frames are"),
+        ("none", "the page's frames are"),
+    ):
+        for call in (shown.find_all("button", frame=wrong), shown.evaluate("1", frame=wrong)):
+            with pytest.raises(cdpengine.errors.NodeNotFoundError, match=message):
+                await call
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="frame: got an int"):
+        await shown.find("button", frame=1)  # type: ignore[arg-type]
+
+
+async def test_a_search_waits_for_its_frame(shown: cdpengine.Page) -> None:
+    await shown.set_content("<body></body>")
+    async with trio.open_nursery() as nursery:
+        found: list[cdpengine.FoundNode] = []
+
+        async def search() -> None:
+            found.append(await shown.find("button", frame="late", timeout=20))
+
+        nursery.start_soon(search)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        await shown.evaluate(
+            "() => { document.body.innerHTML = '<iframe name=late srcdoc=\"<button>In</button>\"></iframe>' }"
+        )
+    assert found[0].frame_id == shown.frames[1].id
+    with pytest.raises(cdpengine.errors.NodeNotFoundError, match="the page's frames are"):
+        await shown.find("button", frame="never", timeout=0.3)
 
 
 async def test_unknown_role_names_the_nearest(shown: cdpengine.Page) -> None:

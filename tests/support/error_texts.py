@@ -23,6 +23,11 @@ from cdpengine.errors import EngineError
 LONGEST = 400
 """Maximum length of an error message in a test run, in characters."""
 
+LONGEST_LIST = 2_400
+"""The same for errors that list several elements with their refs or reasons."""
+
+LISTS = ("AmbiguousNodeError", "FormError")
+
 ENGINE = str(Path(cdpengine.__file__).parent) + os.sep
 ERRORS = ENGINE + "errors" + os.sep
 
@@ -62,7 +67,7 @@ class ErrorTexts:
 
     def _note(self, error: EngineError, place: str) -> None:
         text = str(error)
-        if fault := fault_of(text):
+        if fault := fault_of(text, is_list=type(error).__name__ in LISTS):
             self._wrong.append(f"{type(error).__name__} made in {place}: {fault}:\n{text[: 3 * LONGEST]}")
         seen = type(error).__name__, place, text
         if self._path and seen not in self._written:
@@ -88,10 +93,18 @@ def place_of(frame: Any) -> str:
     return f"{frame.f_code.co_filename.removeprefix(ENGINE)}:{frame.f_code.co_qualname}"
 
 
-def fault_of(text: str) -> str:
-    """Return the fault of a message, or "" if it is short and repeats nothing."""
-    if len(text) > LONGEST:
-        return f"{len(text)} characters, expected at most {LONGEST}"
-    counts = Counter(part.strip(" -") for line in text.splitlines()[1:] for part in line.split("; "))
+def fault_of(text: str, *, is_list: bool) -> str:
+    """Return the fault of a message, or "" if it is short and repeats nothing.
+
+    The items of a list can have equal parts, such as the same reason.
+    """
+    longest = LONGEST_LIST if is_list else LONGEST
+    if len(text) > longest:
+        return f"{len(text)} characters, expected at most {longest}"
+    counts = Counter(
+        part.strip(" -")
+        for line in text.splitlines()[1:]
+        for part in ([line] if is_list else line.split("; "))
+    )
     twice = [part for part, count in counts.items() if count > 1 and part]
     return f"{twice[0]!r} appears {counts[twice[0]]} times" if twice else ""

@@ -213,7 +213,8 @@ def test_errors_of_many_fields_show_the_first() -> None:
             for number in range(99)
         ]
     )
-    assert len(str(many)) < 400
+    assert len(str(many)) < 2300
+    assert str(many).count("it ended") > 40
     assert "more in .failed" in str(many)
 
 

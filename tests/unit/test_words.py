@@ -16,7 +16,15 @@ from cdpengine.act import KINDS, ActResponse
 from cdpengine.act.response import NOT_READ, Failure, describe_failure, reword
 from cdpengine.act.words.advice import ADVICE, RENAMED
 from cdpengine.act.words.wording import Words, in_requests
-from cdpengine.errors import AmbiguousNodeError, InvalidArgumentError, PageUnresponsiveError, StaleRefError
+from cdpengine.errors import (
+    AmbiguousNodeError,
+    FailedField,
+    FormError,
+    InvalidArgumentError,
+    NodeNotFoundError,
+    PageUnresponsiveError,
+    StaleRefError,
+)
 from cdpengine.service.mcp_answers import WORDS as MCP
 from cdpengine.service.mcp_tools import TOOLS
 from cdpengine.shell.verbs import VERBS
@@ -224,6 +232,9 @@ def test_advice_names_available_actions_of_each_client() -> None:
     assert (
         "nth=" not in words_of("mcp", describe_failure(AmbiguousNodeError("text 'a'", 3, ["a", "b"]))).message
     )
+    failed = [FailedField("e1", NodeNotFoundError("e1", "gone"))]
+    assert "other fields" in describe_failure(FormError(failed, filled=1)).hint
+    assert "other fields" not in describe_failure(FormError(failed)).hint
     refused = describe_failure(InvalidArgumentError("click", "no element", "a ref"))
     assert words_of("mcp", refused).hint != words_of("shell", refused).hint
 

@@ -388,7 +388,7 @@ class PageActions:
 
     @announced("fill_form")
     async def _fill_fields(
-        self, known: Sequence[Field], refuse_renamed: bool, timeout: float
+        self, known: Sequence[Field], refuse_renamed: bool, timeout: float, names_files: bool = True
     ) -> ActionOutcome:
         async with self._core.input("fill the form", timeout, refuse_renamed=refuse_renamed) as act:
             work = [
@@ -398,6 +398,7 @@ class PageActions:
                     field.value,
                     act.renaming.settle,
                     sought=isinstance(field.target, Locator),
+                    names_files=names_files,
                 )
                 for number, field in enumerate(known, 1)
             ]

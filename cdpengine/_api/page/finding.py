@@ -1,32 +1,29 @@
-"""Search for nodes by CSS, visible text, role and accessible name, and for frames and roots.
+"""Search for nodes by CSS, visible text, role and accessible name, and for roots.
 
-Rule: a search for one node never guesses. If several nodes match, the error lists them.
+Rule: a search for one node never guesses. If several nodes match, the error lists them with their refs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fnmatch import fnmatchcase
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import trio
 
-from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore, describe_target
+from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.frame_targets import FrameTarget, describe_frame, find_given_frame
+from cdpengine._api.page.targets import give_ref
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import read_present
 from cdpengine._page.navigation.documents import FrameWatches
-from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, object_group
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.locator import FoundNode
 from cdpengine._page.search.nodes import find_nodes
-from cdpengine._protocol.domains.dom import DescribeNodeReply
-from cdpengine._snapshot.refs import Ref, parse_ref_text
 from cdpengine._snapshot.roles import ELEMENTS, OMITTED_UNNAMED, check_role, chrome_roles, role_name
 from cdpengine._snapshot.sources.unhidden import unhidden_source
 from cdpengine._snapshot.text import quote, shorten
@@ -48,6 +45,9 @@ _MARGIN = 0.1
 _SHOWN = 5
 """Maximum number of candidates in an error."""
 
+_NAMING = 1.0
+"""Maximum time to give refs to the candidates in an error, in seconds."""
+
 
 def make_criteria(
     css: str | None, role: str | None, name: Words | None, text: Words | None, exact: bool
@@ -63,13 +63,13 @@ def make_criteria(
 
 
 async def find_one(
-    core: PageCore, criteria: Criteria, frame: Frame | None, nth: int | None, timeout: float
+    core: PageCore, criteria: Criteria, frame: FrameTarget | None, nth: int | None, timeout: float
 ) -> FoundNode:
     """Return the only match, or the match with the number `nth`: `Page.find`."""
     needed = 1 if nth is None else nth + 1
     found = await find_matches(core, criteria, frame, needed, timeout)
     if nth is None and len(found) > 1:
-        candidates = tuple(node.description for node in found[:_SHOWN])
+        candidates = await _describe(core, found[:_SHOWN])
         raise AmbiguousNodeError(target=f"find {criteria}", count=len(found), candidates=candidates)
     if len(found) >= needed:
         return found[needed - 1]
@@ -78,19 +78,47 @@ async def find_one(
     raise NodeNotFoundError(target=f"find {criteria}", reason=f"{reason}, in {_where(core, frame)}")
 
 
+async def _describe(core: PageCore, found: Sequence[FoundNode]) -> tuple[str, ...]:
+    """Return the nodes in words, with the refs of those that snapshots give refs to, and with their frames."""
+    refs: dict[FoundNode, str] = {}
+    with trio.move_on_after(_NAMING):
+        for node in found:
+            known = core.refs.known(node.loader_id, node.backend_node_id)
+            refs[node] = (
+                known.id
+                if known is not None
+                else await give_ref(
+                    core.target, core.refs, core.worlds, node.backend_node_id, node.session_id, _NAMING
+                )
+            )
+    core.refs.give({ref: given for ref in refs.values() if (given := core.refs.find(ref)) is not None})
+    main = core.target.frames.main.id
+    return tuple(
+        " ".join(filter(None, (refs.get(node), node.description, _in_frame(core, node.frame_id, main))))
+        for node in found
+    )
+
+
+def _in_frame(core: PageCore, frame_id: str, main: str) -> str:
+    frame = None if frame_id == main else core.target.frames.get(frame_id)
+    return "" if frame is None else f"in the frame {describe_frame(frame)}"
+
+
 async def find_matches(
-    core: PageCore, criteria: Criteria, frame: Frame | None, needed: int, timeout: float
+    core: PageCore, criteria: Criteria, frame: FrameTarget | None, needed: int, timeout: float
 ) -> list[FoundNode]:
     """Return all matches. With a timeout above 0, wait for `needed` matches until the timeout."""
     seconds = check_timeout(timeout)
     latest: list[list[FoundNode]] = []
     try:
         async with core.action(f"find {criteria}", seconds or _LOOK, everywhere=True) as budget:
+            until = budget.deadline - min(_MARGIN, seconds / 10)
+            frame = await find_given_frame(core, frame, budget, until if seconds else 0.0)
             found = await _look(core, criteria, frame, budget)
             if len(found) >= needed or not seconds:
                 return found
             latest.append(found)
-            with trio.move_on_at(budget.deadline - min(_MARGIN, seconds / 10)):
+            with trio.move_on_at(until):
                 await _wait_for_nodes(core, criteria, frame, needed, latest, budget)
     except PageUnresponsiveError:
         raise
@@ -137,66 +165,12 @@ def _frames_in(core: PageCore, frame: Frame | None) -> list[Frame]:
     return [] if present is None else [present]
 
 
-def _where(core: PageCore, frame: Frame | None) -> str:
-    frames = _frames_in(core, frame)
-    return f"{len(frames)} frames" if len(frames) != 1 else "the frame" if frame else "the page"
-
-
-FrameTarget: TypeAlias = Frame | ElementTarget
-"""A Frame, or a frame's id, name or URL pattern (`*` and `?`), or a ref of the frame's element."""
-
-_MOST_LISTED = 3
-
-
-async def find_frame(
-    page: PageTarget, target: FrameTarget, node_of: Callable[[ElementTarget], Node]
-) -> Frame:
-    """Return the frame of `target`; `node_of` returns the node of a ref.
-
-    Raises NodeNotFoundError for an unknown frame, InvalidArgumentError if several match, and the errors of
-    `node_of`.
-    """
-    if isinstance(target, Frame):
-        known = page.frames.get(target.id)
-        if known is None:
-            raise NodeNotFoundError(target=f"frame {target.id[:8]}", reason="it is no longer in the page")
-        return known
-    if isinstance(target, Ref | BackendNode) or (isinstance(target, str) and parse_ref_text(target)):
-        return await _find_owned_frame(page, target, node_of(target))
-    if not isinstance(target, str):
-        raise InvalidArgumentError(
-            what="frame",
-            given=f"a {type(target).__name__}",
-            expected="a Frame, a frame's id, name or URL pattern, or a ref of its element",
-        )
-    frames = list(page.frames)
-    for fits in (
-        [frame for frame in frames if frame.id == target],
-        [frame for frame in frames if target and frame.name == target],
-        [frame for frame in frames if frame.url == target or fnmatchcase(frame.url, target)],
-    ):
-        if len(fits) == 1:
-            return fits[0]
-        if fits:
-            raise InvalidArgumentError(
-                what="frame",
-                given=f"{shorten(quote(target), 80)}, which matches {len(fits)} frames ({_list_refs(fits)})",
-                expected="the id of one of them",
-            )
-    raise NodeNotFoundError(
-        target=f"frame {shorten(quote(target), 80)}", reason=f"the page's frames are {_list_refs(frames)}"
-    )
-
-
-async def _find_owned_frame(page: PageTarget, target: ElementTarget, node: Node) -> Frame:
-    reply = await node.session.request(
-        "DOM.describeNode", {"backendNodeId": node.backend_node_id}, DescribeNodeReply
-    )
-    owned = None if reply.node.frame_id is None else page.frames.get(reply.node.frame_id)
-    # For the document element, Chrome reports the id of the frame that contains it.
-    if owned is None or owned.id == node.frame_id:
-        raise NodeNotFoundError(target=node.description, reason=f"{describe_target(target)} owns no frame")
-    return owned
+def _where(core: PageCore, frame: FrameTarget | None) -> str:
+    if frame is None:
+        count = len(list(core.target.frames))
+        return f"{count} frames" if count != 1 else "the page"
+    gone = isinstance(frame, Frame) and core.target.frames.get(frame.id) is None
+    return "a frame that is no longer in the page" if gone else "the frame"
 
 
 async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
@@ -221,13 +195,3 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
     if found := reply.result.deep_serialized_value.nodes():
         return found[0].backend_node_id
     raise NodeNotFoundError(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
-
-
-def _list_refs(frames: list[Frame]) -> str:
-    shown = ", ".join(
-        f"{frame.id} {f'{quote(shorten(frame.name, 40))} ' if frame.name else ''}"
-        f"{shorten(shown_url(frame.url), 60)}"
-        for frame in frames[:_MOST_LISTED]
-    )
-    more = f", and {len(frames) - _MOST_LISTED} more" if len(frames) > _MOST_LISTED else ""
-    return shown + more

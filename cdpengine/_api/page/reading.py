@@ -16,7 +16,8 @@ import attrs
 import trio
 
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
-from cdpengine._api.page.finding import FrameTarget, find_matches, find_one, make_criteria
+from cdpengine._api.page.finding import find_matches, find_one, make_criteria
+from cdpengine._api.page.frame_targets import FrameTarget, find_given_frame
 from cdpengine._api.page.pictures import PictureRequest, take_picture
 from cdpengine._api.page.snapshots import PageSection, TextOptions, check_source, extract, read_snapshot
 from cdpengine._api.page.waiting import (
@@ -43,7 +44,7 @@ from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
 from cdpengine._page.announcing import announce_block
 from cdpengine._page.downloads.output_file import checked_path
-from cdpengine._page.frames import Frame, LoadState
+from cdpengine._page.frames import LoadState
 from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.settling import watch_requests
 from cdpengine._page.patterns import UrlPattern, Words, check_words
@@ -107,9 +108,9 @@ class PageReading:
         line has a ref, for example an item of a sortable list. Text nodes have none, and neither do ignored nodes
         in mode "aria".
 
-        `frame` reads one frame and its child frames: a Frame, a frame's id, name or URL pattern (`*`, `?`), or a
-        ref of its element. `root` reads one element: a ref, or a CSS selector, which is searched in the main frame
-        or `frame`, open shadow roots included.
+        `frame` reads one frame and its child frames: a Frame, a frame's id, name or URL pattern (`*`, `?`), or its
+        element: a ref, a node or a Locator. `root` reads one element: a ref, or a CSS selector, which is searched
+        in the main frame or `frame`, open shadow roots included.
 
         `source` is "computed" (one walk in the page, with Chrome's roles and names), "ax" (Chrome's accessibility
         tree) or "dom" (the DOM alone). None and "hybrid" choose the best source for each frame; `.stats.sources`
@@ -165,7 +166,7 @@ class PageReading:
         text: Words | None = None,
         exact: bool = False,
         nth: int | None = None,
-        frame: Frame | None = None,
+        frame: FrameTarget | None = None,
         timeout: float = 0,
     ) -> FoundNode:
         """Return the one node that matches all arguments. It can be the target of any action.
@@ -178,7 +179,7 @@ class PageReading:
         `text` is visible text in any case. It finds the smallest element that contains it; with `css`, `role` or
         `name`, the elements that contain it. With `exact`, it is the element's whole displayed text in the same
         case. `name` and `text` can also be compiled patterns, which are searched for regardless of `exact`. `nth`
-        (from 0) chooses one of several matches. `frame` restricts the search to one of `frames`.
+        (from 0) chooses one of several matches. `frame` restricts the search to one frame, named as in `snapshot`.
 
         `timeout` (seconds) above 0 waits for a match. Raises NodeNotFoundError if there is no match by then,
         AmbiguousNodeError immediately if several match and `nth` is None, DeadlineExceededError if the page does
@@ -197,7 +198,7 @@ class PageReading:
         text: Words | None = None,
         exact: bool = False,
         nth: int | None = None,
-        frame: Frame | None = None,
+        frame: FrameTarget | None = None,
     ) -> Locator:
         """Return a Locator: a description of an element that every action resolves again and waits for.
 
@@ -217,7 +218,7 @@ class PageReading:
         name: Words | None = None,
         text: Words | None = None,
         exact: bool = False,
-        frame: Frame | None = None,
+        frame: FrameTarget | None = None,
         timeout: float = 0,
     ) -> list[FoundNode]:
         """Return all nodes that match, as in `find`, in page order; at most 2000 for each document.
@@ -322,7 +323,7 @@ class PageReading:
         expression_or_function: str,
         *args: object,
         target: ElementTarget | None = None,
-        frame: Frame | None = None,
+        frame: FrameTarget | None = None,
         world: World = "main",
         recover: Recovery = "terminate",
         timeout: float = 30,
@@ -332,7 +333,7 @@ class PageReading:
         Runs on a separate session, so it never delays another action. When the timeout or a surrounding cancel
         scope ends it, the page's script is terminated first. `recover` lists further steps for a page that does
         not answer even then (see `recover`). `target`, a ref or node, is the function's first argument. A Ref or
-        BackendNode among the other arguments becomes an element too. `frame` is one of `frames`.
+        BackendNode among the other arguments becomes an element too. `frame` names a frame as in `snapshot`.
         `world="isolated"` hides the script from the page's scripts. Arguments are JSON values, NaN, the
         infinities, -0 and big integers. cdpengine/_evaluate/values.py describes the results.
 
@@ -351,7 +352,7 @@ class PageReading:
         expression_or_function: str,
         *args: object,
         target: ElementTarget | None = None,
-        frame: Frame | None = None,
+        frame: FrameTarget | None = None,
         world: World = "main",
         recover: Recovery = "terminate",
         timeout: float = 30,
@@ -480,7 +481,7 @@ async def make_script(
     source: str,
     args: Sequence[object],
     target: ElementTarget | None,
-    frame: Frame | None,
+    frame: FrameTarget | None,
     world: World,
     budget: Budget,
 ) -> Script:
@@ -490,4 +491,4 @@ async def make_script(
         await core.find_node(arg, budget) if isinstance(arg, (Ref, BackendNode, FoundNode, Locator)) else arg
         for arg in args
     ]
-    return Script(source, [*first, *rest], frame=frame, world=world)
+    return Script(source, [*first, *rest], frame=await find_given_frame(core, frame, budget), world=world)

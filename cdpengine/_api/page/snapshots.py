@@ -15,7 +15,8 @@ import attrs
 import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore
-from cdpengine._api.page.finding import FrameTarget, find_frame, find_root
+from cdpengine._api.page.finding import find_root
+from cdpengine._api.page.frame_targets import FrameTarget, find_frame
 from cdpengine._budget import Budget
 from cdpengine._collector import pause_collector
 from cdpengine._page.frames import Frame
@@ -53,14 +54,14 @@ class PageSection:
     source: Source | None = None
     fresh: bool = False
 
-    async def scope(self, core: PageCore, options: SnapshotOptions) -> Scope:
+    async def scope(self, core: PageCore, options: SnapshotOptions, budget: Budget) -> Scope:
         """Return the current scope of the section.
 
         Raises NodeNotFoundError, StaleRefError, InvalidArgumentError.
         """
         chosen = core.target.frames.main
         if self.frame is not None:
-            chosen = await find_frame(core.target, self.frame, core.node)
+            chosen = await find_frame(core, self.frame, budget)
         number = None
         if isinstance(self.root, str) and parse_ref_text(self.root) is None:
             number = await find_root(core.worlds, chosen, self.root)
@@ -99,7 +100,9 @@ async def read_snapshot(
         check_comparable(since, options.mode)
     started = time.perf_counter()
     async with core.action("snapshot", timeout, everywhere=True) as budget:
-        captured = await capture_arrived(core, lambda: section.scope(core, options), has_nothing, budget)
+        captured = await capture_arrived(
+            core, lambda: section.scope(core, options, budget), has_nothing, budget
+        )
         partial = section.root is not None
         return make_snapshot(captured, core.refs, options, started, partial=partial, since=since)
 
@@ -127,7 +130,7 @@ async def extract(
     async with core.action(action, timeout, everywhere=True) as budget:
 
         async def choose() -> Scope:
-            return attrs.evolve(await section.scope(core, SnapshotOptions()), reader=reader)
+            return attrs.evolve(await section.scope(core, SnapshotOptions(), budget), reader=reader)
 
         captured = await capture_arrived(core, choose, has_no_content, budget)
         assert isinstance(captured.document, ReadableDocument)

@@ -273,7 +273,9 @@ async def give_ref(
     frames = [frame for frame in page.frames if frame.session.id == session_id]
     with trio.move_on_after(min(_FATE_TIMEOUT, seconds)), suppress(SessionGoneError, ConnectionLostError):
         for frame in frames:
-            with suppress(RemoteError):  # the node is in another frame
+            if (await _ask_fate(Node(frame.session, node, frame.id, ""), worlds))[0]:
+                continue  # the node is in another frame
+            with suppress(RemoteError):
                 seen = await capture(page, worlds, Scope(frame=frame, root=node), _FATE_TIMEOUT)
                 if seen is None:
                     continue

@@ -22,6 +22,14 @@
   const MOST_STEPS = 100;
   const FIELDS = "input:not([type=hidden], [type=button], [type=submit], [type=reset], [type=image]), textarea, select, [contenteditable]:not([contenteditable=false]), [role=spinbutton], [role=textbox]";
   const MOST_FIELDS = 8;
+  const FORMATS = {
+    date: "an existing date as YYYY-MM-DD",
+    month: "a month as YYYY-MM",
+    week: "a week as YYYY-Www, such as 2026-W07",
+    time: "a time as HH:MM or HH:MM:SS, from 00:00 to 23:59",
+    "datetime-local": "an existing date and time as YYYY-MM-DDTHH:MM",
+    color: "a color as #rrggbb",
+  };
   const UNSAFE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]+/gu; // control characters etc., unsuitable for an error message
 
   let element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);
@@ -42,6 +50,12 @@
 
   function answer(kind, reason) {
     return { kind, type: isInput ? element.type : DOM.localName(element), reason, holds: reason ? holds() : null };
+  }
+
+  // A limit of a range in words.
+  function boundsOf(word, name, otherwise) {
+    const number = parseFloat(DOM.getAttribute(element, name));
+    return " " + word + " " + (Number.isFinite(number) ? number : otherwise);
   }
 
   // The keys that move a range to this value, from its current value or from an end; [] if there are too many.
@@ -120,7 +134,8 @@
     const taken = values.sanitized(element, text);
     if (text !== "" && !values.isSame(element, text, taken)) {
       const made = taken === "" ? "nothing" : secret ? "something else" : JSON.stringify(taken);
-      return answer("set", "an input of type " + element.type + " turns the value into " + made);
+      const takes = FORMATS[element.type] || "a number" + boundsOf("from", "min", "0") + boundsOf("to", "max", "100");
+      return answer("set", "an input of type " + element.type + " turns the value into " + made + "; it takes " + takes);
     }
     let scripted = false;
     const before = DOM.activeElement(DOM.getRootNode(element)) === element;
@@ -158,7 +173,7 @@
   }
   if (isInput) {
     if (/[\r\n]/.test(text)) return answer("text", "it has a single line, but the text contains line breaks");
-    if (element.type === "number" && text !== "" && values.sanitized(element, text) === "") return answer("text", "the text is not a number");
+    if (element.type === "number" && text !== "" && values.sanitized(element, text) === "") return answer("text", "the text is not a number; it takes one such as -2.5");
   }
   if (isField && element.maxLength >= 0 && text.length > element.maxLength) {
     return answer("text", "it takes " + element.maxLength + " characters at most, but " + text.length + " were given");

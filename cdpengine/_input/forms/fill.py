@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
@@ -98,8 +98,14 @@ def check_fill_value(value: FillValue) -> None:
         texts_of(value)
 
 
-async def fill(node: Node, value: FillValue, *, context: ActionContext) -> ActionOutcome:
-    """Replace the control's value by `value`.
+async def fill(
+    node: Node,
+    value: FillValue,
+    *,
+    context: ActionContext,
+    fill_files: Callable[[str], Awaitable[ActionOutcome]] | None = None,
+) -> ActionOutcome:
+    """Replace the control's value by `value`. `fill_files` is called for a file input and a string.
 
     Works for inputs of every type except files, textareas, contenteditable elements, and the label of one. A
     bool, or a string such as "true", sets a control that can be checked. A string or an Option selects in
@@ -133,8 +139,10 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
             return await select(node, texts[EVERY_TYPE], context=context)
         case "toggle":
             return await fill_toggle(node, texts[EVERY_TYPE], context=context)
+        case "file" if fill_files is not None and isinstance(value, str):
+            return await fill_files(value)
         case "file":
-            raise _cannot(node, "it takes files; use upload()")
+            raise takes_only_files(node)
         case _:
             text = texts[EVERY_TYPE]
             filled = await fill_sections(node, text, partial(_fill_section, context=context), context=context)
@@ -143,6 +151,11 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
     if filled is None:
         raise _cannot(node, made.reason)
     return filled
+
+
+def takes_only_files(node: Node) -> NotInteractableError:
+    """Return the error for a file input and a value that is no file."""
+    return _cannot(node, "it takes files; use upload()")
 
 
 async def _fill_section(section: Node, text: str, *, context: ActionContext) -> ActionOutcome:

@@ -17,7 +17,7 @@ import trio
 from cdpengine._budget import Budget
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.naming import NameChanged, run_with_renaming
-from cdpengine._input.forms.fill import FillValue, check_fill_value, fill
+from cdpengine._input.forms.fill import FillValue, check_fill_value, fill, takes_only_files
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.select import select
 from cdpengine._input.forms.upload import FileContent, UploadFile, takes_files, upload
@@ -28,6 +28,7 @@ from cdpengine.errors import (
     FailedField,
     FormError,
     InvalidArgumentError,
+    NotInteractableError,
     SessionGoneError,
     StaleRefError,
 )
@@ -41,7 +42,10 @@ FieldValue = (
     | Sequence[FileContent]
     | Sequence[os.PathLike[str] | FileContent]
 )
-"""A value for `fill`, one or more paths for a file input, or strings or Options for a multiple selection."""
+"""A value for `fill`, one or more paths for a file input, or strings or Options for a multiple selection.
+
+A string for a file input is a path.
+"""
 
 _MARGIN = 0.3
 """Reserve at the end of the whole budget to raise the errors in, in seconds. At most a tenth of the budget."""
@@ -53,6 +57,7 @@ class FieldWork:
 
     `settle` returns the node to fill in if the node's name has changed, or raises.
     `sought`: `find` searches the page, so it can be called again after the node was replaced.
+    `names_files`: a string may name a file, for a file input.
     """
 
     target: str
@@ -60,6 +65,7 @@ class FieldWork:
     value: FieldValue
     settle: Callable[[NameChanged], Awaitable[Node]]
     sought: bool = False
+    names_files: bool = True
 
 
 def check_field_value(value: FieldValue) -> None:
@@ -114,7 +120,7 @@ async def _fill_found(field: FieldWork, context: ActionContext) -> ActionOutcome
     while True:
         node = await field.find(context.budget)
         try:
-            do = partial(fill_field, value=field.value, context=context)
+            do = partial(fill_field, value=field.value, context=context, names_files=field.names_files)
             return await run_with_renaming(node, do, field.settle)
         except StaleRefError:
             if not field.sought:
@@ -123,7 +129,9 @@ async def _fill_found(field: FieldWork, context: ActionContext) -> ActionOutcome
             await trio.lowlevel.checkpoint()
 
 
-async def fill_field(node: Node, value: FieldValue, *, context: ActionContext) -> ActionOutcome:
+async def fill_field(
+    node: Node, value: FieldValue, *, context: ActionContext, names_files: bool = True
+) -> ActionOutcome:
     """Fill in one field: its files, options or value. Raises the errors of `upload`, `select` and `fill`."""
     if isinstance(value, (os.PathLike, FileContent)):
         return await upload(node, value, context=context)
@@ -131,5 +139,21 @@ async def fill_field(node: Node, value: FieldValue, *, context: ActionContext) -
         files: list[UploadFile] = [each for each in value if isinstance(each, (os.PathLike, FileContent))]
         if files or (not value and await takes_files(node, context)):
             return await upload(node, *value, context=context)
-        return await select(node, *value, context=context)
-    return await fill(node, value, context=context)  # type: ignore[arg-type]  # checked before
+        return await _select(node, value, context, names_files)
+    fill_files = partial(upload, node, context=context) if names_files else None
+    return await fill(node, value, context=context, fill_files=fill_files)  # type: ignore[arg-type]  # checked
+
+
+async def _select(
+    node: Node, values: Sequence[str | Option], context: ActionContext, names_files: bool
+) -> ActionOutcome:
+    """Choose these options, or upload the files that these strings name if the node is a file input."""
+    try:
+        return await select(node, *values, context=context)
+    except NotInteractableError:
+        paths = [each for each in values if isinstance(each, str)]
+        if len(paths) < len(values) or not await takes_files(node, context):
+            raise
+        if not names_files:
+            raise takes_only_files(node) from None
+    return await upload(node, *paths, context=context)

@@ -27,6 +27,7 @@ RENAMED = (
     f"{NEW_SNAPSHOT} If you mean the element with its new name, the snapshot has its new ref. "
     "If its name keeps changing, use a selector instead."
 )
+OTHERS_FILLED = "The other fields were filled in. Correct the failed ones and send them again."
 _LOOK = "Take a snapshot to see the page as it is now."
 _NO_SCRIPTS = "This service runs no scripts of its callers. Use find, extract or snapshot."
 
@@ -56,7 +57,7 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.OptionNotFoundError: Advice("Choose one of the options that the message lists."),
     errors.NotInteractableError: Advice("Use another element or another action."),
     errors.NodeError: Advice(NEW_SNAPSHOT),
-    errors.FormError: Advice("The other fields were filled in. Correct the failed ones and send them again."),
+    errors.FormError: Advice("Correct the fields that failed, and send them again."),
     errors.PageUnresponsiveError: Advice(
         "A recover request stops the script that keeps the page busy. A navigate request leaves the page, "
         "which stops it too."

@@ -295,6 +295,8 @@ def _fill_form(given: Mapping[str, Any], elements: Elements, templating: Templat
     fields, targets = [], {}
     for number, value in enumerate(given["values"], 1):
         element = _element(elements, f"field {number}")
+        if element.facts.type == "file":
+            raise CannotBeStep("a form was filled in with a file; use upload for the file")
         targets[f"t{number}"] = element.target
         fields.append(FormField(ref=f"t{number}", value=field_value(value, element.facts, templating)))
     if not fields:

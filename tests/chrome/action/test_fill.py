@@ -229,6 +229,27 @@ async def test_date_can_be_cleared_and_same_date_fires_no_change(form: FormPage)
     assert await form.told("input", "change") == [("input", "field", True), ("change", "field", True)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "wanted"),
+    [
+        ("date", "12.10.1815", "YYYY-MM-DD"),
+        ("month", "October", "YYYY-MM"),
+        ("week", "7", "YYYY-Www, such as 2026-W07"),
+        ("time", "2 pm", "HH:MM or HH:MM:SS"),
+        ("datetime-local", "tomorrow", "YYYY-MM-DDTHH:MM"),
+        ("color", "dark", "#rrggbb"),
+        ("range", "much", "a number from 0 to 100"),
+        ("number", "much", "such as -2.5"),
+    ],
+)
+async def test_refused_value_names_the_format(form: FormPage, kind: str, value: str, wanted: str) -> None:
+    await form.show(f"<input id=field type={kind}>")
+    with pytest.raises(ValueRefusedError) as caught:
+        await form.page.fill(await form.node("#field"), value, timeout=5)
+    assert f"; it takes {'one' if kind == 'number' else ''}" in str(caught.value)
+    assert wanted in str(caught.value)
+
+
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("markup", "value", "holds", "reason"),
@@ -241,8 +262,13 @@ async def test_date_can_be_cleared_and_same_date_fires_no_change(form: FormPage)
         ),
         ("<input id=field type=time>", "25:00", "", "turns the value into nothing"),
         ("<input id=field type=week>", dt.time(1, 2), "", "turns the value into nothing"),
-        ("<input id=field type=color value='#000000'>", "red", "#000000", "makes"),
-        ("<input id=field type=range min=0 max=10 value=3>", "11", "3", 'makes "10"'),
+        ("<input id=field type=color value='#000000'>", "red", "#000000", "it takes a color as #rrggbb"),
+        (
+            "<input id=field type=range min=0 max=10 value=3>",
+            "11",
+            "3",
+            'turns the value into "10"; it takes a number from 0 to 10',
+        ),
         ("<input id=field type=number value=3>", "three", "3", "not a number"),
         ("<input id=field maxlength=3 value=ab>", "abcd", "ab", "3 characters at most"),
         ("<input id=field value=ab>", "a\nb", "ab", "a single line"),
@@ -250,13 +276,13 @@ async def test_date_can_be_cleared_and_same_date_fires_no_change(form: FormPage)
             "<input id=field onbeforeinput='event.preventDefault()' value=ab>",
             "new",
             "ab",
-            "something else",
+            "changed the value",
         ),
         (
             "<input id=field oninput='this.value = this.value.replace(/9/g, 8)'>",
             "1990",
             "1880",
-            "something else",
+            "changed the value",
         ),
     ],
 )

@@ -11,13 +11,13 @@ import cdpengine
 from cdpengine._api.page.actions import Field
 from cdpengine._input.forms.form import FieldValue
 from cdpengine._input.forms.listbox import Option
+from cdpengine.act import Actor, dispatch
 from cdpengine.errors import (
     AmbiguousNodeError,
     DisabledError,
     FormError,
     InvalidArgumentError,
     NodeNotFoundError,
-    NotInteractableError,
     OptionNotFoundError,
     SessionGoneError,
     StaleRefError,
@@ -79,6 +79,38 @@ async def test_fill_form_fills_every_kind_of_field(form: FormPage, tmp_path: Pat
     assert {"born", "agree", "no", "one", "several", "file", "files"} <= set(changed)
 
 
+async def test_a_string_for_a_file_input_is_a_path(form: FormPage, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.txt", "b.txt")]
+    for path in paths:
+        path.write_text("x")
+    page, strings = form.page, [str(path) for path in paths]
+    await page.fill_form([(page.locate("#file"), strings[0]), (page.locate("#files"), strings)], timeout=10)
+    names = "[file, files].map(each => Array.from(each.files, one => one.name))"
+    assert await form.js(names) == [["a.txt"], ["a.txt", "b.txt"]]
+    missing = str(tmp_path / "none.txt")
+    with pytest.raises(FormError) as caught:
+        await page.fill_form([(page.locate("#file"), missing), (page.locate("#files"), [missing])], timeout=5)
+    assert [type(each.error) for each in caught.value.failed] == [InvalidArgumentError] * 2
+    assert str(caught.value).count(missing) == 2
+    assert await form.js(names) == [["a.txt"], ["a.txt", "b.txt"]]
+
+
+async def test_a_request_names_no_file_in_the_value_of_a_field(
+    form: FormPage, browser: cdpengine.Browser, tmp_path: Path
+) -> None:
+    actor = Actor(browser)
+    actor.focus(form.page)
+    path = tmp_path / "secret.txt"
+    path.write_text("x")
+    for value in (str(path), [str(path)]):
+        response = await dispatch(actor, {"kind": "fill", "fields": [{"selector": "#file", "value": value}]})
+        assert response.error is not None
+        assert response.error.message.startswith("the field was not filled in:")
+        assert response.error.message.endswith("it takes files; use an upload request")
+        assert response.error.hint == "Correct the fields that failed, and send them again."
+    assert await form.js("file.files.length") == 0
+
+
 async def test_a_dict_of_refs(form: FormPage) -> None:
     snapshot = await form.page.snapshot()
     box = snapshot.find(role="checkbox")
@@ -116,16 +148,19 @@ async def test_locator_of_replaced_field_is_resolved_again(form: FormPage) -> No
     assert await form.js("locked.value") == "x"
 
 
-async def test_all_errors_are_reported_together_and_other_fields_are_filled(form: FormPage) -> None:
+async def test_all_errors_are_reported_together_and_other_fields_are_filled(
+    form: FormPage, tmp_path: Path
+) -> None:
     gone = await form.node("#notes")
     await form.js("notes.remove()")
+    missing = tmp_path / "name.txt"
     fields = [
         (await form.node("#short"), "too long"),
         (await form.node("#locked"), "x"),
         (gone, "x"),
         (await form.node("#one"), "z"),
         (await form.node("#agree"), "yes"),
-        (await form.node("#file"), "name.txt"),
+        (await form.node("#file"), str(missing)),
         (await form.node("#name"), "ada"),
     ]
     with trio.fail_after(10), pytest.raises(FormError) as caught:
@@ -137,13 +172,21 @@ async def test_all_errors_are_reported_together_and_other_fields_are_filled(form
         StaleRefError,
         OptionNotFoundError,
         InvalidArgumentError,
-        NotInteractableError,
+        InvalidArgumentError,
     ]
     assert caught.value.filled == 1
     assert [field.target for field in caught.value.failed] == [
         f"backend node {node.id}" for node, _ in fields[:6]
     ]
-    assert "6 of 7 fields" in str(caught.value)
+    first, *others = str(caught.value).splitlines()
+    assert first == "6 of 7 fields were not filled in:"
+    assert len(others) == 6
+    for line, word in zip(
+        others,
+        ("2 characters at most", "disabled", "is stale", "'a', 'b'", "true", str(missing)),
+        strict=True,
+    ):
+        assert word in line
     assert await form.js("document.getElementById('name').value") == "ada"
 
 

@@ -113,6 +113,15 @@ async def test_error_names_the_focused_element(page: cdpengine.Page) -> None:
     assert f"'Discard' ({caught.value.focus_ref})" in str(caught.value)
     await page.click(caught.value.focus_ref, refuse_renamed=True, timeout=20)
     assert await page.evaluate("pressed") == 1
+    # A button in a frame of the same process.
+    await page.set_content(
+        f"{FIELD}<iframe id=f srcdoc='<button id=b onclick=\"parent.pressed = 2\">Inner</button>'></iframe>"
+        f"<script>var moveOn = () => f.contentDocument.getElementById('b').focus(); {AT_SEVEN}</script>"
+    )
+    with pytest.raises(FocusMovedError) as caught:
+        await page.type(page.locate(css="#a"), TEXT, timeout=5)
+    await page.click(caught.value.focus_ref, refuse_renamed=True, timeout=20)
+    assert await page.evaluate("pressed") == 2
 
 
 async def test_every_action_that_sends_keys_is_guarded(page: cdpengine.Page) -> None:
