@@ -2,8 +2,8 @@
 
 Rule: kept and unread data is bounded by ActivityOptions and KeepBodies, which refuse invalid values before
 anything is switched on. The size that Chrome counted decides whether a body is complete. A body is kept while it
-arrives, so it is available even if its document is gone at its end. If Chrome did not send all pieces, the whole
-body is requested immediately. A body that is not kept has a reason.
+arrives, so it stays available if the page leaves the document meanwhile. If Chrome did not send all pieces, the
+whole body is requested immediately. For a body that is not kept, the reason is recorded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Body:
-    """A body. `text` is set if Chrome returned it as text; `data` then is that text in UTF-8."""
+    """A response body. `text` is set if Chrome returned a string; `data` is then that string in UTF-8."""
 
     data: bytes
     text: str | None = None
@@ -52,7 +52,7 @@ async def fetch_body(session: Session, request_id: str) -> Body:
 
 
 def decode_body(reply: ResponseBodyReply) -> Body:
-    """Return the body in a reply."""
+    """Decode the body in a reply."""
     if reply.base64_encoded:
         return Body(decode_bytes("Network.getResponseBody", reply.body))
     return Body(reply.body.encode("utf-8", "surrogatepass"), reply.body)
@@ -113,7 +113,7 @@ def json_of(url: str, text: str) -> Any:
 
 
 class Incoming:
-    """A body during its arrival, for one reader. At most `limit` bytes wait.
+    """A body that is arriving, for one reader. It buffers at most `limit` bytes.
 
     Chrome sends the earlier data in a reply and later data in events. `begin` takes the reply.
     """
@@ -129,7 +129,7 @@ class Incoming:
 
     @property
     def begun(self) -> bool:
-        """Whether the earlier data is known."""
+        """Whether the data from before the first event is known."""
         return self._early is None
 
     def begin(self, before: bytes) -> None:
@@ -139,12 +139,12 @@ class Incoming:
             self.feed(part)
 
     def refuse(self) -> None:
-        """Note that the body is not sent as it arrives."""
+        """Note that Chrome does not send this body in pieces."""
         self.refused = True
         self._early = None
 
     def feed(self, data: bytes) -> None:
-        """Add the next part. Beyond the limit, drop everything."""
+        """Add the next piece. If the buffer exceeds its limit, drop everything."""
         if self._early is not None:
             self._early.append(data)
         elif data:
@@ -157,7 +157,7 @@ class Incoming:
                 self._parts.append(data)
 
     def take(self) -> bytes | None:
-        """Return the next part, or None if none waits."""
+        """Return the buffered data, or None if there is none yet."""
         if not self._parts:
             return None
         part = self._parts.popleft()
@@ -190,7 +190,7 @@ class BodyStream:
         return self
 
     async def __anext__(self) -> bytes:
-        """Return the next piece. Waits for it."""
+        """Wait for the next piece and return it."""
         if not self._started:
             self._started = True
             await self._start()
@@ -203,7 +203,7 @@ class BodyStream:
         return await self._next()
 
     def close(self) -> None:
-        """Take no more of it."""
+        """Stop reading the body."""
         if self._incoming in self._request._streams:
             self._request._streams.remove(self._incoming)
 
@@ -282,7 +282,7 @@ class BodyStore:
         elif incoming.over or request.body_size > self.rules.largest:
             self._note_not_kept(request, self._too_large(request.body_size))
         else:
-            # Too late for pieces. Requested immediately, because its document may go at any moment.
+            # Too late for pieces. Request the body now, because the page may leave the document at any moment.
             try:
                 call = request._session.post("Network.getResponseBody", requestId=request.id)
             except (SessionGoneError, ConnectionLostError) as error:
@@ -376,7 +376,7 @@ class KeepBodies:
             url_test(self.url)
 
     def wants(self, url: str, kind: str) -> bool:
-        """Whether the body of such a response is kept."""
+        """Return whether to keep the body of a response with this URL and resource type."""
         if self.types is not None and kind.lower() not in self.types:
             return False
         return self.url is None or url_test(self.url)(url)

@@ -59,7 +59,7 @@ _LONGEST_URL = 2**16
 
 
 class Collector:
-    """The activity of one page from now on. `reader` reads values in the page."""
+    """Collects the activity of one page from its creation on. `reader` reads values in the page."""
 
     def __init__(self, page: PageTarget, reader: ValueReader | None = None) -> None:
         self.page = page
@@ -344,7 +344,7 @@ class Collector:
     def _deliver(self, exchange: Exchange) -> None:
         """Deliver the responses with complete headers, and the ends, of a chain of redirects.
 
-        Network headers may arrive late. They are awaited until the chain ends.
+        Network headers may arrive late, so a response waits for them until its chain ends.
         """
         over = exchange.ended
         hops: list[Exchange] = []
@@ -381,7 +381,7 @@ class Collector:
             self.clear(keep_loader=navigated.frame.loader_id)
 
     def clear(self, keep_loader: str | None = None) -> None:
-        """Drop the kept items, except the requests of one document."""
+        """Drop the kept items, except the requests of the document `keep_loader`."""
         if self.console is not None:
             self.console.clear()
         if self.errors is not None:
@@ -429,7 +429,7 @@ class Activities:
         tabs.add_set_up(self._set_up)
 
     def of(self, page: PageTarget) -> Collector:
-        """Return the collector of a page. It is created once and lives as long as the page object."""
+        """Return the collector of a page. Each page object has one, created on the first call."""
         collector = _collector_of(page)
         if collector is None:
             collector = Collector(page, self._reader)

@@ -1,9 +1,9 @@
 """Console messages and page errors, and the values in them.
 
-Rule: each is built from one event. A value that the event contains completely is returned as is: an argument, a
-thrown value, a stack. Every other value is an Unread, a description that can be read in the page within a given
-time; values are never approximated. Reading may run getters of the page that never end. They are terminated in a
-shielded and bounded step.
+Rule: each message or error is built from one event. Values that the event contains completely (arguments, thrown
+values, stacks) are returned unchanged. Every other value is an Unread, a description that can be read in the page
+within a given time; values are never approximated. Reading may run getters of the page that never end. They are
+terminated in a shielded and bounded step.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _LEVELS: dict[str, Level] = {
 
 
 class ConsoleMessage:
-    """One message.
+    """One console message.
 
-    `type` is Chrome's name of the `console` method ("log", "warning", "table", "trace", ...). `level` is "debug",
+    `type` is Chrome's name for the `console` method ("log", "warning", "table", "trace", ...). `level` is "debug",
     "info", "warning" or "error". `source` is "console" for messages of scripts, or Chrome's category: "network",
     "security", "deprecation", ... `time` is in seconds since 1970. `stack` begins with the innermost frame. `url`,
     `line` and `column` (from 0) are the source location. `target_type` ("page", "iframe", "worker") and
@@ -171,12 +171,13 @@ def format_message(arguments: Sequence[RemoteArgument]) -> str:
 
 
 class PageError:
-    """One error.
+    """An uncaught exception or an unhandled rejection.
 
-    `kind` is "exception" or "rejection". `name` is such as "TypeError" ("" if the value is not an Error).
-    `message` is its message, `stack` its stack as a string, `frames` the stack as data. `url`, `line` and `column`
-    (from 0) are the location of the throw. `handled`: whether a rejection was handled later. `time` is in seconds
-    since 1970. `target_type` ("page", "iframe", "worker") and `target_id` identify the target.
+    `kind` is "exception" or "rejection". `name` is the error's name, for example "TypeError", or "" if the value
+    is not an Error. `message` is its message, `stack` its stack as a string, `frames` the stack as data. `url`,
+    `line` and `column` (from 0) are the location of the throw. `handled`: whether a rejection was handled later.
+    `time` is in seconds since 1970. `target_type` ("page", "iframe", "worker") and `target_id` identify the
+    target.
     """
 
     __slots__ = (
@@ -275,9 +276,9 @@ ValueReader = Callable[[Session, RemoteArgument], Awaitable[Any]]
 
 @attrs.frozen
 class Unread:
-    """A value in the page. `type` is such as "Object", "map" or "function"; `description` is Chrome's.
+    """A value that was left in the page. `type` is for example "Object", "map" or "function".
 
-    `reason` explains why an attempt to read it failed.
+    `description` is Chrome's description of the value. `reason` explains why an attempt to read it failed.
     """
 
     type: str
@@ -402,7 +403,7 @@ def _integer(digits: str) -> Any:
 
 
 def _array(argument: RemoteArgument, properties: list[PropertyPreview]) -> Any:
-    # The preview omits holes and includes other properties. In both cases the array has more than elements.
+    # The preview omits holes and includes properties that are not elements, so check the length and the indices.
     if argument.description != f"Array({len(properties)})":
         return _MISSING
     if any(each.name != str(index) for index, each in enumerate(properties)):

@@ -3,8 +3,8 @@
 Rule: an event for an unknown request is ignored. A redirect ends one exchange and begins the next. Network headers
 (ExtraInfo) come from another process and in any order with the other events: before their request, or after the
 next one began. They keep the order of the requests, and each request eventually reports whether it has any. So the
-n-th headers belong to the n-th request with headers. With a bound, ended exchanges are removed in the order of
-their end, so memory does not grow with the page's life.
+n-th headers belong to the n-th request with headers. If a maximum number is set, the exchanges that ended first
+are removed first, so memory is bounded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Exchange:
 
     `encoded` counts the bytes received from the network, including headers; `decoded` those of the body. `before`
     is the exchange that redirected to this one. `has_extra_info` is None until Chrome reports whether this
-    exchange has network headers. `owner` is for the collector.
+    exchange has network headers. `owner` is reserved for the collector.
     """
 
     sent: network.RequestWillBeSent
@@ -109,7 +109,7 @@ class _Chain:
     answered: list[network.ResponseReceivedExtraInfo] = attrs.Factory(list)
 
     def assign(self) -> None:
-        """Assign the received headers to the requests, as far as possible."""
+        """Assign the received headers, in order, to the requests that may have some."""
         with_extra = [hop for hop in self.hops if hop.has_extra_info is not False]
         for hop in self.hops:
             hop.request_headers = hop.response_headers = hop.response_status = None
@@ -125,7 +125,7 @@ class _Chain:
 
 
 class Exchanges:
-    """The running exchanges. `kept` is the maximum number remembered (None: all)."""
+    """The exchanges of a page. `kept` is the maximum number of requests to remember (None: all)."""
 
     def __init__(self, kept: int | None = None) -> None:
         self._kept = kept
@@ -143,7 +143,7 @@ class Exchanges:
         return [chain.hops[-1] for chain in self._known.values() if not chain.hops[-1].ended]
 
     def take(self, scope: Hashable, event: network.RequestEvent) -> Exchange | None:
-        """Process an event. Return its exchange, or None if that is unknown.
+        """Process an event. Return its exchange, or None for an unknown exchange.
 
         For ExtraInfo, return the latest exchange with the id; the headers may belong to an earlier one. Request
         ids are unique within `scope`.

@@ -1,9 +1,10 @@
 """HTTP Archives (HAR 1.2) of exchanges, and the fetching of their bodies.
 
 Rule: an archive contains only facts that the browser reported. Unknown sizes and times are -1, as the format
-defines. Facts outside the format are in comments. A request without a response has status 0 and a comment with the
-reason; a missing body of a request or response has a comment too. Cookies are secrets, and are listed only if the
-caller wants secrets. Headers are included as given. The fetching of bodies is bounded in size, number and time.
+defines. Facts that the format has no field for are in comments. A request without a response has status 0 and a
+comment with the reason; a missing body of a request or response has a comment too. Cookies are secrets, and are
+listed only if the caller wants secrets. Headers are included as given. The fetching of bodies is bounded in size,
+number and time.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ def document(
     product: str = "",
     comments: Sequence[str] = (),
 ) -> Json:
-    """Return the archive, with entries in the order of their start. `cookies` lists their cookies.
+    """Return the archive, with entries in the order of their start. `cookies`: whether to include cookies.
 
-    `product` is such as "Chrome/156.0.1".
+    `product` is the browser's name and version, for example "Chrome/156.0.1".
     """
     entries = sorted(exchanges, key=lambda exchange: exchange.sent.timestamp)
     log: Json = {
@@ -120,7 +121,7 @@ def _hide_posted(posted: Json, redactor: Redacting) -> None:
 
 
 def timings(request: Exchange) -> dict[str, float]:
-    """Return the timings of the format: -1 if not applicable; the others add up to the entry's time."""
+    """Return the timings in milliseconds: -1 if not applicable. The other values add up to the entry's time."""
     began, ended = request.sent.timestamp, request.finished
     whole = 0.0 if ended is None else max(0.0, _ms(ended - began))
     timing = None if request.response is None else request.response.timing
@@ -302,7 +303,7 @@ def _response(request: Exchange, *, cookies: bool) -> Json:
 
 
 def _content_size(request: Exchange) -> int:
-    """Return the size of the body. It is unknown for redirects and before the end."""
+    """Return the size of the body in bytes: -1 for redirects, and before the request has ended."""
     return request.decoded if request.ended and request.after is None else -1
 
 

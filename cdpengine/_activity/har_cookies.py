@@ -53,7 +53,7 @@ def _set_cookie(line: str) -> dict[str, Any]:
 
 
 def _date(value: str) -> str:
-    """Convert a header's date to the archive's form, or "" if it is invalid."""
+    """Convert a header's date to ISO 8601, or "" if it is invalid."""
     parsed = email.utils.parsedate_tz(value.replace("-", " "))
     if parsed is None:
         return ""

@@ -1,6 +1,6 @@
 """The public interface of a page's activity: `page.activity`.
 
-Rule: nothing is on before it is requested. Everything is off after its scope, however that ends.
+Rule: nothing is collected before it is requested. Collection stops at the end of its scope, on every exit.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class PageActivity:
         bodies: bool | KeepBodies | None = None,
         timeout: float = 30,
     ) -> None:
-        """Keep the latest items of each kind from now on, up to the given numbers; 0 keeps none of a kind.
+        """Start to keep the latest items of each kind, up to the given numbers; 0 keeps none of a kind.
 
         Earlier console messages and errors that Chrome still has (up to 1,000) come first.
         `keep_over_navigation=False` clears everything when the page navigates to another document, except the
@@ -95,7 +95,8 @@ class PageActivity:
         changes the settings.
 
         Pages can detect that their console is observed. Raises InvalidArgumentError, DeadlineExceededError if the
-        page does not answer, SessionGoneError, TargetCrashedError. After an error, nothing new is on.
+        page does not answer, SessionGoneError, TargetCrashedError. After an error, nothing more is collected than
+        before.
         """
         options = ActivityOptions(
             console=console,
@@ -120,7 +121,7 @@ class PageActivity:
                 raise
 
     async def stop(self) -> None:
-        """Keep no further items, and switch off everything that keeping needs. Kept items stay."""
+        """Stop keeping items, and switch off the events in Chrome. Items that are already kept stay."""
         self._collector.apply(None)
         self._collector.stop_lingering()
         await trio.lowlevel.checkpoint()
@@ -169,9 +170,9 @@ class PageActivity:
         start, "responses" each Response once its headers are complete, "finished" a RequestEnded for each ended
         request. The default is the first three. All items come in one sequence.
 
-        At most `buffer` items wait. If more arrive, the stream raises EventsLostError at the place of the missing
-        items, and continues. Nothing waits for a consumer. Like a stream of events, it raises TargetCrashedError
-        and continues, and SessionGoneError at the end. Raises InvalidArgumentError.
+        The stream buffers at most `buffer` items and never delays the page. If more arrive, it raises
+        EventsLostError at the place of the missing items, and continues. It raises TargetCrashedError after a
+        crash, and continues, and SessionGoneError at the end. Raises InvalidArgumentError.
         """
         return open_stream(self._collector, *kinds, buffer=buffer)
 
@@ -185,9 +186,9 @@ class PageActivity:
         """Return the next matching response once its headers are complete. Its body may still be arriving.
 
         `url` is a glob ("*/api/*"), a compiled regular expression or a function of the URL; `where` is a predicate
-        for the Response. Responses before the call do not count: to act and then wait, use `expect_response`. From
-        then on the page's requests are followed, so that bodies can be read, until `activity.stop()` or the page's
-        end.
+        for the Response. Responses before the call do not count. To wait for the response to an action, use
+        `expect_response` around the action. The engine continues to follow the page's requests, so that bodies can
+        be read, until `activity.stop()` or the page's end.
 
         Raises DeadlineExceededError, which names other responses, InvalidArgumentError, SessionGoneError,
         ConnectionLostError.
@@ -220,8 +221,8 @@ class PageActivity:
         removes secrets: cookies, headers, posted data, and secret-looking parts of URLs and strings, by the rules
         of recordings. Unknown sizes are -1.
 
-        Raises ActivityOffError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. A page that does
-        not answer costs half of `timeout` (seconds); its bodies are then missing.
+        Raises ActivityOffError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. If the page does
+        not respond within half of `timeout` (seconds), the archive lacks the bodies.
         """
         requests = list(self.requests)
         if isinstance(largest_body, bool) or not isinstance(largest_body, int) or largest_body < 0:
@@ -270,7 +271,7 @@ class PageActivity:
 
 @asynccontextmanager
 async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncIterator[ActivityStream]:
-    """Receive a page's activity as it happens, as `PageActivity.stream`. Raises InvalidArgumentError."""
+    """Open the stream of `PageActivity.stream`. Raises InvalidArgumentError."""
     unknown = [kind for kind in kinds if kind not in PART_OF]
     if unknown:
         expected = "some of " + ", ".join(repr(kind) for kind in PART_OF)
@@ -284,8 +285,7 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
     try:
         calls = collector.hold(parts)
         try:
-            # Commands on another connection would overtake unanswered ones. A stuck page answers later but keeps
-            # the order.
+            # Commands on another connection would overtake unanswered ones. A stuck page responds later, in order.
             with trio.move_on_after(_REPORTING_TIMEOUT):
                 await _wait_for_answers(calls)
             await trio.lowlevel.checkpoint()

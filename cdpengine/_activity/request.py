@@ -1,11 +1,11 @@
 """Network requests of a page, their responses, and the response bodies.
 
-Rule: both objects show the facts that Chrome has reported so far. A request changes until it has ended. A body is
-a kept one, or is fetched from Chrome within the caller's time. If neither is available, BodyUnavailableError is
-raised.
+Rule: Request and Response contain the facts that Chrome has reported so far. A request changes until it has ended.
+A body was kept on arrival, or is fetched from Chrome within the caller's timeout. If neither is possible,
+BodyUnavailableError is raised.
 
-MainDocuments are the responses of a page's documents, followed during a navigation. Nothing is switched on for it,
-because a navigation observes the network anyway. For other requests only the ids are decoded.
+MainDocuments has the responses of a page's documents. It follows them during a navigation. Nothing is switched on
+for it, because a navigation observes the network anyway. For other requests only the ids are decoded.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from cdpengine.errors import (
 
 @attrs.define
 class Following:
-    """Whether requests are still followed. Shared by all requests of one period."""
+    """The state of one period of collection, shared by its requests: whether they are still followed."""
 
     active: bool = True
 
@@ -115,7 +115,7 @@ class Request:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers sent over the network if Chrome has reported them, else the intended ones."""
+        """The headers sent over the network, or until Chrome reports them, the headers it intends to send."""
         extra = self._exchange.request_headers
         return self._exchange.sent.request.headers if extra is None else extra
 
@@ -135,7 +135,7 @@ class Request:
     def post_data_missing(self) -> str:
         """Reason why `post_data` is None although a body exists: files, blobs and streams; "" otherwise.
 
-        A request that may have sent a stream has a reason until its headers or its response exclude one.
+        A request that may have sent a stream has a reason until its headers or its response rule out a stream.
         """
         return self._exchange.posted.missing
 
@@ -146,22 +146,22 @@ class Request:
 
     @property
     def is_navigation(self) -> bool:
-        """Whether it loads the document of a frame."""
+        """Whether the request loads the document of a frame."""
         return self.type == "Document" and self._exchange.sent.request_id == self._exchange.sent.loader_id
 
     @property
     def frame_id(self) -> str:
-        """Id of its frame; "" for a worker."""
+        """Id of the frame that sent the request; "" for a worker."""
         return self._exchange.sent.frame_id
 
     @property
     def loader_id(self) -> str:
-        """Id of its document; "" for a worker."""
+        """Id of the document that sent the request (Chrome's loader id); "" for a worker."""
         return self._exchange.sent.loader_id
 
     @property
     def document_url(self) -> str:
-        """The URL of its document."""
+        """The URL of the document that sent the request."""
         return self._exchange.sent.document_url
 
     @property
@@ -171,7 +171,7 @@ class Request:
 
     @property
     def initiator(self) -> Initiator:
-        """The cause within the page: a script (with its stack), the parser, ..."""
+        """The cause of the request in the page: a script (with its stack), the parser, ..."""
         return self._exchange.sent.initiator
 
     @property
@@ -193,7 +193,7 @@ class Request:
 
     @property
     def ended(self) -> bool:
-        """Whether it is complete: fully received, redirected, or failed."""
+        """Whether the request is complete: fully received, redirected, or failed."""
         return self._exchange.ended
 
     @property
@@ -239,7 +239,7 @@ class Request:
         return tuple(reversed(chain))
 
     async def finished(self, *, timeout: float = 30) -> None:
-        """Wait until it has ended. `failure` then has the result.
+        """Wait until the request has ended. `failure` is then "" or the reason.
 
         Raises DeadlineExceededError. Raises BodyUnavailableError if the page's requests are no longer followed,
         because nothing reports the end then.
@@ -255,7 +255,7 @@ class Request:
             self._lot.unpark_all()
 
     async def _wait_change(self) -> None:
-        """Wait for the next `changed`. Raises BodyUnavailableError if none will come."""
+        """Wait for the next change. Raises BodyUnavailableError if the request is no longer followed."""
         if not self._following.active:
             raise self._unavailable("nothing follows the page's requests any more, and it had not ended")
         await self._park()
@@ -266,7 +266,7 @@ class Request:
         await self._lot.park()
 
     async def _wait_ended(self) -> None:
-        """Wait for the end. Raises BodyUnavailableError if nothing will report it."""
+        """Wait for the end. Raises BodyUnavailableError if the request is no longer followed."""
         await trio.lowlevel.checkpoint()
         while not self.ended:
             await self._wait_change()
@@ -293,7 +293,7 @@ class Request:
 
     @property
     def _response_headers(self) -> dict[str, str]:
-        """The headers of the response as Chrome reports them, or none."""
+        """The headers of the response as Chrome reports them, or an empty dict."""
         response = self._exchange.response
         return self._exchange.response_headers or ({} if response is None else response.headers)
 
@@ -310,7 +310,7 @@ BACKLOG = 64 * 2**20
 
 @attrs.frozen(eq=False)
 class Response:
-    """One response. Its body is requested separately."""
+    """The response to a request. `body`, `text` and `json` fetch its body."""
 
     request: Request
 
@@ -375,7 +375,7 @@ class Response:
 
     @property
     def from_cache(self) -> bool:
-        """Whether it came from one of Chrome's caches."""
+        """Whether the response came from one of Chrome's caches."""
         return bool(self.request._exchange.from_cache or self._reply.from_disk_cache)
 
     @property
@@ -417,11 +417,12 @@ class Response:
 
     @asynccontextmanager
     async def stream(self, *, backlog: int = BACKLOG) -> AsyncIterator[BodyStream]:
-        """Read the body in pieces while it arrives: `async for piece in stream`. It is never in memory as a whole.
+        """Read the body in pieces while it arrives: `async for piece in stream`.
 
-        At most `backlog` bytes wait for the reader. A slower reader gets BodyUnavailableError, because Chrome does
-        not wait. A complete body is read in one call and returned in pieces. Raises InvalidArgumentError. The
-        iteration raises the errors of `body`, and BodyUnavailableError for an incomplete body.
+        It is never held in memory as a whole. At most `backlog` bytes are buffered. A reader that falls further
+        behind gets BodyUnavailableError, because Chrome does not wait. A complete body is read in one call and
+        returned in pieces. Raises InvalidArgumentError. The iteration raises the errors of `body`, and
+        BodyUnavailableError for an incomplete body.
         """
         if isinstance(backlog, bool) or not isinstance(backlog, int) or backlog < PIECE:
             expected = f"a number of bytes, {PIECE} or more"

@@ -56,7 +56,7 @@ class Buffer(Sequence[T], Generic[T]):
         return self._items[index][0]
 
     def __iter__(self) -> Iterator[T]:
-        """Iterate over a copy of the current items, so that later changes do no harm."""
+        """Iterate over a copy of the current items. Later changes do not affect the iteration."""
         return iter([item for item, _ in self._items])
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ Kind = Literal["console", "errors", "requests", "responses", "finished"]
 
 @attrs.frozen
 class RequestEnded:
-    """An item of the kind "finished": the request has ended. `failure` has the result."""
+    """An item of the kind "finished": the request has ended. `failure` is "" or the reason of its failure."""
 
     request: Request
 
@@ -173,7 +173,7 @@ _NAMED = 5
 
 
 class AwaitedResponse:
-    """An awaited response: its conditions, and the other responses so far.
+    """The conditions for an awaited response, and the responses so far that did not match.
 
     `url` is a pattern for its URL, `where` a predicate; None matches all. Raises InvalidArgumentError.
     """

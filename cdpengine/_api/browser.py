@@ -47,11 +47,11 @@ from cdpengine.errors.foreign_names import BROWSER, name_ours
 
 @attrs.frozen
 class BrowserStatistics:
-    """Counts of both connections, of pages, and of the evaluations of all pages.
+    """Statistics of a browser: counts of both connections, of pages, and of the evaluations in all pages.
 
-    `main` carries commands and events, `evaluation_session` terminates scripts. Over a pipe both are the same
-    connection. A lost connection of evaluation sessions is opened again: `evaluation_connections` counts them all,
-    and `evaluation_session` restarts at zero.
+    `main` is the connection for commands and events, `evaluation_session` the one that terminates scripts. Over a
+    pipe both are the same connection. A lost connection of evaluation sessions is opened again:
+    `evaluation_connections` counts them all, and `evaluation_session` restarts at zero.
     """
 
     main: ConnectionStatistics
@@ -104,7 +104,7 @@ class Browser:
 
     @property
     def key(self) -> str:
-        """Identifies the running browser. It is equal for all connections to it, and differs after a restart."""
+        """Identifier of the running browser. All connections to it have the same; a restart changes it."""
         return self._state.key
 
     @property
@@ -164,10 +164,10 @@ class Browser:
     ) -> Page:
         """Open a page, and go to `url` if given.
 
-        `viewport` is the width and height in CSS pixels, or None for the size of the window. "default" is the
-        viewport of the context, or else of the browser. `activity` (True or an ActivityOptions) collects the
-        page's activity before its first document. Raises the errors of `Page.goto`. On an error or cancellation
-        the page is closed.
+        `viewport` is the width and height in CSS pixels, or None for the size of the window. "default" means the
+        viewport of the context, or of the browser if the context has none. `activity` (True or an ActivityOptions)
+        collects the page's activity before its first document. Raises the errors of `Page.goto`. On an error or
+        cancellation the page is closed.
         """
         options = check_options(activity)
         size = viewport if viewport == "default" else check_viewport(viewport)
@@ -204,7 +204,7 @@ class Browser:
         """Collect the activity of all pages: open ones from now on, new ones from their first script.
 
         `activity` is True or an ActivityOptions; None or False collects nothing of new pages. `page.activity` of
-        one page has priority. A popup has the settings of its opener. Raises InvalidArgumentError.
+        one page has priority. A popup inherits the settings of its opener. Raises InvalidArgumentError.
         """
         self._state.activities.set_for_all(check_options(activity))
 
@@ -213,7 +213,7 @@ class Browser:
     ) -> None:
         """Set the answers to dialogs of new pages, as `page.dialogs.set_policy` does.
 
-        A popup has the policy of its opener. Raises InvalidArgumentError.
+        A popup inherits the policy of its opener. Raises InvalidArgumentError.
         """
         self._state.tabs.set_dialog_policy(DialogPolicy.checked(policy, prompt_text))
 
@@ -279,7 +279,7 @@ class Browser:
             await wait_for_arrival(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
 
     async def _next_page(self, choose: Callable[[], Page | None], *, also_closed: bool = False) -> Page:
-        """Return the page that `choose` returns, once it is ready and shows its first document."""
+        """Wait until `choose` returns a page that is ready and shows its first document, and return the page."""
 
         def found() -> Page | None:
             if error := self.session.error():
@@ -321,7 +321,7 @@ class Browser:
         context.
 
         Raises InvalidArgumentError, StateFileInvalidError, CookieRefusedError, EmulationRefusedError,
-        StorageUnavailableError; no context remains then. DeadlineExceededError, ConnectionLostError.
+        StorageUnavailableError, DeadlineExceededError or ConnectionLostError. After an error no context remains.
         """
         options = check_options(activity)
         plan = plan_context(
@@ -349,7 +349,7 @@ class Browser:
 
     @contextmanager
     def _adopt(self, core: ContextCore, proxy: Proxy | None) -> Iterator[BrowserContext]:
-        """List a new context as one of this browser's during the block."""
+        """Register a new context with this browser during the block."""
         assert core.id is not None
         context = self._contexts[core.id] = BrowserContext(self, core, proxy)
         with self._state.keep(core):
@@ -373,7 +373,7 @@ class Browser:
         await self._state.tabs.close(made.target_id)
 
     def _set_default_viewport(self, viewport: tuple[int, int] | None) -> None:
-        """Set the viewport of all pages opened by this program; None is the size of the window."""
+        """Set the viewport of all pages opened by this program; None means the size of the window."""
         self._state.emulations.set_default_viewport(viewport)
 
     def _refuse_downloads(self) -> None:
@@ -382,7 +382,7 @@ class Browser:
 
     @asynccontextmanager
     async def _watch_pages(self, recover_after: float | None) -> AsyncIterator[None]:
-        """Watch every page during the block. Recover a page that is silent for `recover_after` seconds."""
+        """Watch every page during the block. Recover a page that has not responded for `recover_after` seconds."""
         async with open_body_nursery() as nursery:
             if recover_after is not None:
                 nursery.start_soon(watch_pages, self._state.tabs, recover_after, name="watchdog")

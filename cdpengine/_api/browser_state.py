@@ -181,7 +181,7 @@ class ContextCore:
         return self.id or self._default_id
 
     def holds(self, page: PageTarget) -> bool:
-        """Return whether a page belongs to the context."""
+        """Return whether `page` belongs to the context."""
         if self.known_id is None:
             return page.context_id not in self.state.context_ids
         return page.context_id == self.known_id
@@ -222,7 +222,7 @@ class ContextCore:
             yield budget
 
     async def check_emulation(self, settings: Settings) -> None:
-        """Check with Chrome whether it knows a locale, if no page is open to do so.
+        """Check that Chrome knows the locale, if no page of the context is open that would check it.
 
         Raises InvalidArgumentError.
         """
@@ -241,5 +241,5 @@ class ContextCore:
                     ) from None
 
     def origin_page(self) -> AbstractAsyncContextManager[OriginPage]:
-        """Return an invisible page of the context, to be entered."""
+        """Return an invisible page of the context, as a context manager."""
         return open_origin_page(self.state.session, self.state.creations, self.id)

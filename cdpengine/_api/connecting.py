@@ -1,4 +1,4 @@
-"""connect: attach to a browser that another program started. It is never closed.
+"""connect: attach to a browser that another program started. The engine never closes it.
 
 Rule: after the block nothing remains of the objects it created: no session, context, task or connection.
 """
@@ -42,15 +42,15 @@ async def connect(
 ) -> AsyncIterator[Browser]:
     """Connect to a running browser: "http://host:port", or its "ws://..." address.
 
-    The end of the block closes the connection, never the browser. A tab that does not answer delays nothing.
+    The end of the block closes the connection, never the browser. A tab that does not respond delays nothing.
     Dialogs, file choosers and focus of other clients' pages are untouched until the engine's first action on the
     page.
 
     Script termination uses a second connection if the address names one browser (/devtools/browser/<id>, which
     http://host:port returns for Chrome) and leads to that browser again. Otherwise it shares the first connection,
     for example with services that start a browser for each connection or allow only one. `recover_after`,
-    `evaluate_enabled` and `activity` are those of `launch`. So is `viewport`, but only for pages that this program
-    opens; other pages keep theirs.
+    `evaluate_enabled` and `activity` work as in `launch`. `viewport` does too, but only applies to pages that this
+    program opens; other pages keep their size.
 
     Raises InvalidArgumentError for an invalid endpoint, ConnectFailedError if no browser answers there within
     `timeout`.

@@ -1,8 +1,9 @@
 """BrowserContext: pages with shared cookies, storages, caches, permissions and proxy, isolated from others.
 
 Rule: the default context has the same methods as created ones. A setting of a context applies to all its pages,
-including later ones, and ends with it. All arguments are checked before anything is created, and a context whose
-set-up fails is disposed of. Chrome disposes of it when this program's connection ends for any reason.
+including later ones, and ends with the context. All arguments are checked before anything is created, and a
+context whose set-up fails is disposed of. Chrome disposes of a created context when this program's connection ends
+for any reason.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class BrowserContext:
         activity: bool | ActivityOptions | None = None,
         timeout: float = 30,
     ) -> Page:
-        """Open a page in this context. Works as `Browser.new_page`."""
+        """Open a page in this context. Works like `Browser.new_page`."""
         return await self.browser.new_page(
             url, context=self, viewport=viewport, activity=activity, timeout=timeout
         )
@@ -129,11 +130,12 @@ class BrowserContext:
         return [download for download in every if download.context_id not in others]
 
     def allow_downloads(self, directory: str | Path, *, timeout: float = 30) -> AwaitableScope[Path]:
-        """Save all downloads of the context in `directory`, created if needed. The value is its absolute path.
+        """Save all downloads of the context in `directory`, created if needed.
 
-        `await` it to last, `async with` it for a block. File names are the server's, made safe, with a number if
-        the name is taken. `context.downloads` and `page.expect_download()` report the downloads. Raises
-        InvalidArgumentError for an invalid directory, RemoteError if the browser does not allow downloads.
+        The scope's value is the absolute path. `await` it to last, `async with` it for a block. File names come
+        from the server, made safe, with a number if the name is taken. `context.downloads` and
+        `page.expect_download()` report the downloads. Raises InvalidArgumentError for an invalid directory,
+        RemoteError if the browser does not allow downloads.
         """
         place = to_path("directory", directory)
         downloads = self._core.state.downloads
@@ -186,7 +188,7 @@ def plan_context(
     emulation: Mapping[str, Any],
     chrome_version: str,
 ) -> ContextPlan:
-    """Return the plan. Raises InvalidArgumentError."""
+    """Check the arguments of `new_context` and return them as a plan. Raises InvalidArgumentError."""
     if downloads is not None:
         to_path("downloads", downloads, "a directory, as str or Path")
     if isinstance(permissions, str) or not isinstance(permissions, Sequence | Mapping):

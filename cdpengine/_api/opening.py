@@ -1,7 +1,7 @@
 """launch: start a browser, yield it, and remove everything at the end.
 
 Rule: after the block nothing remains: no process, profile, session or task, however it ends. An exception of the
-body is raised unchanged. Modules that the browser's start does not need are imported meanwhile.
+body is raised unchanged. Modules that are not needed to start the browser are imported while it starts.
 """
 
 from __future__ import annotations
@@ -74,12 +74,13 @@ async def launch(
     replaces the environment. `timeout` (seconds) limits the start.
 
     `transport` None means CDPENGINE_TRANSPORT, or the pipe, which opens no port. Windows supports only the
-    websocket. `debugging_port` opens that loopback port for other tools (0: Chrome chooses), in addition to the
-    pipe too. `browser.endpoint` is its address. Every program on this machine can connect to it.
+    websocket. `debugging_port` opens that loopback port for other tools (0: Chrome chooses), with either
+    transport. `browser.endpoint` is its address. Every program on this machine can connect to it.
 
-    `recover_after` (seconds) watches every page. If a page does not answer for that time, its dialog is dismissed
-    and its script terminated, whether an evaluate's or its own. `evaluate_enabled=False` refuses every evaluate
-    with EvaluationDisabledError; the engine's own scripts still run in their isolated world.
+    `recover_after` (seconds) watches every page. If a page does not respond for that time, its dialog is dismissed
+    and its running script terminated, whether it is an evaluated script or the page's own.
+    `evaluate_enabled=False` refuses every evaluate with EvaluationDisabledError; the engine's own scripts still
+    run in their isolated world.
 
     `computed_accessibility` enables Blink's ComputedAccessibilityInfo. It makes snapshots several times faster,
     and pages can detect it (`'computedRole' in Element.prototype`). False reads snapshots from Chrome's
@@ -89,12 +90,12 @@ async def launch(
     `new_context`, `new_page` and `page.emulation` can override it. Popups keep the size that a page gives them.
     `activity` (True or an ActivityOptions) collects the activity of all pages, as `Browser.set_activity`.
 
-    While a browser runs, SIGTERM and SIGHUP cancel the whole trio program if they would have ended it immediately.
-    Every block is left, recordings get their last line, and the browser ends. Within 30 s in any case, the process
-    ends by that signal, without the code after `trio.run`. A second signal changes nothing, a third ends the
-    process immediately. Handlers of the program and ignored signals stay in place. In another thread, and on
-    SIGKILL, the browser ends because a pipe from this process closes, and the user's next launch removes its
-    profile. None of this applies to Windows, where such a profile remains.
+    While a browser runs, SIGTERM and SIGHUP cancel the whole trio program if the signal has no other handler.
+    Every block is left, recordings get their last line, and the browser ends. The process then ends by that
+    signal, after 30 s at most, and does not run the code after `trio.run`. A second signal changes nothing, a
+    third ends the process immediately. Handlers of the program and ignored signals stay in place. In another
+    thread, and on SIGKILL, the browser ends because a pipe from this process closes, and the user's next launch
+    removes its profile. None of this applies to Windows, where such a profile remains.
 
     Raises BrowserNotFoundError, LaunchFailedError with the browser's last output, and InvalidArgumentError. An
     invalid CDPENGINE_RECORD raises RecordingFailedError or InvalidArgumentError.
@@ -156,7 +157,7 @@ def _make_timeout_error(
 
 
 def check_activity(activity: bool | ActivityOptions | None) -> ActivityOptions | None:
-    """Return the options of the pages' activity, or None. Raises InvalidArgumentError."""
+    """Convert the argument `activity=` to options, or None for no collection. Raises InvalidArgumentError."""
     if activity is None or activity is False:
         return None
     from cdpengine._activity.bodies import check_options
@@ -204,7 +205,7 @@ def _attach(
 
 @asynccontextmanager
 async def _report_early_exit(process: BrowserProcess, executable: Path) -> AsyncIterator[Callable[[], None]]:
-    """Report an early exit of the browser as such, until the yielded function is called."""
+    """Report an exit of the browser as LaunchFailedError, until the yielded function is called."""
     starting = True
 
     def ready() -> None:
@@ -248,9 +249,10 @@ def check_recording() -> None:
 
 
 async def _close(browser: Browser, process: BrowserProcess) -> None:
-    """Ask Chrome to close itself, so that a kept profile is written completely. It may be gone already.
+    """Ask Chrome to close itself, so that it writes a kept profile completely.
 
-    If the program is cancelled, no task reads the reply; then the exit of the process is the confirmation.
+    Does nothing if it has already exited. If the program is cancelled, no task reads the reply; then the exit of
+    the process is the confirmation.
     """
     browser._state.closing = True  # noqa: SLF001 - not public
     with trio.move_on_after(_CLOSE_TIMEOUT, shield=True):

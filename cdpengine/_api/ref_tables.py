@@ -1,8 +1,8 @@
 """The ref tables of all pages of a thread, and their limits.
 
 Rule: all Page objects of one (browser, target) in one thread share a table, over any connection. An open page
-keeps its table. The number of closed pages' tables is limited, and so is the total number of refs. A retired table
-continues its numbering when it returns, so a ref never changes its meaning.
+keeps its table. The number of closed pages' tables is limited, and so is the total number of refs. If a table is
+retired and created again, its numbering continues, so a ref never changes its meaning.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _EACH_OPEN_PAGE = 4_000
 
 
 class RefTables:
-    """Tables by browser and target. `browser` is any string that identifies a browser (`browser_key`).
+    """Ref tables by browser and target. `browser` is any string that identifies a browser (`browser_key`).
 
     `max_targets` limits the tables of closed pages, and `max_refs` the total of refs. Each open page adds
     `_EACH_OPEN_PAGE` to that total.

@@ -1,8 +1,9 @@
 """Devices and user agents: the screen and the browser that pages see, as data. Pure.
 
-Rule: a row is a device as its maker ships it: its upright screen in CSS pixels, and the scale. A Chrome user agent
-has the version of the running browser. The user agent string, `navigator.userAgentData` and the Sec-CH-UA headers
-agree. Browsers without client hints (Safari, Firefox) send none here either.
+Rule: a row of the table has a device's factory settings: its screen in portrait orientation, in CSS pixels, and
+its scale. A Chrome user agent has the version of the running browser. The user agent string,
+`navigator.userAgentData` and the Sec-CH-UA headers agree. Browsers without client hints (Safari, Firefox) send
+none here either.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 {mobile}S
 
 @attrs.frozen
 class Device:
-    """One device. `width` and `height` are its upright screen, in CSS pixels; `system` is its system's version.
+    """A device. `width` and `height` are its screen in portrait, in CSS pixels; `system` is the OS version.
 
     `bars` is the height of the browser's bars, in CSS pixels.
     """
@@ -202,7 +203,7 @@ DEVICES: dict[str, Device] = {device.name: device for device in _ALL}
 
 
 def find_device(name: object) -> Device:
-    """Return the device of that name, in any case. Raises InvalidArgumentError, which lists similar names."""
+    """Return the device of that name, ignoring case. Raises InvalidArgumentError, which lists similar names."""
     if isinstance(name, Device):
         return name
     if isinstance(name, str):
@@ -231,9 +232,9 @@ _LONGEST = 1000
 class UserAgent:
     """A user agent: `text` is the string; the rest are client hints, or None to derive them from the string.
 
-    `brands` maps names to versions, {"Google Chrome": "140.0.7339.80", ...}. `platform` is the hint's ("Windows",
-    "Android"), `navigator_platform` the value of `navigator.platform` ("Win32"). With `hints=False`, none are
-    sent.
+    `brands` maps names to versions, {"Google Chrome": "140.0.7339.80", ...}. `platform` is the client hint
+    ("Windows", "Android"), `navigator_platform` the value of `navigator.platform` ("Win32"). With `hints=False`,
+    none are sent.
     """
 
     text: str
@@ -303,7 +304,7 @@ def metadata(agent: UserAgent) -> dict[str, Any] | None:
 
 
 def navigator_platform(agent: UserAgent) -> str | None:
-    """Return the value for `navigator.platform`, or None to keep it."""
+    """Return the value for `navigator.platform`, or None to keep Chrome's value."""
     if agent.navigator_platform is not None:
         return agent.navigator_platform
     text = agent.text

@@ -142,9 +142,9 @@ class Emulations:
         return []
 
     def set_default_viewport(self, viewport: tuple[int, int] | None) -> None:
-        """Set the viewport of all pages of this program, and of their popups without a size of their own.
+        """Set the viewport of all pages of this program, and of their popups that have no explicit size.
 
-        None is the window's. Does not wait for replies.
+        None means the size of the window. Does not wait for replies.
         """
         self._default_viewport = viewport
         for page in list(self._pages.values()):
@@ -167,7 +167,7 @@ class Emulations:
     def settings_of(self, page: PageTarget) -> dict[str, object]:
         """Return the effective settings of a page."""
         layers = [layer for layer in self._layers if layer.holds_for(page)]
-        # The context's layers first, then the layers of the page's openers, its own last.
+        # The context's layers first, then the layers of the page's openers, the page's layers last.
         layers.sort(key=lambda layer: -1 if layer.page_id is None else page.lineage.index(layer.page_id))
         default = self._default_viewport if page.ours and not page.own_size else None
         merged: dict[str, object] = {} if default is None else {"viewport": default}
@@ -318,7 +318,7 @@ class Emulations:
                     session.post(command.method, **command.params)
 
     def _claim_again(self, session: Session) -> None:
-        """Send process-wide settings again to others that had them through a session that may have moved."""
+        """Send process-wide settings again to sessions that had them through a session that may have moved."""
         if len(self._applied) > 1:
             with suppress(ConnectionLostError, SessionGoneError):
                 self._claim(set(PROCESS_WIDE & self._applied.get(session, {}).keys()), session)
@@ -326,7 +326,7 @@ class Emulations:
     # --- replies ----------------------------------------------------------------------------------------------
 
     async def _take(self, sent: list[_Sent], page: PageTarget | None) -> None:
-        """Wait for the replies; for those of other sessions than the page's only for a moment."""
+        """Wait for the replies, but only briefly for the replies of sessions outside of `page`."""
         sessions = () if page is None else (page.session, page.evaluation_session)
         own = [each for each in sent if each.session in sessions]
         for each in own:

@@ -36,7 +36,7 @@ DEFAULT_VIEWPORT = (1280, 720)
 
 @attrs.frozen
 class Geolocation:
-    """The device's position: degrees, and metres."""
+    """The device's position: `latitude` and `longitude` in degrees, `accuracy` in metres."""
 
     latitude: float
     longitude: float
@@ -47,9 +47,9 @@ class Geolocation:
 class EmulationOptions(TypedDict, total=False):
     """The options of `emulate`. None: no emulation; omitted: unchanged.
 
-    A `viewport` of None is the size of the window, "default" the one passed to `launch` or `connect`. `device` is
-    a name of `cdpengine.DEVICES`. It sets the six settings below it, each of which can also be passed to override
-    it. Sizes are CSS pixels.
+    A `viewport` of None means the size of the window, "default" the viewport passed to `launch` or `connect`.
+    `device` is a name of `cdpengine.DEVICES`. It sets the six settings below it, each of which can also be passed
+    to override it. Sizes are CSS pixels.
     """
 
     device: str | Device | None
@@ -104,7 +104,7 @@ def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, 
 
 
 def check_viewport(viewport: object) -> tuple[int, int] | None:
-    """Return a checked viewport; None is the window's. Raises InvalidArgumentError."""
+    """Return a checked viewport; None means the size of the window. Raises InvalidArgumentError."""
     return None if viewport is None else _size("viewport", viewport)
 
 

@@ -1,8 +1,8 @@
 """Permissions of a context's pages, in layers.
 
-Rule: a context's permissions are those of its layers, where the latest wins; Chrome prefers settings for one
-origin to settings for all. Chrome can only reset all overrides of a context together. So when a layer ends, all
-are reset, and the remaining ones are set again.
+Rule: a context's permissions are the permissions of its layers; the latest layer wins. Chrome prefers settings for
+one origin to settings for all origins. Chrome can only reset all overrides of a context together. So when a layer
+ends, all are reset, and the remaining ones are set again.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def check_permissions(states: object, origin: object, context_id: str | None) ->
 
 
 class Permissions:
-    """The permissions that one browser's session has set."""
+    """The permissions that the engine has set in one browser."""
 
     def __init__(self, root: Session) -> None:
         self._root = root

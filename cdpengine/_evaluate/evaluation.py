@@ -1,7 +1,7 @@
 """Evaluating scripts in a page, and terminating the scripts that do not end.
 
 Rule: a script runs on the session that reports the page's events, and is sent once. Chrome keeps the order only
-within one session: when an answer arrives there, all earlier events of the page are known. When the budget ends or
+within one session: when a reply arrives there, all earlier events of the page are known. When the budget ends or
 the caller is cancelled, the page's script is terminated, in a shielded and bounded step, before the call returns.
 So the next action finds a responsive page.
 
@@ -9,8 +9,8 @@ Commands and object groups come from `page_functions`, as for the engine's own f
 script waits for its turn, and its call is one that the recovery also waits for. Its value is decoded generically
 with its exceptions (`replies`), because the type of a user's result is unknown.
 
-The number, duration and outcome of evaluations are counted, as are the recoveries. Unusual answers are counted by
-name. The latest thousand durations are kept, for the percentiles.
+The number, duration and outcome of evaluations are counted, as are the recoveries. Fallbacks are counted by
+reason. The latest thousand durations are kept, for the percentiles.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _Run:
 class Evaluator:
     """Evaluates scripts in one page. `worlds` has the isolated worlds of its sessions.
 
-    If `enabled` is False, it refuses all scripts but the engine's own.
+    If `enabled` is False, it refuses all scripts except the engine's own.
     """
 
     page: PageTarget
@@ -389,7 +389,7 @@ async def _find_main_context(asked: Session, session: Session, frame_id: str) ->
     Chrome is asked each time, because every renderer process starts its context numbers again, so a remembered
     number could belong to another frame. The question uses `asked`, the target's evaluation session, which is the
     only session where `Runtime` is otherwise unused: contexts are reported only when it is enabled again. All
-    sessions of a process share the numbers. Only one task asks at a time, because a second one would find
+    sessions of a process share the numbers. Only one task does this at a time, because a second one would find
     `Runtime` already enabled and get no contexts. Raises the errors of `Session.subscribe` and `Session.enabled`.
     """
     turn = _TURNS.setdefault(asked, trio.Lock())
@@ -462,7 +462,7 @@ class EvaluationCounters:
             self.outer.answered(seconds, threw=threw)
 
     def note_given_up(self, *, timeout: bool) -> None:
-        """Count an evaluation whose budget ended or whose caller was cancelled."""
+        """Count an evaluation that was given up: its budget ended or its caller was cancelled."""
         self._counts["timeouts" if timeout else "cancellations"] += 1
         if self.outer is not None:
             self.outer.note_given_up(timeout=timeout)

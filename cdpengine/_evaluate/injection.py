@@ -1,7 +1,7 @@
 """Injected scripts: scripts for every new document (InitScript), and exposed functions (Binding).
 
-Rule: a script is added to each session once and removed once, whenever Chrome's reply with its number arrives. An
-exposed function is user code that foreign pages call. Calls begin in the page's order (`exposed_calls`). An
+Rule: a script is added to each session once and removed once, even if Chrome's reply with its number arrives late.
+An exposed function is user code that foreign pages call. Calls begin in the page's order (`exposed_calls`). An
 exception of the function becomes the page's rejection and is recorded. A hanging function blocks neither the page
 nor another task. On removal, the page's old value of the name is restored, and pending promises are rejected.
 """
@@ -144,7 +144,7 @@ class Binding:
             "Runtime.removeBinding", {"name": self._binding}, session.id
         )
         # Chrome leaves the function in existing documents. The context numbers may belong to another process by
-        # now; it does not have the key.
+        # now; that process does not have the key.
         calls += [removal, *(self._post_call(session, context, "end") for context in documents)]
         session._release_domains("Runtime")
         self._tabs.in_background(self._end_listening, session, listener, removal)

@@ -150,7 +150,7 @@ async def recover(
 
 
 def extra_wait_for(seconds: float) -> float:
-    """Return how long a recovery waits for slow answers, out of its caller's `seconds`."""
+    """Return the part of the caller's `seconds` that a recovery waits for a slow page."""
     return min(_EXTRA_WAIT, seconds / _SHARE)
 
 
@@ -175,7 +175,7 @@ async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) 
 def _take_terminations(
     page: PageTarget, sessions: Sequence[Session], unanswered: Sequence[SharedCall]
 ) -> None:
-    """Let the page's next action wait until the terminations are over. Otherwise they would end its script.
+    """Make the page's next action wait until the terminations are over, because they could end its script.
 
     V8 keeps a termination for the next script if none is running, so the engine runs scripts to absorb it.
     """
@@ -244,7 +244,7 @@ def _hung_before(page: PageTarget) -> bool:
 async def _release(page: PageTarget, sessions: Sequence[Session]) -> bool:
     """Close a dialog that opened before the connection, which Chrome does not report.
 
-    Return whether the page answers.
+    Return whether the page responds.
     """
     with trio.move_on_after(_RELEASE_TIMEOUT):
         await release_page(page.session, lambda: True)

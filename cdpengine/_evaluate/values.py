@@ -143,7 +143,7 @@ class JSSet:
 
 @attrs.frozen
 class JSObject:
-    """An instance of a class of the page or the platform, with its data properties.
+    """An instance of a class that the page or the platform defines, with its data properties.
 
     For the page's classes, these are its own enumerable properties. For a platform object they are the result of
     toJSON (DOMRect, PerformanceTiming, ...), else its own enumerable primitive properties (DOMStringMap, Storage,
@@ -213,7 +213,7 @@ def deserialize(value: object, details: Sequence[object] = ()) -> Any:
 
 
 def number(value: float | str) -> int | float:
-    """Return the number that JavaScript means. An integer beyond 2^53 was rounded, so it becomes a float."""
+    """Return a JavaScript number as an int or float. An integer beyond 2^53 was rounded, so it becomes a float."""
     if isinstance(value, str):
         return _NUMBERS[value]
     if isinstance(value, int) and abs(value) > LARGEST_EXACT:
@@ -318,7 +318,10 @@ def _set(members: list[Any]) -> tuple[Any, Iterator[_Child] | None]:
 def _make_described(
     kind: str, words: list[Any], last: Any, value: Any
 ) -> tuple[Any, Iterator[_Child] | None]:
-    """Return a value that V8 only classifies, from its detail: some words, and a last part that may be nested."""
+    """Return a value of which V8 reports only the type.
+
+    Its detail has some words and a last, possibly nested, value.
+    """
     match words, _mapping(last)["type"]:
         case ["function"], "string":
             return JSFunction(_plain(last)), None

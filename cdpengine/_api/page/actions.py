@@ -1,8 +1,8 @@
 """PageActions: the Page methods that send input, such as click, drag, scroll, type, fill and upload.
 
 Rule: an action resolves its target, waits until the target is actionable, and acts once with real input events.
-Its outcome names the node that received the input, and the dialogs, navigations, popups and downloads that began.
-The value of a form control is read back.
+The outcome names the node that received the input, and lists the dialogs, navigations, popups and downloads that
+began. The value of a form control is read back.
 """
 
 from __future__ import annotations
@@ -134,7 +134,10 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Move the mouse onto the node. Checks and raises as `click`, but a disabled node is allowed."""
+        """Move the mouse onto the node.
+
+        Makes the checks of `click` and raises its errors, but allows disabled nodes.
+        """
         return await self._core.act(
             f"hover {describe_target(target)}",
             partial(hover, modifiers=modifiers, position=position, force=force),
@@ -156,7 +159,7 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Touch the node and lift the finger. Checks and raises as `click`.
+        """Touch the node and lift the finger. Makes the checks of `click` and raises its errors.
 
         Waits up to 0.4 s for the click event that Chrome derives from a tap. A page can prevent that event.
         """
@@ -190,17 +193,17 @@ class PageActions:
         Supports HTML5 drag and drop with its dataTransfer, and pages that follow the pointer (sliders, sortable
         lists, maps). `source_position` and `position` are relative to the top left of the border boxes of source
         and destination. `steps` is the number of moves between them. `hold` is the time in seconds from the press
-        to the first move, for elements that need a long press. Both nodes are checked as by `click`. The engine
-        scrolls to the destination while the button is down. The dragged element, and elements that cover the
-        destination only since the press, are ignored by this check. The drop follows when the page has handled the
-        last move and the destination is still, after 0.1 s to 0.6 s. `heal` works as in `click`, for both
-        nodes: see the outcome's `healed` and `healed_destination`.
+        to the first move, for elements that need a long press. Both nodes get the checks of `click`. The engine
+        scrolls to the destination while the button is down. The check of the destination ignores the dragged
+        element, and elements that cover the destination only since the press. The button is released 0.1 s to 0.6
+        s after the last move, as soon as the page has handled it and the destination has stopped moving. `heal`
+        works as in `click`, for both nodes: see the outcome's `healed` and `healed_destination`.
 
         Source and destination may be in frames of different processes. Then only the destination receives the
         moves, and the source's `dragend` has the `dropEffect` "none". Raises the errors of `click`, and
         NotDeliveredError if the destination did not accept an HTML5 drop. A drop on a point sets the outcome's
-        `delivered` to False instead. On every exit, also when cancelled, the button is released and the drag has
-        ended.
+        `delivered` to False instead. On every exit, including cancellation, the button is released and the drag
+        has ended.
         """
         described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"
@@ -235,8 +238,8 @@ class PageActions:
     ) -> ActionOutcome:
         """Turn the mouse wheel by CSS pixels (positive: right, down), and wait until the scrolling has ended.
 
-        The wheel turns over `target`, checked as by `hover`, or at the mouse position without one. Does nothing if
-        the content is already at its end. Raises InvalidArgumentError and the errors of `hover`.
+        The wheel turns over `target`, after the checks of `hover`, or at the mouse position without a target. Does
+        nothing if the content is already at its end. Raises InvalidArgumentError and the errors of `hover`.
         """
         if target is not None:
             action = f"scroll by ({dx}, {dy}) over {describe_target(target)}"
@@ -253,9 +256,9 @@ class PageActions:
     ) -> ActionOutcome:
         """Scroll the node into the viewport, as little as needed, and wait until it is still.
 
-        All scrollers around the node take part. The outcome's `point` is a point of the node, or its corner if it
-        has no size; other elements may cover it. `heal` works as in `click`. Raises InvisibleError if the node is
-        not displayed or cannot be scrolled into view, StaleRefError, NodeNotFoundError.
+        Scrolls every scrollable ancestor of the node. The outcome's `point` is a point of the node, or its corner
+        if it has no size; other elements may cover it. `heal` works as in `click`. Raises InvisibleError if the
+        node is not displayed or cannot be scrolled into view, StaleRefError, NodeNotFoundError.
         """
         action = f"scroll {describe_target(target)} into view"
 
@@ -353,9 +356,10 @@ class PageActions:
         Text fields, textareas and contenteditable elements get the value as one input that replaces the old one.
         The page sees trusted beforeinput and input events, and a change event when the field loses the focus. Date
         and time inputs are typed segment by segment; ranges are moved by keys. Colours, and values that keys
-        cannot produce, are set by script with untrusted input and change events: the outcome's `set_by_script`.
-        Python's date, time, datetime and numbers are accepted. A bool checks or unchecks, and so do "true", "on",
-        "checked", "false", "off" and "unchecked". A string or an Option selects.
+        cannot produce, are set by script with untrusted input and change events; the outcome's `set_by_script` is
+        then True. Python's date, time, datetime and numbers are accepted. For a checkbox, switch or radio button,
+        `value` is a bool, or one of "true", "on", "checked", "false", "off" and "unchecked". For a <select>, a
+        listbox or a combobox, it is a string or an Option.
 
         Raises ValueRefusedError with the control's actual value if it does not accept the new one,
         NotInteractableError for an element that cannot be filled, DisabledError for a disabled or read-only one,
@@ -418,15 +422,15 @@ class PageActions:
         A string matches an option's value, or else its label. Option(label=..., value=..., index=...) is explicit.
         In a multiple list, exactly the given options are chosen. An option or radio button as target needs no
         values; a value or label chooses the radio button of its group. Options are chosen by keyboard, so the
-        page's input and change events are trusted. If that is impossible, they are set by script: the outcome's
-        `set_by_script`.
+        page's input and change events are trusted. If that is impossible, they are set by script, and the
+        outcome's `set_by_script` is True.
 
         Raises OptionNotFoundError listing the available labels. It is raised immediately for a static <select>:
         its document has loaded, it has two options or more, one with a value, and none changed for 0.4 s. Any
-        other list may still be filled, so the engine watches it until the deadline and logs that within the first
-        second. The same applies to a disabled option (DisabledError). If the page refills a list after an earlier
-        choice, wait for that first. Raises NotInteractableError immediately for several options of a single-choice
-        list, ValueRefusedError if the page reverts the choice, and the errors of `click`.
+        other list may still be filled by the page, so the engine watches it until the deadline. It logs this wait
+        within the first second. The same applies to a disabled option (DisabledError). If the page refills a list
+        after an earlier choice, wait for that first. Raises NotInteractableError immediately for several options
+        of a single-choice list, ValueRefusedError if the page reverts the choice, and the errors of `click`.
         """
         for value in values:
             request_for(value)
@@ -467,7 +471,10 @@ class PageActions:
         refuse_renamed: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
-        """Uncheck a checkbox or switch. Works as `check`; NotInteractableError for a checked radio button."""
+        """Uncheck a checkbox or switch. Works like `check`.
+
+        Raises NotInteractableError for a checked radio button.
+        """
         do = partial(set_checked, checked=False, force=force)
         return await self._core.act(
             f"uncheck {describe_target(target)}", do, target, heal, timeout, refuse_renamed=refuse_renamed
@@ -485,9 +492,9 @@ class PageActions:
         """Choose files in a file input, visible or hidden, or a folder in an input that accepts folders.
 
         The files replace the earlier choice; without files, the input is emptied. A FileContent is a name with
-        bytes, for a file that is not on disk. FileContents and the empty choice are set by script (the outcome's
-        `set_by_script`), 50 MB in total at most. Raises InvalidArgumentError for missing files, before anything is
-        sent. Raises NotInteractableError for an input that does not accept these files, or any.
+        bytes, for a file that is not on disk. FileContents (50 MB in total at most) and the empty choice are set
+        by script, and the outcome's `set_by_script` is True. Raises InvalidArgumentError for missing files, before
+        anything is sent. Raises NotInteractableError for an input that does not accept these files, or any.
         """
         await check_files(paths)
         action = f"upload to {describe_target(target)}"

@@ -4,10 +4,11 @@ Rule: an action waits until the page is ready, runs within its budget, and repor
 deadline. If the budget is already exhausted, the error is raised without a query to the page.
 
 A ref is checked before use: its frame, its document and its node must be the same. Otherwise the ref is refused,
-and no other element receives input. Refs are valid across connections. When an action fails on a stale ref, or
+so no other element receives the input. Refs are valid across connections. When an action fails on a stale ref, or
 healing is requested, the engine asks Chrome why the node is gone. If the page does not answer in time, the error
-stays as it is. Healing captures the whole frame again. It accepts the node with the same role, name and place
-among its equals if the frame still has as many equals, and if the new node did not exist next to the old one.
+stays as it is. Healing captures the whole frame again. It accepts the node with the same role and name at the same
+position among all nodes with that role and name. Their number must be unchanged, and the new node must not have
+existed next to the old one.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class PageCore:
         return resolve(self.target, self.refs, target)
 
     async def find_node(self, target: ElementTarget, budget: Budget) -> Node:
-        """Return the node of `target`. Waits for its frame's document, and for a Locator's match."""
+        """Wait for the document of the target's frame, and for a Locator's match, and return the node."""
         if isinstance(target, Locator):
             target = await target._find_now(budget.deadline)
         node, navigation = self.node(target), self.target.navigation
@@ -194,8 +195,8 @@ class PageCore:
         """Run one action under its budget, once the page is ready and its next document has arrived.
 
         With `also_unready`, the page may be crashed, stuck or navigating, because the action brings it back. With
-        `also_discarded`, a tab that Chrome discarded is ready as it is, because Chrome executes the commands when
-        it loads the tab. With `everywhere`, the action also waits for new documents of all frames.
+        `also_discarded`, a tab that Chrome discarded counts as ready, because Chrome executes the commands when it
+        loads the tab. With `everywhere`, the action also waits for new documents of all frames.
         """
         try:
             with (
@@ -264,8 +265,8 @@ class PageCore:
     ) -> ActionOutcome:
         """Run `do(node, context=...)` on the target's node. Return its outcome with the effects on the page.
 
-        The page can replace the match of a Locator before the action reaches it. The engine then finds it again
-        and repeats the action, unless a repetition is unsafe (`repeatable`).
+        The page can replace the match of a Locator before the action reaches it. The engine then finds the match
+        again and repeats the action, if `repeatable` says that a repetition is safe.
         """
         async with self.input(action, timeout, refuse_renamed=refuse_renamed) as act:
             do_in_context = partial(do, context=act.context)
@@ -304,7 +305,7 @@ class InputAction:
     healed_destination: Ref | None = None
 
     async def resolve_target(self, target: ElementTarget, heal: bool) -> Node:
-        """Return the node of the action's target and set `healed`. As `PageCore.resolve_target`."""
+        """Return the node of the action's target and set `healed`. Works like `PageCore.resolve_target`."""
         budget = self.context.budget
         node, self.healed = await self._core.resolve_target(target, heal, budget)
         if self._core.target.running.listeners:
@@ -312,7 +313,7 @@ class InputAction:
         return self._expect(node, self.healed or target)
 
     async def resolve_destination(self, target: ElementTarget, heal: bool) -> Node:
-        """Return the node on which a drag ends and set `healed_destination`. As `resolve_target`."""
+        """Return the node on which a drag ends and set `healed_destination`. Works like `resolve_target`."""
         budget = self.context.budget
         node, self.healed_destination = await self._core.resolve_target(target, heal, budget)
         if self._core.target.running.listeners:
@@ -333,13 +334,13 @@ class InputAction:
         return self._expect(node, target)
 
     def _expect(self, node: Node, target: ElementTarget) -> Node:
-        """Return the node, with a check that it still is the element of its ref."""
+        """Return the node with its ref's role and name, to detect that the page reused it for another item."""
         if not isinstance(target, str | Ref):
             return node
         return self.renaming.expect(node, look_up_ref(self._core.refs, target))
 
     async def do_to(self, node: Node, do: Callable[[Node], Awaitable[T]]) -> T:
-        """Run `do` on a node. Raises StaleRefError if the node now shows another item and that is refused."""
+        """Run `do` on a node. With `refuse_renamed`, raises StaleRefError if the node now shows another item."""
         return await run_with_renaming(node, do, self.renaming.settle)
 
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:

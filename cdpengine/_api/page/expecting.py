@@ -2,7 +2,7 @@
 
 Rule: each is an `async with` block around the action that causes the effect. It subscribes before the block
 begins, so no event of the block is missed. An exception of the block is raised unchanged. If the effect does not
-arrive by the deadline, the error contains what was seen instead. Chrome's events end the wait; nothing polls. A
+arrive by the deadline, the error lists the observations instead. Chrome's events end the wait; nothing polls. A
 response can be read after the block.
 """
 
@@ -63,7 +63,7 @@ async def wait_for_arrival(
 ) -> None:
     """Wait for the expected object and store it. Raises DeadlineExceededError with the last observation.
 
-    If the block took all the time, an object that arrived in it still counts.
+    An object that arrived during the block counts even if the block used up the timeout.
     """
     with trio.CancelScope(deadline=max(budget.deadline, trio.current_time() + _ARRIVAL_TIMEOUT)) as scope:
         expected._values[:] = [await wait()]  # noqa: SLF001 - set here only
@@ -208,7 +208,7 @@ class ExpectedFileChooser:
         return self._awaited.opened.record
 
     async def _wait_until_opened(self) -> OpenedChooser:
-        """Wait until the chooser has opened. Raises the error of a page that ended."""
+        """Wait until the chooser has opened. Raises the page's error if the page ended."""
         return await self._page.wait_for(lambda: self._awaited.opened)
 
     @announced("set_files", attrgetter("_page.running"))

@@ -125,7 +125,7 @@ async def find_matches(
     except DeadlineExceededError:
         if not latest:
             raise
-        # On a busy machine the deadline can pass before the margin is noticed. The last result is still valid.
+        # On a busy machine the deadline can pass before the last search, and the previous result is still valid.
     return latest[0]
 
 

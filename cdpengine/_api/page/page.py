@@ -1,9 +1,9 @@
 """Page: one tab or popup, with its navigation, expected events and parts.
 
 Rule: every method takes one `timeout`, creates one Budget from it, and passes it down. The lower layers do the
-work; a method here defines only the order. No method waits beyond its budget, whatever the page does. Common
+work; a method here only calls them in order. No method waits beyond its budget, whatever the page does. Common
 operations are methods of Page. The methods that send input and those that read are in its two base classes.
-Everything else is behind a property.
+Everything else belongs to a part, which is a property of the page.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ class Navigation(Arrival):
     """The result of a navigation, with the response of its document.
 
     `response` is None if Chrome reports no response: for about: URLs, documents from the back/forward cache, and
-    navigation within the document. It has the status and the headers. `body()` works only if the page's requests
-    are collected (`page.activity.start()` before the navigation); otherwise it raises BodyUnavailableError.
+    navigation within the document. The response has the status and the headers. Its `body()` works only if the
+    page's requests are collected (`page.activity.start()` before the navigation); otherwise it raises
+    BodyUnavailableError.
     """
 
     response: Response | None = attrs.field(default=None, eq=False, repr=False)
@@ -143,7 +144,7 @@ class Page(PageActions, PageReading):
 
     @property
     def closed(self) -> bool:
-        """Whether the page is gone."""
+        """Whether the page is closed, or its browser is gone."""
         return self._core.target.closed
 
     @property
@@ -251,14 +252,14 @@ class Page(PageActions, PageReading):
 
     @announced("recover")
     async def recover(self, *, allow: Recovery = "terminate", timeout: float = 30) -> RecoveryReport:
-        """Restore a page that does not answer, whatever blocks it. Does nothing to a page that answers.
+        """Restore a page that does not respond, whatever blocks it. Does nothing to a page that responds.
 
-        A slow page has half a second to answer, and again after the termination; less for a `timeout` below ten
-        seconds. "terminate" dismisses its dialog and terminates its script. If that does not help (a synchronous
+        A slow page has 0.5 s to respond, and again 0.5 s after the termination; less for a `timeout` below 10 s.
+        "terminate" dismisses its dialog and terminates its script. If that does not help (a synchronous
         XMLHttpRequest), "reload" also ends its process and loads the document again. If that does not help,
         "close" also closes the page. Termination and reload affect the whole process, which popups and pages of
         the same site can share. Their scripts end with EvaluationTerminatedError, and a reload crashes them. The
-        report lists the steps taken and whether the page answers. Raises DeadlineExceededError; a started reload
+        report lists the steps taken and whether the page responds. Raises DeadlineExceededError; a started reload
         or closing continues then, and the page's next action waits for it.
         """
         check_recovery(allow)
@@ -276,10 +277,10 @@ class Page(PageActions, PageReading):
     ) -> AbstractAsyncContextManager[Expected[Dialog]]:
         """Expect that the block opens a JavaScript dialog, and answer it immediately.
 
-        `accept` is OK or Cancel. `text` is the answer to a prompt; None keeps its default text. The first dialog
-        of the page or of a frame counts. The page's policy answers the others, and of nested expectations the
-        outer one is first. After the block, `expected.value` is the Dialog with its actual result. `timeout`
-        (seconds) counts from the beginning of the block, but does not interrupt it.
+        `accept` chooses OK (True) or Cancel. `text` is the answer to a prompt; None keeps its default text. The
+        first dialog of the page or of a frame counts. The page's policy answers the others. If expectations are
+        nested, the outer one gets the first dialog. After the block, `expected.value` is the Dialog with its
+        actual result. `timeout` (seconds) counts from the beginning of the block, but does not interrupt it.
 
         Raises DeadlineExceededError if no dialog opened, InvalidArgumentError for a `text` without `accept`,
         SessionGoneError.
@@ -296,10 +297,10 @@ class Page(PageActions, PageReading):
         `browser` ends, and a warning lists the files whose path was never requested.
 
         After the block, `expected.value` is the Download, which has begun. `await expected.value.wait()` returns
-        the path of the complete file. The name is the server's, made safe, with a number if it is taken. No file
-        is overwritten or written outside the directory. The first download of the page, a frame or a popup counts.
-        Others are refused as usual, with a record in `browser.downloads`. The browser must run on this machine.
-        `timeout` (seconds) counts from the beginning of the block, but does not interrupt it.
+        the path of the complete file. The file name comes from the server, made safe, with a number if it is
+        taken. No file is overwritten or written outside the directory. The first download of the page, a frame or
+        a popup counts. Others are refused as usual, with a record in `browser.downloads`. The browser must run on
+        this machine. `timeout` (seconds) counts from the beginning of the block, but does not interrupt it.
 
         If the block raises, a download that it began is cancelled and its partial file removed. After the block,
         the download continues until `browser` ends. `goto` to a download raises NavigationFailedError, here too.
@@ -317,7 +318,7 @@ class Page(PageActions, PageReading):
     ) -> AbstractAsyncContextManager[Expected[Response]]:
         """Expect that the block causes a response. After the block, `expected.value` is the first match.
 
-        Works as `activity.wait_for_response`. `timeout` (seconds) counts from the
+        Works like `activity.wait_for_response`. `timeout` (seconds) counts from the
         beginning of the block, but does not interrupt it.
         """
         return expect_response(self._core, url, where, timeout=timeout)
@@ -329,9 +330,9 @@ class Page(PageActions, PageReading):
                 await page.click("e3")
                 await chooser.set_files("report.pdf")
 
-        The end of the block waits until a chooser has opened; `chooser.value` is its record. Without `set_files`
-        it ends without files. Raises DeadlineExceededError if no chooser opened within `timeout` seconds of
-        entering the block. An unexpected file chooser is dismissed, and recorded in `file_choosers`.
+        The end of the block waits until a chooser has opened; `chooser.value` is its record. If `set_files` was
+        not called, the input gets no files. Raises DeadlineExceededError if no chooser opened within `timeout`
+        seconds of entering the block. An unexpected file chooser is dismissed, and recorded in `file_choosers`.
         """
         return expect_file_chooser(self._core, timeout=timeout)
 
@@ -342,7 +343,7 @@ class Page(PageActions, PageReading):
         """Expect that the block opens a page whose opener is this page: `window.open`, `target=_blank`.
 
         Pages opened with `noopener`, or by a click with Control, Shift or the middle button, count too. Otherwise
-        works as `Browser.expect_page`.
+        works like `Browser.expect_page`.
         """
         own = self.browser.page(self.target_id)
         if own is None:

@@ -1,11 +1,11 @@
 """The small parts of a page: keyboard, mouse, touch, dialogs, elements and window.
 
-Rule: a device sends input without checks of the page. The page's own methods check first, and use the same
-devices, so a key held down here is also held down for them.
+Rule: a device sends input without checking the target. `page.click` and the other actions check first and use the
+same devices, so a key held down here is also down for them.
 
 Nothing here changes the document. Overlays are removed again. Chrome changes the bounds of a window only in its
-normal state, and changes one state into another only through the normal state. The returned bounds are those that
-the window reports afterwards.
+normal state, and changes between two other states only through the normal state. The returned bounds are read from
+the window afterwards.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Keyboard:
         self._device.layout = name
 
     async def down(self, key: str) -> bool:
-        """Press a key and hold it. A second call for the same key is an auto-repeat.
+        """Press a key and hold it. A second call for the same key counts as an auto-repeat.
 
         If cancelled while it waits for the reply, it releases the key. Raises InvalidArgumentError for an unknown
         key.
@@ -209,11 +209,11 @@ class Dialogs:
     def set_policy(self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None) -> None:
         """Set the answers to later dialogs of the page, its frames and its later popups.
 
-        "default" accepts alerts and questions before leaving, and dismisses confirm and prompt. "accept" accepts
-        all, with `prompt_text` as the answer to prompts (by default their own text). "dismiss" dismisses all.
-        "raise" dismisses too, and the action or evaluation during which the dialog opened raises DialogOpenedError
-        at its end. If a question before leaving is dismissed, the page stays, and the navigation raises
-        NavigationFailedError.
+        "default" accepts alerts and beforeunload dialogs, and dismisses confirm and prompt. "accept" accepts all,
+        with `prompt_text` as the answer to prompts (the default is the prompt's default text). "dismiss" dismisses
+        all. "raise" dismisses too, and the action or evaluation during which the dialog opened raises
+        DialogOpenedError at its end. If a beforeunload dialog is dismissed, the page stays, and the navigation
+        raises NavigationFailedError.
 
         A function, sync or async, receives the Dialog. It returns a DialogAnswer, a bool, a string for a prompt,
         or None for the default answer. It runs as a task of the engine, for at most 5 s. It cannot query the page,
@@ -234,8 +234,8 @@ class PageElements:
     async def bounding_box(self, target: ElementTarget, *, timeout: float = 30) -> BoundingBox | None:
         """Return the bounding rectangle of the node in CSS pixels of the page's viewport, or None if it has none.
 
-        Nothing is scrolled: the box of an element further down is below the viewport. Frames and transforms are
-        taken into account. Raises StaleRefError, NodeNotFoundError.
+        Nothing is scrolled: the box of an element further down is below the viewport. Takes frames and transforms
+        into account. Raises StaleRefError, NodeNotFoundError.
         """
         async with self._core.action(f"measure {describe_target(target)}", timeout) as budget:
             return await bounding_box(await self._core.find_node(target, budget), self._core.worlds)
@@ -294,7 +294,7 @@ class PageWindow:
     async def bounds(self, *, timeout: float = 30) -> WindowBounds:
         """Return position, outer size (device-independent pixels) and state of the page's window.
 
-        Works on a page that does not answer. Raises RemoteError if the browser has no windows, SessionGoneError.
+        Works on a page that does not respond. Raises RemoteError if the browser has no windows, SessionGoneError.
         """
         with action_span("page.window.bounds"), within("read the window's bounds", timeout):
             await self._core.target.running.started()
@@ -331,7 +331,7 @@ _STATES: tuple[WindowState, ...] = ("normal", "minimized", "maximized", "fullscr
 class WindowBounds:
     """A window's position on the screen, its outer size in device-independent pixels, and its state.
 
-    `window_id` is Chrome's: pages with the same id are tabs of one window.
+    `window_id` is Chrome's id. Pages with the same id are tabs of one window.
     """
 
     left: int

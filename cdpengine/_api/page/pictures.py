@@ -87,7 +87,7 @@ class PagePictures:
 
         With `interactive`, only interactive elements are labelled. The labels are drawn on the picture, not on the
         page. Picture and refs belong to one document, and to one scroll position if the page does not keep
-        scrolling. `max_side` works as in `screenshot`. Needs Pillow. Raises InvalidArgumentError for invalid
+        scrolling. `max_side` works as in `Page.screenshot`. Needs Pillow. Raises InvalidArgumentError for invalid
         options, DeadlineExceededError.
         """
         image = ImageOptions(format, quality, max_side=max_side)
@@ -207,7 +207,7 @@ async def _drawing(core: PageCore) -> AsyncIterator[None]:
     """Hold the page's picture lock for one picture.
 
     A browser that the engine started draws pages behind others. Another browser often does not: 68 of 100 pictures
-    of 12 tabs were never drawn. There, the page comes to the front if it is not drawn soon.
+    of 12 tabs were never drawn. There, the page is brought to the front if it is not drawn soon.
     """
     async with core.target.pictures:
         if core.target.is_drawn_behind:

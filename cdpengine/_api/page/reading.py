@@ -113,11 +113,11 @@ class PageReading:
         in the main frame or `frame`, open shadow roots included.
 
         `source` is "computed" (one walk in the page, with Chrome's roles and names), "ax" (Chrome's accessibility
-        tree) or "dom" (the DOM alone). None and "hybrid" choose the best source for each frame; `.stats.sources`
-        lists the choices and reasons. All sources also find elements that only scripts made clickable. A frame
-        that does not answer in its share of the time (see `_snapshot/capture.py`) is marked; the others are
-        complete. `fresh` reads everything again. By default, parts unchanged since the last snapshot are not read
-        again (see docs/snapshots.md); the result is the same.
+        tree) or "dom" (the DOM alone). With None or "hybrid", the engine chooses the best source for each frame;
+        `.stats.sources` lists the choices with reasons. All sources also find elements that only scripts made
+        clickable. A frame that does not respond within its share of the timeout (see `_snapshot/capture.py`) is
+        marked; the others are complete. `fresh` reads everything again. By default, parts unchanged since the last
+        snapshot are not read again (see docs/snapshots.md); the result is the same.
 
         `since` is an earlier snapshot in the same mode. `.diff` then lists the added, removed, changed and moved
         lines; `.text` is still the whole snapshot.
@@ -173,17 +173,18 @@ class PageReading:
 
         `css` is a selector, applied to the documents of all frames (the main one first) and to each open shadow
         root. `role` is a role from a snapshot of any mode. `name` is the whole accessible name as Chrome computes
-        it, with white space collapsed. A match in the same case has priority; other cases match only if `exact` is
-        False.
+        it, with white space collapsed. A name in the same case has priority; one in another case matches only if
+        `exact` is False.
 
-        `text` is visible text in any case. It finds the smallest element that contains it; with `css`, `role` or
-        `name`, the elements that contain it. With `exact`, it is the element's whole displayed text in the same
-        case. `name` and `text` can also be compiled patterns, which are searched for regardless of `exact`. `nth`
-        (from 0) chooses one of several matches. `frame` restricts the search to one frame, named as in `snapshot`.
+        `text` is visible text, matched regardless of case. It finds the smallest element that contains it; with
+        `css`, `role` or `name`, the elements that contain it. With `exact`, it is the element's whole displayed
+        text in the same case. `name` and `text` can also be compiled patterns, which are searched for regardless
+        of `exact`. `nth` (from 0) chooses one of several matches. `frame` restricts the search to one frame, given as
+        in `snapshot`.
 
         `timeout` (seconds) above 0 waits for a match. Raises NodeNotFoundError if there is no match by then,
         AmbiguousNodeError immediately if several match and `nth` is None, DeadlineExceededError if the page does
-        not answer, InvalidArgumentError for an invalid selector, or for an unknown role with the nearest roles.
+        not respond, InvalidArgumentError for an invalid selector, or for an unknown role with the nearest roles.
         """
         index = None if nth is None else check_index(nth)
         criteria = make_criteria(css, role, name, text, exact)
@@ -200,7 +201,7 @@ class PageReading:
         nth: int | None = None,
         frame: FrameTarget | None = None,
     ) -> Locator:
-        """Return a Locator: a description of an element that every action resolves again and waits for.
+        """Return a Locator: a description of an element, which each action waits for and resolves again.
 
         Use it for pages that often redraw their elements. A ref or a result of `find` is one element of one
         document; a Locator finds the element that matches when it is used. Takes the arguments of `find`.
@@ -254,7 +255,7 @@ class PageReading:
     ) -> str:
         """Return the visible content of the page as Markdown: links with full URLs, lists, tables, code.
 
-        The page's own text is escaped, so it cannot produce markup. Otherwise works as `extract_text`.
+        The page's own text is escaped, so it cannot produce markup. Otherwise works like `extract_text`.
         """
         options = TextOptions(to_markdown, main_only, max_chars)
         return await extract(self._core, "extract Markdown", target, options, timeout)
@@ -281,13 +282,14 @@ class PageReading:
 
         With `target`, the image shows only that node, scrolled into view, and all of it even if it is larger than
         the viewport. `clip` is a rectangle in CSS pixels relative to the viewport; it may extend beyond it. With
-        `refs`, elements are framed and labelled with their refs, as by `labelled_screenshot`. `scale` is pixels
-        per CSS pixel, rendered sharply; the default is the screen's. `max_side` shrinks the image in proportion
-        until its longer side has at most that many pixels: models accept 1,568. `omit_background` makes unpainted
-        areas transparent. Nodes in `mask` are painted over with `mask_color`. The image is also written to `path`,
-        whose suffix chooses the format. Pages of any height are captured, in pieces that are joined. The page sees
-        `resize` if the image is larger than its viewport. Only its owner can read the file. An existing file is
-        replaced once the new one is complete, or refused if `overwrite` is False.
+        `refs`, elements are framed and labelled with their refs, as by `labelled_screenshot`. `scale` is the
+        number of pixels per CSS pixel, rendered sharply; the default is the scale of the screen. `max_side`
+        shrinks the image in proportion until its longer side has at most that many pixels. Models accept 1,568.
+        `omit_background` makes unpainted areas transparent. Nodes in `mask` are painted over with `mask_color`.
+        The image is also written to `path`, whose suffix chooses the format. Pages of any height are captured, in
+        pieces that are joined. The page sees `resize` if the image is larger than its viewport. Only its owner can
+        read that file. An existing file is replaced once the new one is complete, or refused if `overwrite` is
+        False.
 
         Raises InvalidArgumentError for contradictory options, PictureTooLargeError beyond the limits of jpeg
         (65,535 pixels a side) and webp (16,383), InvisibleError for a target without a box, MeasurementFailedError
@@ -331,14 +333,14 @@ class PageReading:
         """Evaluate an expression, or call a function with `args`, and return its value. Promises are awaited.
 
         Runs on a separate session, so it never delays another action. When the timeout or a surrounding cancel
-        scope ends it, the page's script is terminated first. `recover` lists further steps for a page that does
-        not answer even then (see `recover`). `target`, a ref or node, is the function's first argument. A Ref or
-        BackendNode among the other arguments becomes an element too. `frame` names a frame as in `snapshot`.
+        scope ends it, the page's script is terminated first. `recover` allows further steps for a page that does
+        not respond even then (see `Page.recover`). `target`, a ref or node, is the function's first argument. A
+        Ref or BackendNode among the other arguments becomes an element too. `frame` names a frame as in `snapshot`.
         `world="isolated"` hides the script from the page's scripts. Arguments are JSON values, NaN, the
         infinities, -0 and big integers. cdpengine/_evaluate/values.py describes the results.
 
         Raises EvaluationFailedError if the script threw, EvaluationTimeoutError at the deadline,
-        EvaluationTerminatedError if the page navigated away or another termination hit it,
+        EvaluationTerminatedError if the page navigated away or another termination ended the script,
         EvaluationDisabledError, and StaleRefError and NodeNotFoundError for a missing element.
         """
         budget = Budget.start("evaluate", timeout)
@@ -391,17 +393,17 @@ class PageReading:
     ) -> None:
         """Wait until all given conditions hold at the same time.
 
-        `text` is visible in one of the frames, in any case and with white space collapsed; `text_gone` is visible
-        in none. Either can be a compiled pattern, which is searched for in the displayed text of each frame. `css`
-        matches a visible element (open shadow roots included), `css_gone` matches none. `ref`, a target as in
-        actions, is in `state`: "visible", "hidden", "attached", "detached", "enabled", "disabled", "checked" or
-        "unchecked". A Locator is resolved once, before everything else. `url` is the main frame's URL: a glob in
-        which only "*" is special, a compiled regular expression that is searched for, or a function. `load_state`
-        is a state of the current document ("commit", "domcontentloaded", "load", "networkidle") while no
-        navigation is in progress. `network_idle` is the number of seconds without a request in progress, counted
-        from the call at the earliest. `expression` is JavaScript, or a function without arguments, that is true in
-        the page. It is evaluated in each animation frame; an exception counts as false. `seconds` is a time to
-        pass.
+        `text` is visible in one of the frames, regardless of case and with white space collapsed; `text_gone` is
+        visible in none. Either can be a compiled pattern, which is searched for in the displayed text of each
+        frame. `css` matches a visible element (open shadow roots included), `css_gone` matches none. `ref`, a
+        target as in actions, is in `state`: "visible", "hidden", "attached", "detached", "enabled", "disabled",
+        "checked" or "unchecked". A Locator is resolved once, before everything else. `url` is the main frame's
+        URL: a glob in which only "*" is special, a compiled regular expression that is searched for, or a
+        function. `load_state` is a state of the current document ("commit", "domcontentloaded", "load",
+        "networkidle") while no navigation is in progress. `network_idle` is the number of seconds without a
+        request in progress, counted from the call or later. `expression` is JavaScript, or a function without
+        arguments, that is true in the page. It is evaluated in each animation frame; an exception counts as false.
+        `seconds` is a time that must have passed since the call.
 
         After a navigation, the wait continues in the new document. A `ref` whose document or node is removed
         raises StaleRefError, unless `state` is "detached" or "hidden". Changes without an event, such as a style
@@ -450,8 +452,8 @@ class PageReading:
     async def settled(self, *, quiet: float = QUIET, timeout: float = 30) -> None:
         """Wait until the page has settled: no activity in any frame for `quiet` seconds (0.1).
 
-        A settled page has no navigation in progress, only loaded documents, no DOM mutations and no requests in
-        progress. Sockets, event streams, media and pings do not count, nor do the scripts of shared and service
+        A settled page has no navigation in progress, no document still loading, no DOM mutations and no requests
+        in progress. Sockets, event streams, media and pings do not count, nor do the scripts of shared and service
         workers. The script of a dedicated worker counts until its response begins. A request sent before the call
         is known only once Chrome reports a later event of it. If an action sends a request, use `settling` around
         the action.
@@ -465,8 +467,8 @@ class PageReading:
     async def settling(self, *, quiet: float = QUIET, timeout: float = 30) -> AsyncIterator[None]:
         """Wait, at the end of an `async with` block, until the page has settled after the block.
 
-        Works as `settled`, and waits for every request sent during the block. `timeout` (seconds) counts from the
-        end of the block. An exception of the block is raised unchanged.
+        Works like `settled`, and also waits for every request sent during the block. `timeout` (seconds) counts
+        from the end of the block. An exception of the block is raised unchanged.
         """
         check_seconds("quiet", quiet)
         Budget.start("settle", timeout)

@@ -1,4 +1,4 @@
-"""Detection of renamed elements: compares the name last reported for a ref with its node's current name.
+"""Detection of renamed elements, by comparing the name last reported for a ref with its node's current name.
 
 Rule: virtual lists and frameworks reuse a node for another item, so its ref may refer to an item that the caller
 did not intend. The comparison in the page (`_input/actionability/naming.py`) costs almost nothing if the name is
@@ -30,7 +30,7 @@ from cdpengine.errors import RemoteError, StaleRefError
 
 
 class Renamed(NamedTuple):
-    """An element whose name changed after its ref was last reported: the reported and the current ref."""
+    """A renamed element: its ref with the last reported name, and its ref with the current name."""
 
     old: Ref
     new: Ref
@@ -83,7 +83,7 @@ class Renaming:
         self._refs().give({each.new.id: each.new for each in self.found})
 
     async def _look(self, changed: NameChanged, given: Ref) -> tuple[str, list[str]]:
-        """Return the node's role and its possible names as in a snapshot, or else those that the page reported."""
+        """Return the node's role and possible names as in a snapshot, or else as the page reported them."""
         number = changed.node.backend_node_id
         frame = self._page.frames.get(changed.node.frame_id)
         seen = None

@@ -20,8 +20,8 @@ async def one_viewport(
 ) -> tuple[float, float]:
     """Return one viewport of scrolling in CSS pixels (right, down), as `page.scroll` takes it.
 
-    The distance is that of the scroller around the target, or under the mouse without a target; at most the page's
-    viewport. Raises the errors of `page.scroll`.
+    The distance is the visible size of the scrollable element around the target, or under the mouse without a
+    target; at most the page's viewport. Raises the errors of `page.scroll`.
     """
     if target is None:
         at = core.mouse.position

@@ -143,7 +143,7 @@ async def capture_arrived(
     is_empty: Callable[[Document], bool],
     budget: Budget,
 ) -> Capture:
-    """Capture the scope from `choose`, once a pending navigation has arrived and the document has content."""
+    """Capture the scope of `choose`, after a pending navigation has arrived and the document has content."""
     arrival = Arrival(core.target, core.worlds, budget.remaining, is_empty)
     await arrival.wait_begun()
     waited_until = trio.current_time() + PATIENCE
@@ -167,7 +167,7 @@ async def capture_arrived(
 
 
 def check_source(source: Source | None, mode: Mode) -> Source | None:
-    """Return the source for a mode, or None for the best one. Raises InvalidArgumentError."""
+    """Return the source to use for a mode, or None to let the engine choose. Raises InvalidArgumentError."""
     if source is not None and source not in get_args(Source):
         raise InvalidArgumentError(
             what="source", given=repr(source), expected=f"one of {', '.join(get_args(Source))}, or None"

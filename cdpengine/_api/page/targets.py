@@ -1,8 +1,8 @@
 """Targets of actions: their types, the node of a target, and the reason why a ref is stale.
 
 Rule: a ref is checked before use: its frame, its document and its node must be the same. Otherwise the ref is
-refused, and no other element receives input. Chrome is asked for the fate of a stale ref's node only after a
-failure, or for healing. If the page does not answer in time, the error stays as it is.
+refused, and no other element receives input. The engine asks Chrome for the fate of a stale ref's node only after
+a failure, or for healing. If the page does not respond in time, the error stays unchanged.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ a Locator, which is resolved again for each action."""
 
 
 def describe_target(target: ElementTarget) -> str:
-    """Return a short description for messages, for any value, even an invalid target."""
+    """Return a short description of any value for messages, even of an invalid target."""
     if isinstance(target, Ref):
         return target.id
     if isinstance(target, BackendNode):

@@ -1,9 +1,9 @@
 """The conditions of `wait_for` and `settled`, and the wait for all of them.
 
-Rule: impossible conditions are refused before anything is sent. A condition knows synchronously whether it held at
-its last report, and the wait evaluates all conditions together. A condition whose report may be outdated is asked
-again (`confirm`) before it counts. The wait sleeps only if no event exists. One budget limits it. At the deadline
-the error lists the unmet conditions with the last observations.
+Rule: impossible conditions are refused before anything is sent. A condition returns synchronously whether it held
+at its last report, and the wait evaluates all conditions together. A condition whose report may be outdated is
+queried again (`confirm`) before it counts. The wait sleeps only if no event exists. One budget limits it. At the
+deadline the error lists the unmet conditions with the last observations.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Condition(Protocol):
 
 @attrs.define(eq=False)
 class Simple:
-    """A condition on state that the engine tracks in any case."""
+    """A condition on state that the engine always tracks."""
 
     _words: str
     _test: Callable[[], bool]
@@ -87,7 +87,7 @@ class Simple:
         return self._test()
 
     async def run(self) -> None:
-        """Do nothing: the engine tracks the state in any case."""
+        """Do nothing: the engine always tracks the state."""
         await trio.lowlevel.checkpoint()
 
     async def confirm(self) -> None:
@@ -330,7 +330,7 @@ class Expression:
         return f"(({script('_api/page/expression')})(({condition}\n)))"
 
     def _budget(self) -> Budget:
-        """Return a budget without a deadline, because the caller has one."""
+        """Return a budget without a deadline; the caller limits the time."""
         return Budget.start(f"evaluate {self.words()}", math.inf)
 
     def _take(self, answer: object) -> None:

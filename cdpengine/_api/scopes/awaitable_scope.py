@@ -1,4 +1,4 @@
-"""AwaitableScope, a setting that is permanent or lasts for a block, and SettingScope, the pages it applies to.
+"""AwaitableScope, a setting that is permanent or lasts for a block, and SettingScope, its set of pages.
 
     await page.emulation.set(timezone="Europe/Berlin")             # from now on
     async with page.emulation.set(timezone="Europe/Berlin"): ...   # for the block
@@ -9,12 +9,11 @@
     await offline
     await offline.aclose()
 
-Rule: each scope is either awaited or entered, once. A scope that is neither raises a warning, because that is a
-mistake. An awaited scope has a task in a ScopeRegistry. It lasts until it is ended or its owner ends: one page
-with the pages it opens, or one context. The caller enters the scope within a timeout and receives its errors. If
-entering fails or is cancelled, nothing remains. The task then only waits, and leaves the scope as a block does.
-Leaving is bounded, and happens on every exit: normal end, error, cancellation, or the end of the page or
-connection.
+Rule: each scope is either awaited or entered, once. A scope that is neither causes a warning, because it has no
+effect. An awaited scope has a task in a ScopeRegistry. It lasts until it is ended, or its owner (a page or a
+context) ends. The caller enters the scope within a timeout and receives its errors. If entering fails or is
+cancelled, nothing remains. The task then only waits, and leaves the scope as a block does. Leaving is bounded, and
+happens on every exit: normal end, error, cancellation, or the end of the page or connection.
 """
 
 from __future__ import annotations
@@ -45,8 +44,9 @@ async def _do_nothing() -> None:
 
 
 class AwaitableScope(Awaitable[T], AbstractAsyncContextManager[T], Generic[T]):
-    """A setting to await (`last` returns its value and its end function) or to enter for a block (`scope`).
+    """A setting that is awaited, or entered for a block.
 
+    `scope` is its context manager. `last` makes it permanent, and returns its value and a function that ends it.
     `name` is the call as the caller wrote it.
     """
 

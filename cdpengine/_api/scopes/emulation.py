@@ -1,7 +1,7 @@
 """PageEmulation and ContextEmulation: device, location and preferences as pages see them.
 
-Rule: emulation applies to the page, its frames and workers, and its popups, before their first script. Its end
-removes it completely. A page's emulation has priority over its context's.
+Rule: emulation applies to the page, its frames and workers, and its popups, before their first script. At its end
+all of it is removed. A page's emulation has priority over its context's.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class PageEmulation:
         `device` is a name in `cdpengine.DEVICES` ("iPhone 16", "Pixel 9", "Desktop 1080p"), rotated by
         `landscape=True`. It sets `viewport` and `screen` (width and height in CSS pixels), `device_scale_factor`,
         `mobile` (layout as on phones), `touch` and `user_agent` (a str, or a UserAgent with client hints). Each
-        can also be set alone, or override the device's value. A `viewport` of None is the size of the window;
-        "default" is that of the browser (`launch(viewport=)`). `device=None` uses "default". `locale` ("de-DE")
-        also sets the languages in requests. `timezone` is a name such as "Europe/Berlin". `geolocation` is
-        (latitude, longitude), a Geolocation or "unavailable"; pages need the permission "geolocation" to read it.
-        `color_scheme` is "light" or "dark", `reduced_motion` "reduce" or "no-preference", `forced_colors` "active"
-        or "none", `contrast` "more", "less", "custom" or "no-preference", `media` "screen" or "print".
+        can also be set alone, or override the device's value. A `viewport` of None means the size of the window;
+        "default" means the viewport of the browser (`launch(viewport=)`). `device=None` uses "default". `locale`
+        ("de-DE") also sets the languages in requests. `timezone` is a name such as "Europe/Berlin". `geolocation`
+        is (latitude, longitude), a Geolocation or "unavailable"; pages need the permission "geolocation" to read
+        it. `color_scheme` is "light" or "dark", `reduced_motion` "reduce" or "no-preference", `forced_colors`
+        "active" or "none", `contrast` "more", "less", "custom" or "no-preference", `media` "screen" or "print".
 
         In Chrome, time zone and locale belong to a whole process: pages of one site that are related by popups
         share them. Service and shared workers are not emulated. A document keeps values that it has read: reload
         it after a change of the user agent.
 
         Raises InvalidArgumentError for an unknown name or value, EmulationRefusedError if Chrome refuses; the
-        earlier emulation then stays. DeadlineExceededError, SessionGoneError, ConnectionLostError.
+        earlier emulation then stays. Raises DeadlineExceededError, SessionGoneError, ConnectionLostError.
         """
         settings = check_options(options, self._core.state.version.number)
         target, emulations = self._core.target, self._core.state.emulations
@@ -103,7 +103,7 @@ class ContextEmulation:
     def set(self, *, timeout: float = 30, **options: Unpack[EmulationOptions]) -> AwaitableScope[None]:
         """Emulate for all pages of the context, present and future. `page.emulation.set` has priority.
 
-        A page that does not answer delays nothing. The emulation applies when it answers again.
+        A page that does not respond delays nothing. The emulation applies when it responds again.
         """
         settings = check_options(options, self._core.state.version.number)
         emulations = self._core.state.emulations
@@ -140,7 +140,7 @@ class ContextEmulation:
 
         `await` it to last, `async with` it for a block, as with `set`. The latest setting applies, but a setting
         for an origin has priority over one for all origins. Raises InvalidArgumentError for an unknown permission;
-        nothing changes then. DeadlineExceededError, ConnectionLostError.
+        nothing changes then. Raises DeadlineExceededError, ConnectionLostError.
         """
         layer = check_permissions(permissions, origin, self._core.id)
         store = self._core.state.permissions

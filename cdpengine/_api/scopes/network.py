@@ -1,7 +1,7 @@
 """Network settings of a page or a context: routes, headers, credentials and conditions.
 
-Rule: each setting applies to a block, or lasts, and is undone at its end. The settings of a page and of its
-context are combined: the latest route comes first, headers are merged, and the latest conditions apply.
+Rule: each setting applies to a block, or until it is reset, and is undone at its end. The settings of a page and
+of its context are combined: the latest route comes first, headers are merged, and the latest conditions apply.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ class Network:
         `async with` it for a block; `await` it to last, until `reset`.
 
         `origin` ("https://example.com") restricts the credentials to one server; without it, every server receives
-        them on request. With `proxy`, they are for a proxy instead. If the server refuses them, or none match, the
-        page receives the 401 (or 407). Raises InvalidArgumentError, DeadlineExceededError, or the error of an
-        unreachable page.
+        them on request. With `proxy`, they are used for a proxy instead. If the server refuses them, or none
+        match, the page receives the 401 (or 407). Raises InvalidArgumentError, DeadlineExceededError, or the error
+        of an unreachable page.
         """
 
         @asynccontextmanager

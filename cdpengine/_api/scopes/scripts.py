@@ -1,7 +1,7 @@
 """Init scripts and exposed functions in the documents of a page or a context.
 
-Rule: each setting applies to a block, or lasts, and is undone at its end. `evaluate_enabled=False` disables these
-too, because they are user JavaScript.
+Rule: each setting applies to a block, or until it is removed, and is undone at its end. `evaluate_enabled=False`
+disables these too, because they are user JavaScript.
 """
 
 from __future__ import annotations
