@@ -50,7 +50,7 @@ class ActionContext:
     def inspect(
         self, node: Node, action: str, *, dragging: bool = False
     ) -> AbstractAsyncContextManager[Inspection]:
-        """Open an inspection of the node. `action` names the attempt in errors. Otherwise as `inspect`.
+        """Open an inspection of the node, as `inspect` does. `action` names the attempt in errors.
 
         First restores the page's emulated focus, which another client may have ended.
         """
@@ -73,11 +73,11 @@ class ActionContext:
 class ActionOutcome:
     """The result of `action` on `target`, its description ("" for the page's focused element).
 
-    `point` is the point of the action in CSS pixels of the viewport of the node's session. None for actions
+    `point` is the point of the action in CSS pixels of the viewport of the node's session, or None for actions
     without a pointer.
 
     For pointer actions, `delivered` is whether the node itself received the complete action, according to the
-    page's own trusted events. None for other actions. The complete action is:
+    page's own trusted events. For other actions it is None. The complete action is:
 
     | action | events that the node received |
     | --- | --- |
@@ -97,16 +97,16 @@ class ActionOutcome:
 
     False means that the node received the beginning, and the page's response prevented the rest. During one of
     these events or a focus change, the page removed, covered, moved, disabled or replaced the node, or left the
-    document. Repeating the action would do it twice. False is also possible with `force`, or if a dialog opened
-    at an early event (in a mousemove or mousedown handler). Chrome then drops the input after it, and typing
-    ends. All other cases raise NotDeliveredError.
+    document. Do not repeat such an action: its first part took effect. False is also possible with `force`, or if
+    a dialog opened at an early event (in a mousemove or mousedown handler). Chrome then drops the input after it,
+    and typing ends. In all other cases the action raises NotDeliveredError.
 
     `events` are the types of the events that the node received. `elsewhere` lists the events that other elements
     received, as type and description. `received_by` is the target's description, or that of the first other
     element that received an event. Events of another client's input count for neither. The engine's presses and
     moves carry a mark, a fraction of a pixel below 1/8, that appears in the page's pointer events. Until the
-    first mark has appeared in a document, the engine cannot distinguish the two. That includes frames of pages
-    under pinch zoom.
+    first mark has appeared in a document, the engine cannot distinguish the two. The same is true for frames of
+    pages under pinch zoom.
 
     `dialogs` are the JavaScript dialogs that opened during the action, with their responses. `dialog_opened` is
     whether there were any. `navigation`, `popup` and `download` are the first of each that the page started
@@ -186,11 +186,11 @@ async def click(
     delay: float = 0,
     force: bool = False,
 ) -> ActionOutcome:
-    """Click the node when it is visible, enabled, still, and receives events at the point.
+    """Click the node when it is visible, enabled, not moving, and receives events at the point.
 
-    `position` is an offset in CSS pixels from the top left corner of the border box. By default a point in the
-    visible part is chosen. `delay` is the time between press and release, in seconds. `force` uses the first such
-    point without these checks.
+    `position` is an offset in CSS pixels from the top left corner of the border box. By default the engine chooses
+    a point in the visible part. `delay` is the time between press and release, in seconds. With `force`, the
+    engine clicks the first possible point without these checks.
 
     Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises InvisibleError,
     DisabledError, UnstableError or CoveredError if the budget ends first. Raises NotDeliveredError if the node did
@@ -239,7 +239,7 @@ async def hover(
     position: tuple[float, float] | None = None,
     force: bool = False,
 ) -> ActionOutcome:
-    """Move the mouse over the node when it is visible, still, and receives events there. It may be disabled.
+    """Move the mouse over the node when it is visible, not moving, and receives events. It may be disabled.
 
     Raises the errors of `click`.
     """

@@ -1,6 +1,6 @@
 """Calls whose response a dialog or a navigation may block.
 
-Rule: the engine stops waiting for such a response as soon as it knows of the dialog or navigation.
+Rule: the engine stops waiting for the response as soon as Chrome has reported the dialog or navigation.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class _Interception:
         )
 
     def post_moves(self, at: Point, modifiers: int) -> list[PendingCall]:
-        """Post a move of the HTML5 drag, with `dragEnter` first if it is still to come."""
+        """Post a move of the HTML5 drag, preceded by `dragEnter` for the first move."""
         enter = [] if self.entered else [self.post("dragEnter", at, modifiers)]
         self.entered = True
         return [*enter, self.post("dragOver", at, modifiers)]
@@ -106,7 +106,7 @@ class _Interception:
 
 @attrs.frozen
 class Pace:
-    """The pace of a drag: the number of moves, and the seconds before the first one."""
+    """The pace of a drag: the number of moves, and the seconds between the press and the first move."""
 
     steps: int = 5
     hold: float = 0
@@ -159,7 +159,7 @@ class _Drag:
 
     @property
     def across(self) -> bool:
-        """Whether the drag ends in another process than it started in."""
+        """Whether the drag ends in a different process from the one in which it started."""
         return self.interception.session is not self.source.session
 
     async def run(
@@ -297,9 +297,9 @@ class _Drag:
         """Return the outcome of the release or drop. `target` is the destination node's description, or "".
 
         The element at the point may change during the drag: a list makes room, the dragged node moves along, or
-        a page shows a drop overlay. So the release counts wherever it arrived, if the destination received the
-        events before it. If the page captured the pointer, the source receives the release. `delivered` is None
-        if the point is in the document of another frame than the source's.
+        a page shows a drop overlay. So the release counts on any element, if the destination received the events
+        before it. If the page captured the pointer, the source receives the release. `delivered` is None if the
+        point is in the document of another frame than the source's.
         """
         astray = dict(record.astray)
         by_page = observer.final == "mouseup"
@@ -335,7 +335,10 @@ class _Drag:
         self.mouse = self.end_mouse
 
     async def _move(self, to: Point, place: Handle | None) -> None:
-        """Move to the point and rest. `place` is a node of the document there, or None if unknown."""
+        """Move to the point and wait until it is still.
+
+        `place` is a node of the document there, or None if unknown.
+        """
         start = self.mouse.position
         for step in range(1, self.pace.steps + 1):
             share = step / self.pace.steps
@@ -343,8 +346,8 @@ class _Drag:
             await self._move_once(at)
         started = trio.current_time()
         rested, seen, before = 0.0, None, ""
-        # The drop follows a move during which nothing changed: an element that appeared there must accept it
-        # first.
+        # Drop only after a move during which nothing changed, so that an element that appeared there can accept
+        # the drag.
         while rested < (_REST if seen == before else _LONGEST_REST):
             before = seen or ""
             await self._move_once(to)
@@ -386,7 +389,8 @@ class _Drag:
     def _post_end(self) -> list[PendingCall]:
         """End the drag for its source, if the source is in another process than the drop.
 
-        Chrome ends it only for the drop's process. Otherwise the source gets no `dragend`, and no later press.
+        Chrome ends the drag only in the drop's process. Without this, the source would get no `dragend` and no
+        later press.
         """
         if not self.across or self.start is None:
             return []

@@ -230,7 +230,7 @@ class ClickPoints:
         frames: Content boxes of the frames around the node.
         settle: Whether to sample the node's position for movement.
         outside: The reason if there is no point.
-        outer: The points in the pixels of the processes around the node's, the nearest first.
+        outer: The points in the pixels of the outer processes, the nearest first.
         outer_frames: Boxes of the frames in these processes, the nearest first.
         corner: The node's top left corner if it is in view.
     """

@@ -1,4 +1,4 @@
-"""Hindrance: a condition that blocks an action and will not pass by itself.
+"""Hindrance: a condition that blocks an action until another action removes it.
 
 Rule: it is logged once, within the first second of the action (logger `cdpengine.action`).
 """
@@ -20,7 +20,7 @@ _AFTER = 0.4
 
 @attrs.define
 class Hindrance:
-    """The condition that blocks one action since `since`, a time of trio's clock. It is logged once."""
+    """A condition that has blocked an action since `since` (trio's clock)."""
 
     action: str
     node: Node

@@ -35,7 +35,7 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteEr
 
 @attrs.frozen
 class BoundingBox:
-    """A rectangle in CSS pixels. `x` and `y` are its top left corner, relative to the viewport's."""
+    """A rectangle in CSS pixels. `x` and `y` are its top left corner, relative to the viewport."""
 
     x: float
     y: float
@@ -83,7 +83,7 @@ async def scroll_into_view(
 ) -> Point:
     """Scroll the node's ancestors as little as needed until it is in view and still. Return a point of it.
 
-    An invisible node, or one without size, still has a position; the point is then its corner. Raises
+    For an invisible node, or one without a size, the point is its corner. Raises
     StaleRefError. At the end of the budget raises InvisibleError if the node has no position (display: none) or is
     permanently clipped.
     """

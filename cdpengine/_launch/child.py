@@ -1,9 +1,9 @@
 """Starting, watching and killing one child process with its whole process group, on each platform.
 
-Rule: knows processes, not browsers. On POSIX the child is started with posix_spawn: the debugging pipe needs
-exactly descriptors 3 and 4, and subprocess can provide them only with Python code between fork and exec. The child
-leads a new session. So a Ctrl-C in the terminal does not reach it, and its helpers can be signalled together. On
-Windows these descriptors do not exist: the child has output only.
+Rule: this module handles processes of any program. On POSIX the child is started with posix_spawn: the debugging
+pipe needs exactly descriptors 3 and 4, and subprocess can provide them only with Python code between fork and
+exec. The child leads a new session. So a Ctrl-C in the terminal does not reach it, and its helpers can be
+signalled together. On Windows these descriptors do not exist: the child has output only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Child(Protocol):
     output: trio.abc.ReceiveStream
 
     async def exited(self) -> None:
-        """Wait until the process has ended. It is not reaped, so its pid is not reused."""
+        """Wait until the process has ended. Does not reap it, so its pid is not reused."""
 
     def reap(self) -> int:
         """Kill the rest of an ended process's group and return its exit code, negative for a signal."""
@@ -155,7 +155,7 @@ if sys.platform != "win32":
         return PosixChild(pid=pid, output=trio.lowlevel.FdStream(output_read)), ends
 
     def _enlarge(pipe: int) -> None:
-        """Enlarge a pipe if the system supports it and this user may."""
+        """Enlarge a pipe, if the system supports it and permits it to this user."""
         if sys.platform == "linux":
             import fcntl
 
@@ -187,7 +187,10 @@ else:
 
     @attrs.define(eq=False)
     class WindowsChild:
-        """A child without a group: `kill` ends only the process, and Chrome's helpers then end too."""
+        """A child process on Windows, without a group.
+
+        `kill` ends only Chrome's main process; its helpers then end too.
+        """
 
         pid: int
         output: trio.abc.ReceiveStream

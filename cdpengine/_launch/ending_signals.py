@@ -77,7 +77,7 @@ def cancel_main_task() -> None:
 
 @attrs.define(eq=False)
 class _Run:
-    """A trio program with browsers: their number, and whether a signal asked it to end."""
+    """The state of a trio program with browsers: the number of browsers, and whether a signal asked it to end."""
 
     token: trio.lowlevel.TrioToken
     browsers: int = 0
@@ -107,7 +107,7 @@ _process = os.getpid()
 
 
 def _end_in_order(number: int) -> None:
-    # First, because flushing can take time: another signal now ends the process.
+    # Restore the default action first, because flushing can take time: another signal then ends the process.
     signal.signal(number, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # a closed terminal or stream
@@ -129,7 +129,7 @@ def _handle(number: int, _frame: FrameType | None) -> None:
 
 
 class UnwoundBySignals:
-    """A block in which SIGTERM and SIGHUP unwind the program, if they would end it."""
+    """A block during which SIGTERM and SIGHUP unwind the program, if they would otherwise end it."""
 
     _run: _Run | None = None
 

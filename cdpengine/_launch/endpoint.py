@@ -58,8 +58,8 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
     followed; with `headers`, only on the same port, or to https. Proxies from the environment are not used,
     because the websocket client does not support them. Has no timeout: put it in a cancel scope.
 
-    Raises InvalidArgumentError for an invalid URL, ConnectFailedError if no server answers or its answer is not
-    Chrome's.
+    Raises InvalidArgumentError for an invalid URL, ConnectFailedError if no server answers, or if the server is
+    not a browser.
     """
     url = check_endpoint(endpoint)
     sent = MappingProxyType(dict(headers or {}))
@@ -130,11 +130,11 @@ def secrets_in_endpoint(endpoint: str) -> list[str]:
 
 
 def browser_key(ws_url: str) -> str:
-    """Return a name of the browser behind a websocket URL, without secrets.
+    """Return an identifier of the browser behind a websocket URL, without secrets.
 
     Chrome makes a new UUID at each start and serves only /devtools/browser/<uuid>, so the UUID identifies the
-    browser, whatever the host. For a gateway with other paths, the name is host and path. Pages of several
-    browsers behind it still differ, because target ids are random.
+    browser, whatever the host. For a gateway with other paths, the identifier is host and path. Pages of several
+    browsers behind a gateway still have different identifiers, because target ids are random.
     """
     url = urlsplit(ws_url)
     own = re.search(r"/devtools/browser/([0-9a-f-]{36})$", url.path)
@@ -213,7 +213,10 @@ def _with_authority(url: SplitResult, host: str) -> SplitResult:
 
 
 async def _address_that_answers(url: SplitResult) -> str:
-    """Return an address of a DNS name that accepts a connection. Some addresses can be of the wrong family."""
+    """Return an address of the URL's host that accepts a connection.
+
+    Servers often listen on only one of IPv4 and IPv6.
+    """
     host, port = url.hostname or "", url.port or _DEFAULT_PORTS[url.scheme]
     stream = await open_stream(host, port, tls=False, shown=redact_endpoint(url.geturl()))
     assert isinstance(stream, trio.SocketStream)

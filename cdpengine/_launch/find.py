@@ -1,8 +1,9 @@
 """Finding installed browsers: Chrome, Chromium, Edge and Brave.
 
 Rule: the search is pure. Its inputs are the platform's name, the environment and a function for files, so it runs
-for every system on any. No program is executed to find a browser, only to ask its version. The table at the end
-lists the installation places: one row for each product and channel, in order of preference, with forward slashes.
+for every system on any system. No program is executed to find a browser, only to ask its version. The table at the
+end lists the installation places: one row for each product and channel, in order of preference, with forward
+slashes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reasons why a browser did not start, from its output. Pure, except for reading a profile's lock.
 
 Rule: the reason is the decisive line, in Chrome's words, with advice. `_OBSTACLES` is a table: the first row whose
-pattern is in any line wins, because later lines are often consequences. Output without a known line gives its
-first fatal error, or else its first other error that is not known noise.
+pattern is in any line wins, because later lines are often consequences. If no line matches, the reason is the
+first fatal error, or else the first other error that is not known noise.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Explanation:
 def explain(
     lines: Sequence[str], *, profile: Path, executable: Path, exit_code: int | None, generic: str
 ) -> Explanation:
-    """Return why a browser did not start. `lines` is its output, `generic` the reason if no line has one."""
+    """Return why a browser did not start. `lines` is its output, `generic` the reason if no line explains it."""
     for obstacle in _OBSTACLES:
         for line in lines:
             if (found := obstacle.pattern.search(line)) is None:
@@ -170,7 +170,10 @@ def _first_error(lines: Sequence[str]) -> str:
 
 
 def _owner_of(profile: Path) -> str:
-    """Return the advice to close the owner of a profile, from Chrome's lock in it: a link to "host-process"."""
+    """Return the advice to close the browser that uses a profile.
+
+    Chrome's lock in it is a link to "host-process".
+    """
     try:
         host, _, pid = str((profile / "SingletonLock").readlink()).rpartition("-")
     except OSError:

@@ -1,10 +1,10 @@
 """Temporary folders with an owner process; later starts remove folders whose owner has ended.
 
 Rule: the owner holds a lock on a file in the folder (flock). The system releases it when the process ends, in any
-way, so a program that can take the lock has found a folder without an owner. Unlike a process id, a lock is never
-reused, and it works in every container that shares the folder. Folders of other users, links, and folders without
-that file are never touched. Windows has no such lock, so leftovers are not found there. A thread removes leftovers
-during a browser's start, which does not wait for it.
+way. So if a program can take the lock, the folder has no owner. Unlike a process id, a lock is never reused, and
+it works in every container that shares the folder. Folders of other users, links, and folders without that file
+are never touched. Windows has no such lock, so leftovers are not found there. A thread removes leftovers during a
+browser's start, which does not wait for it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _EMPTY_FOR = 3600.0
 
 
 class _RemovedMeanwhile(Exception):
-    """Another process removed the folder as ownerless, between its creation and its locking."""
+    """Another process removed the folder between its creation and its locking, because it had no owner yet."""
 
 
 @attrs.frozen
@@ -85,7 +85,7 @@ class OwnedFolder:
 
 
 def remove_owned(path: Path) -> bool:
-    """Remove a folder as far as possible, the owner file last. Return whether a part is left."""
+    """Remove the deletable content of a folder, the owner file last. Return whether anything is left."""
     with contextlib.suppress(OSError):
         path.rmdir()  # needs no descriptor, so it works when the program has none left
         return False
@@ -253,7 +253,7 @@ def _remove_unowned(path: Path, stopped_within: Callable[[float], bool]) -> bool
 
 
 def remove_profile(path: Path) -> bool:
-    """Remove a profile as far as possible. Return whether a part is left."""
+    """Remove the deletable content of a profile. Return whether anything is left."""
     remove_socket_folder(socket_folder(path))
     return remove_owned(path)
 
@@ -316,7 +316,7 @@ def _answers(link: Path) -> bool:
 
 
 def _is_named_by_a_process(profile: Path) -> bool:
-    """Return whether a process has the profile on its command line; a starting one does not listen yet."""
+    """Return whether a process has the profile on its command line. A starting browser does not listen yet."""
     if sys.platform != "linux":
         return False
     else:

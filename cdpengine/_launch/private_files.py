@@ -1,10 +1,10 @@
 """Files that only their owner can read, from their creation on.
 
-Rule: a file is created with mode 0600, not changed to it later. A file that is written as a whole is written under
-another name in the same folder and moved at the end (`NewFile`): it is complete or it does not exist. A file that
-is read while it grows is created in its place (`create_private`). An existing file is replaced only with
-`overwrite`; the check for a free name and the creation are one step of the file system. Devices and named pipes
-hold no data that could be lost, so they are written directly.
+Rule: a file is created with mode 0600, not changed to it later. A file with known content is written under another
+name in the same folder and moved at the end (`NewFile`), so it is complete or does not exist. A file that is read
+while it grows is created in its place (`create_private`). An existing file is replaced only with `overwrite`; the
+check for a free name and the creation are one step of the file system. Devices and named pipes hold no data that
+could be lost, so they are written directly.
 
 All functions block, and raise OSError. Windows has no modes: a file inherits the rights of its folder.
 """

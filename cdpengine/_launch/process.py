@@ -5,8 +5,8 @@ caller's task, and a Ctrl-C cannot arrive inside it, so the cleanup always compl
 every wait in it has a deadline.
 
 On POSIX, Chrome also holds a pipe whose other end only this process has. When this process dies, for any reason,
-the pipe closes and Chrome ends. Windows has no such pipe (a job object would do the same): there, a Chrome
-survives the killing of its owner.
+the pipe closes and Chrome ends. Windows has no such pipe (a job object would do the same): there, Chrome survives
+if its owner is killed.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class BrowserProcess:
         return self.returncode
 
     def why_not_up(self, generic: str) -> Explanation:
-        """Return why the process is not up, according to its output and its limits; else `generic`."""
+        """Return why the process is not running, from its output and the system's limits; `generic` if unknown."""
         limit = _descriptor_limit()
         reported = any(_OUT_OF_DESCRIPTORS in line for line in self._lines)
         if reported or (self.ended.is_set() and (limit or math.inf) < _FEW_DESCRIPTORS):
@@ -155,8 +155,8 @@ async def start_browser(
     """Start Chrome, yield the running process, and end it when the block ends.
 
     On entry, the process has answered on its pipe and reported its address. On exit, no process of its group, no
-    zombie and no temporary profile is left. Ending takes about 0.1 s if Chrome was asked to close before, and a
-    few seconds in the worst case. `meanwhile` is called once, while the process starts.
+    zombie and no temporary profile is left. Ending takes about 0.1 s if Chrome was asked to close first, and a few
+    seconds in the worst case. `meanwhile` is called once, while the process starts.
 
     Raises LaunchFailedError if the program cannot be executed, ends early, closes its pipe or has no port, and
     InvalidArgumentError for invalid options. Has no timeout: put it in a cancel scope. The body's exceptions

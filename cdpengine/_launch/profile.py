@@ -70,8 +70,8 @@ class Profile:
         """Return the browser's environment, with a temporary folder inside a temporary profile.
 
         A killed Chrome leaves files there; so they are removed with the profile. The system's temporary folder is
-        used if the path of a socket would be too long, and on Windows. If `given` has another TMPDIR than this
-        program, it is kept.
+        used if the path of a socket would be too long, and on Windows. If `given` has a TMPDIR that differs from
+        this program's, it is kept.
 
         Raises OSError if the folder cannot be created.
         """
@@ -111,8 +111,8 @@ class Profile:
         with trio.move_on_after(_REMOVAL_DEADLINE, shield=True):
             left = await trio.to_thread.run_sync(remove_profile, self.path)
             await trio.to_thread.run_sync(remove_socket_folder, sockets)
-            # Listing a folder needs a descriptor, and the lock's may be the only one available. From here on,
-            # other programs may remove the folder too.
+            # Listing a folder needs a descriptor, and the lock's descriptor may be the only one available. From
+            # here on, other programs may remove the folder too.
             self.owned.release()
             while left:
                 await trio.sleep(_REMOVAL_PAUSE)

@@ -1,4 +1,4 @@
 """Performance measurements of a page: traces, coverage, profiles, heap snapshots, metrics.
 
-Each needs only a Session.
+Each measurement needs only a Session.
 """

@@ -320,7 +320,7 @@ class _Watch:
             await self.texts_are_there()
 
     async def texts_are_there(self) -> None:
-        """Wait until all available sources of scripts and sheets have arrived."""
+        """Wait until the requested sources of scripts and sheets have arrived."""
         async with self._reading:
             while self._asked:
                 seen, call, kind = self._asked.popleft()

@@ -20,8 +20,8 @@ import attrs
 class CoveredText:
     """One script or style sheet. `used` and `unused` are ranges of characters: `text[start:end]`.
 
-    `line` and `column` (from 0) are the position of an inline one in its document. `text` is None if Chrome had
-    dropped it; sizes are then in UTF-16 units. Otherwise sizes are bytes of UTF-8.
+    `line` and `column` (from 0) are the position of an inline script or sheet in its document. `text` is None if
+    Chrome had dropped it; sizes are then in UTF-16 units. Otherwise sizes are bytes of UTF-8.
     """
 
     url: str
@@ -49,7 +49,7 @@ class CoverageGap:
 
 @attrs.frozen
 class CoverageReport:
-    """Scripts and style sheets, in the order of loading."""
+    """The coverage of scripts and style sheets, in the order of loading."""
 
     scripts: tuple[CoveredText, ...]
     sheets: tuple[CoveredText, ...]
@@ -98,7 +98,7 @@ class SeenText:
 def same_texts_once(seen: Iterable[SeenText]) -> tuple[CoveredText, ...]:
     """Return one entry for each source, however often it was loaded.
 
-    A source without text is merged with another one of its place and length, if one exists.
+    A source without text is merged with a source of the same place and length, if one exists.
     """
     texts = list(seen)
     merged: dict[tuple[str, int, int, str | int], SeenText] = {}

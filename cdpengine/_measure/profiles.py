@@ -1,9 +1,9 @@
 """Chrome's counters (metrics), CPU profiles and heap snapshots of one page.
 
-Rule: one CPU profile per page at a time; it is stopped in every case. If the page moves to another process, Chrome
-starts again, and the profile covers only the time after. Pieces of a heap snapshot, of about a megabyte each, are
-written to disk unchanged, with a bounded number in memory. Compression, if the file's name requests it, follows.
-Chrome's developer tools open both files, and each is complete or does not exist.
+Rule: a page has one CPU profile at a time, which is stopped on every exit. If the page moves to another process,
+Chrome starts again, and the profile covers only the time after. Pieces of a heap snapshot, of about a megabyte
+each, are written to disk unchanged, with a bounded number in memory. If the file's name ends in ".gz", the file is
+compressed afterwards. Chrome's developer tools open both kinds of files. Each file is complete or does not exist.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DOMAIN = "Performance"
 
 
 class PageMetrics(Mapping[str, float]):
-    """Chrome's counters by Chrome's names ("JSHeapUsedSize"); the best-known ones also as attributes.
+    """Chrome's counters of a page, by Chrome's names ("JSHeapUsedSize"); common ones are also attributes.
 
     Times are seconds, sizes bytes. Documents, frames, nodes, listeners and the heap are counted for the page's
     whole process, including other pages of its site, but without out-of-process frames. If this Chrome lacks a
@@ -92,12 +92,12 @@ class PageMetrics(Mapping[str, float]):
 
     @property
     def layouts(self) -> int:
-        """Number of layouts."""
+        """Number of layouts performed."""
         return int(self.get("LayoutCount", 0))
 
     @property
     def style_recalculations(self) -> int:
-        """Number of style recalculations."""
+        """Number of style recalculations performed."""
         return int(self.get("RecalcStyleCount", 0))
 
     @property
@@ -153,7 +153,7 @@ _STOP_TIMEOUT = 1.0
 
 @attrs.frozen
 class CpuProfile:
-    """A complete profile: its JSON as Chrome wrote it, its number of nodes and samples, and its seconds."""
+    """A complete profile: Chrome's JSON, the numbers of nodes and samples, and the duration in seconds."""
 
     data: bytes = attrs.field(repr=False)
     nodes: int

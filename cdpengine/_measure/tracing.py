@@ -251,7 +251,7 @@ _SMALLEST_BUFFER = 1 << 20
 
 @attrs.frozen
 class TraceOptions:
-    """Options of a trace. `buffer_size` is in bytes; None is Chrome's default of 200 MB."""
+    """Options of a trace. `buffer_size` is in bytes; None means Chrome's default of 200 MB."""
 
     categories: tuple[str, ...] = DEFAULT_CATEGORIES
     buffer_size: int | None = None

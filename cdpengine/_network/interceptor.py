@@ -5,7 +5,7 @@ continues immediately, in the reader. Without routes and credentials, the Fetch 
 tried first. Credentials are sent only to their server or proxy, once for each request. A second challenge means a
 refusal, which the page then sees. No message and no log contains them.
 
-A route's handler is user code. If it raises, hangs or gives no answer, its own request fails, and the failure is
+A route's handler is user code. If it raises, hangs or gives no answer, its request fails, and the failure is
 recorded and logged; the page, other requests and the program are not affected. When the route ends, the requests
 of its handlers continue to the next route, as if this one had not existed.
 """
@@ -73,7 +73,7 @@ class Interceptor:
     def remove(self, part: RouteRegistration | Credentials) -> list[PendingCall]:
         """Remove a route or credentials.
 
-        The requests of its handlers are continued before: `RouteRegistration._close`.
+        Its handlers' requests have been continued before: see `RouteRegistration._close`.
         """
         if isinstance(part, RouteRegistration):
             known = part in self._routes
@@ -204,7 +204,7 @@ class Credentials:
         return cls(username, password, None if origin is None else _check_origin(origin), bool(proxy))
 
     def fit(self, origin: str, source: str) -> bool:
-        """Return whether they are for the challenger: the server or proxy (`source`) at `origin`."""
+        """Return whether they are for the server or proxy (`source`) at `origin` that requests credentials."""
         if self.proxy != (source == "Proxy"):
             return False
         return self.origin is None or self.origin == _normalize_origin(origin)
@@ -255,7 +255,7 @@ _LONGEST_REASON = 300
 class RouteFailure:
     """A request that failed because of a route's handler.
 
-    `reason` describes how; `handler` and `pattern` name it.
+    `reason` describes the failure; `handler` and `pattern` name the route.
     """
 
     url: str
@@ -298,9 +298,9 @@ class RouteMatch:
 
 
 def chrome_url_of(pattern: object) -> str:
-    """Return the narrowest pattern of Chrome that covers a route's URL pattern. Pure.
+    """Return the narrowest Chrome pattern that covers a route's URL pattern. Pure.
 
-    For globs it is the same, but Chrome's "?" is any single character, and a backslash escapes.
+    A glob stays the same, except that "?" and the backslash are special in Chrome, so they are escaped.
     """
     if not isinstance(pattern, str):
         return "*"

@@ -2,7 +2,7 @@
 
 Rule: frozen. Header names are Chrome's and are matched in any case. A header that no server could read is refused
 before anything is sent; order and repetition are kept where Chrome keeps them. An answer is complete, or it is
-refused with the reason. Only the type of a body is guessed, and no other header of a server.
+refused with the reason. Only a body's content type is derived; no other header is added.
 
 Resource types and failure reasons have Chrome's names, in any case; an unknown name is refused with the list of
 known names.
@@ -101,7 +101,7 @@ class InterceptedResponse:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers; the last one of a repeated name (Set-Cookie)."""
+        """The headers. Of a repeated header (Set-Cookie), only the last value."""
         return dict(self.header_list)
 
     def header(self, name: str) -> str | None:
@@ -150,7 +150,7 @@ def is_at_response(paused: RequestPaused) -> bool:
 
 
 def to_request(paused: RequestPaused, target_id: str) -> InterceptedRequest:
-    """Return the paused request."""
+    """Convert Chrome's event to the request."""
     request, posted = paused.request, posted_data(paused.request)
     return InterceptedRequest(
         url=request.url,
@@ -166,7 +166,7 @@ def to_request(paused: RequestPaused, target_id: str) -> InterceptedRequest:
 
 
 def to_response(paused: RequestPaused, read: Callable[[], Awaitable[bytes]]) -> InterceptedResponse:
-    """Return the paused response, whose body `read` reads."""
+    """Convert Chrome's event to the response, whose body `read` reads."""
     return InterceptedResponse(
         url=paused.request.url,
         status=paused.response_status_code or 0,
@@ -181,7 +181,7 @@ _LEAST_STATUS, _MOST_STATUS = 200, 599
 
 
 def check_status(status: int) -> int:
-    """Return the status. Raises InvalidArgumentError for an invalid response status (1xx are invalid)."""
+    """Return `status`. Raises InvalidArgumentError for an invalid response status (1xx are invalid)."""
     if isinstance(status, bool) or not isinstance(status, int) or not _LEAST_STATUS <= status <= _MOST_STATUS:
         raise InvalidArgumentError(
             what="status", given=repr(status)[:80], expected=f"{_LEAST_STATUS} to {_MOST_STATUS}"
@@ -339,7 +339,7 @@ def check_headers(headers: object) -> list[tuple[str, str]]:
 
 
 def secret_values(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the possible secrets among a program's header values: all but the values of harmless headers.
+    """Return the possible secrets among a program's header values: all except the values of harmless headers.
 
     For "Bearer abc" and similar values, it is the part after the scheme.
     """
@@ -439,9 +439,10 @@ _REASON_OF = {name.casefold(): name for name in ABORT_REASONS}
 
 
 def check_resource_types(given: object) -> frozenset[str]:
-    """Return the resource types for the given names, or an empty set, which stands for all.
+    """Return the resource types for the given names, or an empty set, which means all types.
 
-    "Fetch" means "XHR" too, because Chrome calls both so in intercepted requests. Raises InvalidArgumentError.
+    "Fetch" means "XHR", because Chrome reports both as "XHR" for intercepted requests. Raises
+    InvalidArgumentError.
     """
     if not isinstance(given, str) and not isinstance(given, Collection):
         raise _no_type(given)

@@ -1,9 +1,9 @@
 """Route: one intercepted request for one handler. Exchange: the paused request in Chrome, and its answer.
 
 Chrome pauses a request before it is sent, or when its response has begun. Rule: an exchange is answered once, by
-the first answer of a handler. If all handlers pass it on, it continues as without interception. An invalid answer
-is refused before anything is sent, and the route can still be answered. An answer is sent to Chrome as a whole,
-even if its sender is cancelled. A request that the page no longer needs is not an error.
+the first answer of a handler. If all handlers pass it on, it continues unchanged, or with their changes. An
+invalid answer is refused before anything is sent, and the route can still be answered. An answer is sent to Chrome
+as a whole, even if its sender is cancelled. A request that the page no longer needs is not an error.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Route:
 
     @property
     def answered(self) -> str:
-        """The name of the answer, or "" before it."""
+        """The name of the answer, or "" before one is given."""
         return self._closed or self._exchange.answered
 
     async def continue_(
@@ -91,8 +91,8 @@ class Route:
         """Continue the request to the server, or the response to the page, with these changes.
 
         `headers` replace all headers: `{**route.request.headers, "X-Test": "1"}` adds one. The page does not see a
-        changed `url`. Of a response, `status` and `headers` can be changed; `fulfill` replaces its body. Earlier
-        routes are not called. A request that the page no longer needs is not an error.
+        changed `url`. For a response, only `status` and `headers` can be changed; `fulfill` replaces its body.
+        Earlier routes are not called. A request that the page no longer needs is not an error.
 
         Raises InvalidArgumentError, RemoteError if Chrome refuses, RouteAnsweredError.
         """
@@ -276,7 +276,7 @@ Chrome reports no event when a page cancels a request while the Network domain i
 
 @attrs.frozen
 class Overrides:
-    """Changes of a request, or (status and headers) of a response, before it continues. None: unchanged."""
+    """Changes to a request, or to the status and headers of a response. None: unchanged."""
 
     url: str | None = None
     method: str | None = None
@@ -285,7 +285,7 @@ class Overrides:
     status: int | None = None
 
     def over(self, earlier: Overrides) -> Overrides:
-        """Return the merged changes, where this one wins."""
+        """Return these changes merged with `earlier` ones; these have priority."""
         given = {name: value for name in _OVERRIDDEN if (value := getattr(self, name)) is not None}
         return attrs.evolve(earlier, **given)
 
@@ -330,7 +330,7 @@ class Exchange:
     def pass_on(self) -> None:
         """Pass the request to the next taker. Without one, it continues, with the changes so far."""
         if self._responded is not None:
-            # The request is on its way to the server: the response routes get it from there.
+            # The request is on its way to the server. When the response begins, the response routes receive it.
             self._forget_fetch()
             self.answered = "continued"
             return

@@ -1,9 +1,9 @@
-"""Settings of sessions that several scopes can set together: headers, network conditions, processor speed.
+"""Settings of sessions that combine the values of several scopes: headers, network conditions, processor speed.
 
 Rule: the effective setting combines all values, in the order of their scopes. When a scope ends, the others stay;
 after the last one, Chrome's previous setting returns, and its domain is disabled. Headers of all scopes are
-merged, where the latest wins by name; of conditions and speed, the latest applies. Networks have names, in any
-case; an unknown name is refused with the list of known names.
+merged; of two with the same name, the latest wins. For conditions and speed, the latest value applies. Networks
+have names, in any case; an unknown name is refused with the list of known names.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ T = TypeVar("T")
 class NetworkConditions:
     """The conditions of a network.
 
-    `latency`: minimum seconds from request to response; the others are bytes per second.
+    `latency` is the minimum number of seconds from request to response. `download` and `upload` are bytes per
+    second.
 
-    None is no limit. `offline`: every request fails.
+    None means no limit. `offline`: every request fails.
     """
 
     offline: bool = False
@@ -74,7 +75,7 @@ def check_conditions(given: object) -> NetworkConditions:
 
 
 def check_cpu_rate(rate: float) -> float:
-    """Return the slowdown factor of processors.
+    """Return `rate`, the slowdown factor of the processor.
 
     Raises InvalidArgumentError for numbers below 1, and for other types.
     """

@@ -2,8 +2,8 @@
 
 Rule: a method (`announced` in `running_actions.py`) is announced once, by the outermost call of the program, and
 only if a listener exists. Without a listener, a call costs one look at an empty list. Listeners run before
-anything is sent, so they can read the unchanged page in their own time. Only a listener called after a search for
-a node uses time of the method.
+anything is sent, so they can read the unchanged page in their own time. Only a listener that is called after a
+search for a node uses up the method's time.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ async def _announce(announcement: _Announced, do: Callable[[], Awaitable[T]]) ->
 
 
 async def announce_block(verb: str, listeners: list[ActionListener]) -> None:
-    """Announce that a block began. Only its existence matters to listeners."""
+    """Announce that a block began. Listeners only learn that it exists."""
 
     async def begin() -> None:
-        """Do nothing, because the caller runs the block."""
+        """Do nothing: the caller runs the block itself."""
 
     if listeners and _current.get() is None:
         await _announce(_Announced(ActionCall(verb, {}), tuple(listeners)), begin)

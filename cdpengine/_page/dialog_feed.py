@@ -27,7 +27,7 @@ class DialogFeed:
     _omitted: int = attrs.field(default=0, init=False)
 
     def note(self, page: PageTarget, shown: Shown) -> None:
-        """Keep a dialog that opened, if the feed holds its page. Runs in the reader."""
+        """Keep a dialog that opened, if the feed covers its page. Runs in the reader."""
         if not self._holds(page):
             return
         self._waiting.append((page.target_id, shown))

@@ -1,8 +1,8 @@
 """Dialogs: alert, confirm, prompt and beforeunload of one page, answered as soon as Chrome reports them.
 
 Rule: nothing waits for a person. An open dialog pauses the page's script, and every call that needs the page. A
-policy (pure) answers immediately, in the reader. A handler gets a separate task and a limited time. The dialog is
-always answered: if the handler fails, by the default answer. An accepted prompt without an answer gets its
+policy (pure) answers immediately, in the reader. A handler runs in a separate task, for a limited time. The dialog
+is always answered: if the handler fails, by the default answer. An accepted prompt without an answer gets its
 default. Chrome reports the dialogs of all frames on the page's session.
 
 Frames of two processes can open dialogs at the same moment. Chrome then dismisses the first one and loses the
@@ -47,10 +47,10 @@ class Dialog:
     `default_prompt` is the initial text of a prompt. `accepted` is whether it was answered with OK, None while it
     is open. `prompt_text` is the answer given to a prompt.
 
-    `answered_by` is "policy"; "handler"; "expectation" (`page.expect_dialog`); "default" if a handler left it to
-    the default; "elsewhere" if another client, a person or a recovery was faster, or the page went away; "" while
-    it is open. `failure` is the failure of the handler ("ValueError: ...", or a timeout), or the different answer
-    of another client; else "". A pickled copy has no `page`.
+    `answered_by` is "policy"; "handler"; "expectation" (`page.expect_dialog`); "default" if a handler returned
+    None; "elsewhere" if another client, a person or a recovery was faster, or the page went away; "" while it is
+    open. `failure` describes a failure of the handler ("ValueError: ...", or a timeout), or a different answer by
+    another client; otherwise it is "". A pickled copy has no `page`.
     """
 
     type: str
@@ -105,7 +105,7 @@ class DialogPolicy:
     def checked(cls, choice: PolicyName | DialogHandler, prompt_text: str | None = None) -> DialogPolicy:
         """Return the policy.
 
-        Raises InvalidArgumentError for an unknown choice, and for a `prompt_text` without use.
+        Raises InvalidArgumentError for an unknown choice, and for a `prompt_text` that the policy would not use.
         """
         if not callable(choice) and choice not in _NAMES:
             names = ", ".join(f'"{name}"' for name in _NAMES)
@@ -270,7 +270,10 @@ class PageDialogs:
 
     @property
     def refusals(self) -> int:
-        """The number of dismissed beforeunload dialogs. The end of the last one may not be reported yet."""
+        """The number of dismissed beforeunload dialogs.
+
+        Chrome may not have reported the end of the last one yet.
+        """
         shown = self._current
         refused = shown is not None and shown.dialog.type == "beforeunload" and shown.dialog.accepted is False
         return self._refusals + refused

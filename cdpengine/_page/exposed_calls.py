@@ -1,9 +1,9 @@
 """ExposedCalls: the order in which a page's calls of exposed functions begin.
 
 Rule: calls that Chrome reports on one session (a page and its frames of the same process) begin in that order,
-also those of different functions. Each function runs to its first checkpoint before the next one begins. From
-there on they overlap, so a waiting function does not block others. A page method returns after the page's earlier
-calls have begun.
+including calls of different functions. Each function runs to its first checkpoint before the next one begins.
+After that they overlap, so a waiting function does not block others. A page method returns after the page's
+earlier calls have begun.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """FileChoosers: the file choosers of one page. They are never displayed, but recorded, and answered if expected.
 
-Rule: Chrome displays no chooser from the page's start, because an unanswered system dialog would block the page.
-Chrome cancels an unexpected chooser, and the page sees its `cancel` event. While one is expected, Chrome leaves it
-to the engine.
+Rule: the engine disables the display of choosers when the page starts, because an unanswered system dialog would
+block the page. Chrome cancels an unexpected chooser, and the page sees its `cancel` event. While one is expected,
+Chrome leaves it to the engine.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FileChooser:
 
     `multiple`: it accepts several files. `backend_node_id` is the input in the frame `frame_id`. It is None if a
     script opened the chooser without an input (showOpenFilePicker), which Chrome refuses. `answer` is "dismissed",
-    or "files" if it received some.
+    or "files" if files were chosen.
     """
 
     frame_id: str
@@ -128,7 +128,7 @@ def _post(session: Session, *, cancel: bool) -> PendingCall:
 
 
 async def _restore(sessions: Iterable[Session]) -> None:
-    """Restore the cancellation of choosers. Shielded and bounded: commands run in order even unanswered."""
+    """Restore the cancellation of choosers. Shielded and bounded; commands run in order even without a reply."""
     pendings = []
     for session in sessions:
         with suppress(SessionGoneError, ConnectionLostError):  # a session that is gone has no choosers

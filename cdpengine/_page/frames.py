@@ -216,7 +216,7 @@ class FrameTree:
             self._put_back(frame.loader_id)
 
     def _adopt(self, main_id: str) -> None:
-        """Continue the main frame under another id."""
+        """Give the main frame another id."""
         if main_id != self.main.id:
             for known in (self.main.id, main_id):
                 self._frames.pop(known, None)
@@ -229,10 +229,10 @@ class FrameTree:
             frame._note(loader_id, name)
 
     def _leave(self, loader_id: str, session: Session) -> None:
-        """Remove the frames reported by the page's session, and keep them for the return of their document.
+        """Remove the frames reported by the page's session, and remember them in case their document is restored.
 
-        Chrome does not report them again then. It ends the sessions of other frames before it reports that the
-        document was left, and attaches new ones before it reports the return.
+        Chrome does not report them again on a restoration. It ends the sessions of other frames before it reports
+        that the document was left, and attaches new ones before it reports the return.
         """
         left = [each for each in self if each.session is session and each is not self.main]
         for each in left:
@@ -309,7 +309,7 @@ _RENDERERS_REMEMBERED = 100
 
 
 async def renderer_id(session: Session) -> str | None:
-    """Return the id of the renderer that answers on `session` now, or None if the browser does not report it.
+    """Return the id of the renderer that `session` currently reaches, or None if the browser does not report it.
 
     Raises the errors of `Session.call`.
     """

@@ -2,7 +2,7 @@
 
 Rule: every session gets the begin commands once, before its first script if it is new, and the end commands once,
 in order with all other commands. Sessions that appear during begin or end are handled exactly once. A page that
-does not answer delays no other. The end is bounded.
+does not answer delays no other page. The end is bounded.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class SessionOverride:
     def _begin_on_dead(self, session: Session) -> None:
         """Send the begin commands when a reload has restored a crashed page.
 
-        A page found crashed can be a discarded tab. It gets them now as well, for its first document.
+        A page that looks crashed can be a discarded tab. It gets the commands now as well, for its first document.
         """
         if session in self._crashed:
             return

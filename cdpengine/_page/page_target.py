@@ -66,7 +66,7 @@ class PageTarget:
 
     `opener` is the page that opened it, if present. `held_back`: Chrome pauses it at its start until it is set up.
     `owner_of` returns the user's object for a page. `own_size`: its opener set a width or height. `used`: the
-    engine may act on the page. `ours`: this program opened it, its opener or its browser.
+    engine may act on the page. `ours`: this program opened the page, its opener or its browser.
     """
 
     def __init__(
@@ -307,14 +307,14 @@ class PageTarget:
         self.running.set_started()
 
     async def shows_document(self, seconds: float) -> None:
-        """Wait at most `seconds` until the page shows its first document, or is closed."""
+        """Wait until the page shows its first document or is closed, at most `seconds`."""
         with trio.move_on_after(seconds):
             await self.changes.wait_for(lambda: self.closed or bool(self.frames.main.url))
 
     def recovery_sessions(self, target_id: str | None = None) -> list[Session]:
         """Return the sessions that can free the process of a target (None: the page's own).
 
-        One of them existed, and had answered, before any script ran.
+        At least one of them had answered before any script of the page ran.
         """
         target_id = target_id or self.target_id
         evaluation_session = self.evaluation_sessions.get(target_id)
@@ -354,7 +354,7 @@ class PageTarget:
     # --- data of other modules -----------------------------------------------------------------------------
 
     def keep_document(self, loader_id: str, came_with: object) -> None:
-        """Keep the loading data of a document for its next use; only the latest DOCUMENTS_KEPT are kept."""
+        """Keep the loading data of a document for its next use. Only the latest DOCUMENTS_KEPT are kept."""
         self._documents[loader_id] = came_with
         if len(self._documents) > DOCUMENTS_KEPT:
             del self._documents[next(iter(self._documents))]
@@ -434,7 +434,7 @@ class PageTarget:
         self.evaluation_session_rebuilds[reason] += 1
 
     async def script_session(self, target_id: str) -> Session:
-        """Return the session in which the page's own target or a frame is evaluated: the reporting one.
+        """Return the session that evaluates scripts in the page's target or in a frame: the one that reports it.
 
         Raises SessionGoneError if no such frame exists, TargetCrashedError, ConnectionLostError.
         """
@@ -452,7 +452,8 @@ class PageTarget:
             self._own_session(target_id)
             evaluation_session = self.evaluation_sessions.get(target_id)
             if evaluation_session is not None and not evaluation_session.ended:
-                # It learns of a crash, and of the reload, on its own connection, earlier or later.
+                # The evaluation session receives a crash and the reload on a separate connection, earlier or
+                # later.
                 return None if evaluation_session.crashed else evaluation_session
             if (reason := self.evaluation_session_errors.get(target_id)) is not None:
                 raise copy.copy(reason)  # because it is raised repeatedly

@@ -21,7 +21,10 @@ searched for; or a function of the URL."""
 
 
 def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
-    """Return the test of a pattern. Raises InvalidArgumentError for a value that is not a pattern."""
+    """Return a predicate for URLs that match the pattern.
+
+    Raises InvalidArgumentError for a value that is not a pattern.
+    """
     if isinstance(pattern, str) and pattern:
         parts = [re.escape(part) for part in pattern.split("*")]
         compiled = re.compile(".*".join(parts), re.DOTALL)
@@ -94,9 +97,9 @@ T = TypeVar("T")
 Words: TypeAlias = "str | re.Pattern[str]"
 """A string, or a compiled pattern that is searched for."""
 
-# White space of HTML or typography, which readers see as a space. Excludes line and paragraph separators.
+# White space in HTML or typography that is displayed as a space. Excludes line and paragraph separators.
 SPACE = "\t\n\f\r \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
-# Line-break opportunities and byte-order marks, which readers do not see.
+# Line-break opportunities and byte-order marks, which are not displayed.
 NOTHING = "\xad\u200b\ufeff"
 
 _UNTIDY = re.compile(f"[{SPACE}]{{2,}}|[{SPACE[:4]}{SPACE[5:]}{NOTHING}]|^ | $")
@@ -107,7 +110,7 @@ _LONGEST_SHOWN = 80
 
 
 def collapse_space(text: str) -> str:
-    """Return a string on one line: runs of white space become one space; soft hyphens and the like vanish."""
+    """Return the string on one line: runs of white space become one space; invisible characters are removed."""
     if _UNTIDY.search(text) is None:
         return text
     return _SPACES.sub(" ", _BLANKS.sub("", text)).strip(" ")
@@ -135,8 +138,8 @@ def check_words(what: str, given: object, *, empty: bool = False) -> None:
 def with_name(items: Iterable[T], of: Callable[[T], str], name: Words | None, exact: bool) -> Sequence[T]:
     """Return the items whose name, returned by `of`, matches; all items if `name` is None.
 
-    A string is the whole name. A match in the same case has priority; other cases match only if `exact` is False.
-    A pattern is searched for.
+    A string must equal the whole name. A name in the same case has priority; one in another case matches only if
+    `exact` is False. A pattern may match a part of the name.
     """
     if name is None:
         return list(items)
@@ -152,7 +155,7 @@ def with_name(items: Iterable[T], of: Callable[[T], str], name: Words | None, ex
 
 
 def holds(text: str, wanted: Words, exact: bool) -> bool:
-    """Return whether `text` contains `wanted` in any case; with `exact`, whether it is equal."""
+    """Return whether `text` contains `wanted`, ignoring case; with `exact`, whether both are equal."""
     if isinstance(wanted, re.Pattern):
         return wanted.search(text) is not None
     wanted = collapse_space(wanted)

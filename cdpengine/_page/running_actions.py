@@ -136,7 +136,7 @@ class RunningActions:
 
     @contextmanager
     def ask_before(self, deadline: float) -> Iterator[None]:
-        """Send a liveness query in time before the deadline, unless the block ends earlier."""
+        """Send a liveness query shortly before the deadline, unless the block ends earlier."""
         key = object()
         self._questions.add(key, deadline)
         try:
@@ -225,7 +225,7 @@ class RunningActions:
         self._changes.notify()
 
     def is_terminated_by(self, termination: object) -> bool:
-        """Return whether a termination is still in progress."""
+        """Return whether this termination is still in progress."""
         return termination in self._terminations
 
     def begin_termination(self, termination: object) -> None:
@@ -307,7 +307,7 @@ class RunningActions:
             return
         info = found.target_info
         if info.opener_id == self._session.target_id and info.type == "page":
-            # At its creation the target has no URL yet.
+            # When a target is created, it has no URL yet.
             self.note_popup(info.target_id, info.url or self._window_url)
 
     def note_popup(self, target_id: str, url: str) -> None:
@@ -435,8 +435,8 @@ QUICK_PROBE = 0.05
 class _EarlyQuestions:
     """Liveness queries to a page, KNOWN_UNRESPONSIVE seconds before each deadline of its actions.
 
-    So the length of the page's silence is known at the deadline. An action needs no task for that: the page has
-    one, from an action until the query of the earliest deadline is due.
+    So at the deadline it is known how long the page has not answered. All actions of the page share one task,
+    which exists until the query of the earliest deadline is due.
     """
 
     def __init__(self, ask: Callable[[], None], session: Session, nursery: trio.Nursery) -> None:

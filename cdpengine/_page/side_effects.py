@@ -27,9 +27,9 @@ NavigationState = Literal["arrived", "under way", "no document", "failed"]
 class NavigationStarted:
     """A navigation of a frame to `url`; `within_document`: by fragment or history.pushState.
 
-    `state` is "arrived" (`url` is the one after redirects), "under way" (the server has not answered in time), "no
-    document" (the server sent none, as with status 204 or a download, or the page stopped the navigation), or
-    "failed" (Chrome shows an error page).
+    `state` is "arrived" (`url` is the final URL after redirects), "under way" (the server has not answered in
+    time), "no document" (the server sent none, as with status 204 or a download, or the page stopped the
+    navigation), or "failed" (Chrome shows an error page).
     """
 
     frame_id: str
@@ -48,7 +48,7 @@ class PopupOpened:
 
 @attrs.frozen
 class DownloadStarted:
-    """A download that began; `guid` is Chrome's id of it."""
+    """A download that began. `guid` is Chrome's id for it."""
 
     guid: str
     url: str

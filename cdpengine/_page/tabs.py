@@ -2,7 +2,7 @@
 
 Rule: a new target is paused until its session is set up and its evaluation session (a second session that can
 terminate its scripts) is attached and has answered. Only a session that existed before can free a hung page. The
-set-up is sent in one batch. A target that does not answer delays no other.
+set-up is sent in one batch. A target that does not answer delays no other target.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class Tabs:
             await call.raw()
 
     async def wait_for(self, target_id: str) -> PageTarget:
-        """Return the page of a target that Chrome created. Waits until it is attached.
+        """Wait until a target that Chrome created is attached, and return its page.
 
         Raises SessionGoneError if the target ends before that, and ConnectionLostError.
         """
@@ -279,7 +279,7 @@ class Tabs:
         self.changes.notify()
 
     def _free_opener(self, attachment: Attachment) -> None:
-        """Free the opener of a page that was closed while paused.
+        """Free the opener of a page that was closed while it was paused.
 
         Chrome leaves its script in `window.open`: the page answers, but its promises do not settle, and no
         termination ends it (measured).

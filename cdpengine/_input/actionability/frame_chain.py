@@ -1,4 +1,4 @@
-"""The frames around a node, of its own process and of others, and the mapping of points through them.
+"""The frames around a node, in its process and in others, and the mapping of points through them.
 
 Rule: a level is the part of the frame chain in one session: its documents from the outermost inwards, each
 represented by the element that must be hit in it. Points are in the innermost session's CSS pixels, because

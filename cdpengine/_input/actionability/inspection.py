@@ -1,11 +1,11 @@
 """Inspection: waits until a node can be acted on, and returns the point for the action.
 
-Rule: the first probe is quick. One call of actionability.js takes the node's middle as the point, if nothing has
-to be scrolled, measured or waited for. Otherwise full probes follow (`measuring.py`). If a probe fails for a
-reason that may pass, it is repeated until the budget ends, with short growing pauses. The page or another task
-may clear the way in the meantime. The last reason becomes the error. A reason that only another action can
-remove is logged within the first second (logger `cdpengine.action`), and the error repeats it. A node that has
-left its document never returns: that raises StaleRefError immediately.
+Rule: the first probe is quick. One call of actionability.js returns the node's middle as the point, if the node
+needs no scrolling, measuring or waiting. Otherwise full probes follow (`measuring.py`). If a probe fails for a
+temporary reason, it is repeated until the budget ends, with short growing pauses. The page or another task may
+remove the obstacle meanwhile. The last reason becomes the error. A reason that only another action can remove is
+logged within the first second (logger `cdpengine.action`), and the error repeats it. A node that has left its
+document never returns: that raises StaleRefError immediately.
 
 Stability is sampled over two animation frames if the node may be moving: an animation of the node, of an
 ancestor or of another element's layout runs, the node was scrolled or is partly outside of the viewport, or an
@@ -172,8 +172,8 @@ class Inspection:
     ) -> FocusReply:
         """Wait until the node is enabled, then focus it. With `at_end` the caret moves behind the content.
 
-        `guard` is armed in the same call. `again`: the node has the focus, and the caret stays where the page
-        put it.
+        `guard` is armed in the same call. `again`: the node already had the focus, so the caret stays where the
+        page put it.
 
         With `editable` the node must be visible and accept typed text. Without it the node needs no box, as for
         the Tab key. Raises the errors of `wait_for_point`. Raises NotInteractableError immediately if the node
@@ -186,7 +186,7 @@ class Inspection:
     async def run_when_usable(
         self, source: str, request: object, kind: type[T], usability: Usability | None = None
     ) -> T:
-        """Wait until the node can be used, then do as `run`, in the same call as the successful probe.
+        """Wait until the node can be used, and call the function as `run` does, in the same round trip.
 
         Raises the errors of `wait_for_focus` and `run`.
         """
@@ -211,7 +211,7 @@ class Inspection:
         await self._until(lambda: self._usable(Usability(visible=visible, reached=visible)))
 
     async def handle(self) -> Handle | None:
-        """Return the node's handle, valid as long as this object; None if its document is gone."""
+        """Return the node's handle, valid as long as this inspection; None if the node's document is gone."""
         try:
             return await self._resolve()
         except StaleRefError:
@@ -226,7 +226,7 @@ class Inspection:
         return await run(await self._resolve(), source, request, kind)
 
     async def check_expected_name(self) -> None:
-        """Compare the node's role and name with the expected ones if that is due. Raises NameChanged."""
+        """Compare the node's role and name with the expected ones, unless that was done. Raises NameChanged."""
         if (expected := name_expectation(self.node)) is not None:
             call = post_library_call(await self._resolve(), "renamed", expected)
             check_name(self.node, await decode_result(call, self.node, tuple[str, str] | None))  # type: ignore[arg-type]
@@ -280,7 +280,7 @@ class Inspection:
                     raise never.error from None
                 except _TRANSIENT_ERRORS as error:
                     failure = error
-                    # For a program that resumes late, after all deadlines: its timeout still names the reason.
+                    # If the program resumes after the deadline, the timeout error still names the reason.
                     self.budget.hindrance = error
                     self.budget.step(error.reason)
                     error.steps = tuple(self.budget.steps)
@@ -292,7 +292,7 @@ class Inspection:
                         and self._probes > 1
                         and self._covering != error.covered_by
                     ):
-                        # Found out early: after the deadline a busy page may respond too late.
+                        # Find the cover early, because after the deadline a busy page may respond too late.
                         await self._name_cover(error)
                 await trio.sleep(pause)
         with trio.move_on_after(_DIALOG_CHECK_TIMEOUT, shield=True):
@@ -313,7 +313,7 @@ class Inspection:
         raise failure
 
     async def _name_cover(self, error: CoveredError) -> None:
-        """Find the node that covers this one. On a timeout use the last one with the same description."""
+        """Find the node that covers this one. On a timeout use the last cover with the same description."""
         assert self._cover is not None
         found = await self._cover.find_node(_NAMING_TIMEOUT)
         if found is not None or self._covering != error.covered_by:
@@ -408,7 +408,7 @@ class Inspection:
                 NotInteractableError, f"{reply.invisible or 'it takes no focus'}{_BEHIND_LABEL}"
             )
         if not focus.focused and reply.invisible:
-            # The reason for the missing focus. It may become visible later.
+            # Hidden, so it did not take the focus. It may become visible later.
             raise self._refusal(InvisibleError, reply.invisible)
         if not focus.focused:
             if focus.removed:

@@ -131,12 +131,12 @@ class KeyGuard:
         count: Callable[[int], tuple[int, int]] = lambda _: (0, 0),
         unit: str = "characters",
     ) -> None:
-        """End the guard after the page has handled the keys that were sent.
+        """End the guard after the page has handled the keys, and check that the element received them.
 
         On return the page has reported the effects of the keys, in particular a navigation. A page that is
-        navigating or has a dialog open may leave the report unanswered. `sent` is the number of keys and of
-        insertions without keys, `keys` the number of keys among them. `stopped`: more were still to be sent.
-        `count` maps a number of keys and insertions to (typed, total), in `unit`.
+        navigating or has a dialog open may not report. `sent` is the number of keys and of insertions without
+        keys, `keys` the number of keys among them. `stopped`: more were still to be sent. `count` maps a number of
+        keys and insertions to (typed, total), in `unit`.
 
         Raises FocusMovedError if the element did not receive all of them.
         """
@@ -189,7 +189,7 @@ class KeyGuard:
         self._library = None
 
     def end(self) -> None:
-        """Remove the guard unless it has ended. Posts without waiting, so it also works during cancellation."""
+        """Remove the guard unless it has ended. Does not wait, so it also works during cancellation."""
         if self._loss is not None:
             self._loss.abandon()
         if self._library is not None:

@@ -71,7 +71,7 @@ GONE = '{ connected: false, element: "an element that is gone" }'
 def _sources(expression: str, gone: str, once: bool) -> tuple[str, str]:
     """Return two functions that evaluate the expression of `node` and `request`: one for a node, one for a number.
 
-    The second one returns `gone` if its number refers to no element any more. With `once`, the request is
+    The second function returns `gone` if the element with its number no longer exists. With `once`, the request is
     numbered, and the expression calls `change` before it changes anything: see once.js.
     """
     known = f"const node = this.element(holder, number); return node ? {expression} : {gone};"
@@ -156,7 +156,7 @@ def post_run(handle: AnyHandle, source: str, request: object, *, changes: bool =
 async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:
     """Return the decoded result of a posted call.
 
-    Raises StaleRefError, EvaluationFailedError and UndecodableReplyError. EvaluationTerminatedError if a
+    Raises StaleRefError, EvaluationFailedError, UndecodableReplyError, and EvaluationTerminatedError if a
     termination ended a function that may have changed the page.
     """
     try:
@@ -182,5 +182,5 @@ def check_not_gone(node: Node, error: RemoteError) -> None:
 
 
 def stale_ref_error(node: Node, what: str, reason: str) -> StaleRefError:
-    """Return the error for a node that was found to be `what`, or nothing any more."""
+    """Return a StaleRefError for the node. `what` describes the node, `reason` why it is stale."""
     return StaleRefError(ref=node.description, description=what, reason=reason)

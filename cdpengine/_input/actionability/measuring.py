@@ -96,8 +96,8 @@ class Cover:
 class FullReply:
     """The result of a full probe: the candidate points, and the replies of the node and the frames around it.
 
-    `outside` is the reason if no point exists. `taken`: links, buttons and fields occupy the whole label that
-    the node is. `corner` is the node's top left corner if it is in view. `requests` are the probed nodes and their
+    `outside` is the reason if no point exists. `taken`: the node is a label that links, buttons and fields occupy
+    completely. `corner` is the node's top left corner if it is in view. `requests` are the probed nodes and their
     requests; `replies` are their results, in the same order. The node itself comes first.
     """
 
@@ -120,7 +120,7 @@ class FullReply:
 
     @property
     def reached_point(self) -> Point | None:
-        """The first point whose events reach the node through all frames around it."""
+        """The first point whose events reach the node through all frames around it, or None."""
         for index, point in enumerate(self.points):
             if all(reply.hits[index] for reply in self.replies):
                 return point

@@ -1,4 +1,4 @@
-"""Comparison of a node's role and name with those that its ref was given for.
+"""Comparison of a node's current role and name with the role and name of its ref.
 
 Rule: a page can reuse a node for other content, as virtual lists do. The call that probes a node before an action
 also compares its role and name with those that the caller knows (`naming.js`), without an extra round trip. If

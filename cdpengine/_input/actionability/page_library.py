@@ -4,9 +4,10 @@ Rule: code that runs in a page is a function of a .js file, called on a node in 
 returns plain JSON, which is decoded into the requested type, or a remote object. Functions that every action needs
 form a library, installed once per world: sending and compiling them each time would cost more than running them.
 
-An InputObserver learns from the page's own events which element received the input. Input without an event was not
-delivered. The probe that finds the point also arms the observer, in one call. The input follows immediately and is
-sent once. The observer is always removed. Unless the action is forced, a press that goes astray is held back.
+An InputObserver records from the page's own events which element received the input. Input without an event was
+not delivered. The probe that finds the point also arms the observer, in one call. The input follows immediately
+and is sent once. The observer is always removed. Unless the action is forced, a press that goes astray is held
+back.
 """
 
 from __future__ import annotations
@@ -52,11 +53,10 @@ T = TypeVar("T")
 class ProbeReply(msgspec.Struct):
     """The result of actionability.js. A reason is "" if it does not apply.
 
-    `element` describes a node that is not connected. `never`: waiting cannot help. `frees`: the other action
-    that has to come first. `behind`: the blocking modal dialog. `labelled`: the node is hidden and its label is
-    pressed instead. `divided`: it is a label that contains links, buttons or fields. A quick reply has a
-    `point`, and no reasons except the first two. `renamed`: the current role and name if they are not the
-    expected ones.
+    `element` describes a node that is not connected. `never`: waiting cannot help. `frees`: the other action that
+    is needed first. `behind`: the blocking modal dialog. `labelled`: the node is hidden and its label is pressed
+    instead. `divided`: it is a label that contains links, buttons or fields. A quick reply has a `point`, and no
+    reasons except the first two. `renamed`: the current role and name if they are not the expected ones.
     """
 
     connected: bool
@@ -87,7 +87,7 @@ def probe_request(
     quick: bool = False,
     dragging: bool = False,
 ) -> dict[str, Any]:
-    """Return a request of the library's `probe`. With `frame`, points are converted to fractions of it.
+    """Return a request for the library's `probe`. With `frame`, points become fractions of that quad.
 
     With `quick` the page chooses the point itself if that needs no measuring. With `dragging`, the dragged element
     covers nothing.
@@ -115,8 +115,8 @@ async def probe_nodes(
     """
     with pending_group() as post:
         if observer is not None:
-            # Posted before the probe, so that the page has it once the probe is answered. Posted later, it could
-            # arrive after the input, and be lost with the document that the input replaces.
+            # Posted before the probe, so that the page has received it when the probe's reply arrives. Posted
+            # later, it could arrive after the input, and be lost with the document that the input replaces.
             observer.post_completion()
         for one, request in requests:
             request["expected"] = name_expectation(one.node)
@@ -299,7 +299,7 @@ class InputObserver:
         await decode_result(call, handle.node, msgspec.Raw)
 
     async def linger(self, seconds: float) -> None:
-        """Wait up to `seconds` for the action to complete. For gestures that Chrome finishes itself."""
+        """Wait up to `seconds` for the action to complete. Used for gestures that Chrome finishes by itself."""
         assert self._completion is not None
         with trio.move_on_after(seconds) as waiting:
             self._early = await _record(self._completion, self.handles[0].node)

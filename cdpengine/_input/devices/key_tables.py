@@ -1,7 +1,7 @@
 """Tables of keys: keys common to all layouts, and the character keys of each layout.
 
-Rule: `code` and `key` are names of the W3C "UI Events KeyboardEvent code / key Values". The virtual key code is
-that of Windows (VK_*), which pages see as `keyCode`. The location of a common key is 0 standard, 1 left, 2 right,
+Rule: `code` and `key` are names of the W3C "UI Events KeyboardEvent code / key Values". The virtual key codes are
+those of Windows (VK_*), which pages see as `keyCode`. The location of a common key is 0 standard, 1 left, 2 right,
 3 numeric keypad. The row of a layout is (code, plain, with Shift, with AltGraph, with both, virtual key code); an
 empty string marks an unused level. A combining mark represents a dead key, which modifies the next letter.
 """
@@ -130,8 +130,8 @@ ALSO_CALLED = {
 }
 
 # On macOS the browser converts these chords to editing commands before the page's editor receives a key, so the
-# commands are sent along. Other systems map the keys in the renderer. Values: Chromium's editor commands, named
-# after AppKit's standard key bindings. Keys: sorted modifiers, then the key's code.
+# engine sends the commands with the key. Other systems map the keys in the renderer. Values: Chromium's editor
+# commands, named after AppKit's standard key bindings. Keys: sorted modifiers, then the key's code.
 MAC_EDITING_COMMANDS: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {
     (("Meta",), "KeyA"): ("selectAll",),
     (("Meta",), "KeyC"): ("copy",),

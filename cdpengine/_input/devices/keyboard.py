@@ -61,8 +61,8 @@ _ACTING = frozenset("\n\r\t")
 class KeyboardDevice:
     """The keyboard of one page (or out-of-process frame), initially with the US layout.
 
-    `interruptions` reports dialogs that block responses. `held` contains the keys that are down, and whether the
-    browser runs on macOS, where editing chords are also sent as commands.
+    `interruptions` reports dialogs that block responses. `held` contains the keys that are down. On macOS
+    (`held.mac`), editing chords are also sent as commands.
     """
 
     def __init__(
@@ -175,16 +175,16 @@ class KeyboardDevice:
     async def type(self, text: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
         """Type `text` into the focused element: one press per character that the layout has.
 
-        A line break presses Enter, a tab presses Tab. An accented character of a dead key takes two presses.
-        Other characters are inserted, adjacent ones together. `delay` is the pause after each character, in
-        seconds. `layout` is the layout for this call only. Returns whether a dialog opened; the rest of
-        `text` was then not sent. If cancelled, up to 64 more characters may be typed. Raises InvalidArgumentError
-        before anything is sent.
+        A line break presses Enter, a tab presses Tab. An accented character may take two presses (a dead key and a
+        letter). Other characters are inserted, adjacent ones together. `delay` is the pause after each character,
+        in seconds. `layout` is the layout for this call only. Returns whether a dialog opened; the rest of `text`
+        was then not sent. If cancelled, up to 64 more characters may be typed. Raises InvalidArgumentError before
+        anything is sent.
         """
         return await self.type_pieces(self.split(text, delay, layout), delay)
 
     def split(self, text: str, delay: float, layout: str | Layout | None) -> list[Piece]:
-        """Return the pieces that `type` types, in order. Raises the errors of `type`."""
+        """Split `text` into the pieces that `type` sends, in order. Raises the errors of `type`."""
         check_text(text)
         check_delay(delay)
         with_keys = layout_of(layout, self._layout)
@@ -200,7 +200,7 @@ class KeyboardDevice:
     async def type_pieces(
         self, split: Iterable[Piece], delay: float, stop: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Do as `type`, but call `stop` between batches and end if it returns True."""
+        """Type as `type` does, but call `stop` between batches, and end if it returns True."""
         await trio.lowlevel.checkpoint_if_cancelled()
         batch: list[PendingCall] = []
         wait = self._wait_for_keys
@@ -225,8 +225,8 @@ class KeyboardDevice:
     async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
         """Enter `text` as an input method does: composed in `steps`, then committed.
 
-        compose("\u4f60\u597d", "n", "ni", "nih", "niha", "nihao"): the page receives compositionstart, for each
-        step compositionupdate, beforeinput and input, and finally compositionend. Without steps, each step adds
+        compose("\u4f60\u597d", "n", "ni", "nih", "niha", "nihao"), the page receives compositionstart;
+        compositionupdate, beforeinput and input for each step; and compositionend. Without steps, each step adds
         one character. `delay` is the pause after each step in seconds. Returns whether a dialog opened; the rest
         was then not sent. If cancelled during a pause, the composition is withdrawn.
         """
@@ -266,7 +266,7 @@ class KeyboardDevice:
         return await wait_for_delivery(pendings, self._interruptions, left)
 
     async def _wait_until_inserted(self, pendings: list[PendingCall], left: int = 0) -> bool:
-        """Do as `wait_for_delivery` for inserted text, whose responses can get lost with their document.
+        """Wait as `wait_for_delivery` does, for inserted text, whose responses can get lost with their document.
 
         Chrome never responds to Input.insertText and Input.imeSetComposition if the document is replaced before
         the page has received the insertion. After a replacement, wait only as long as for cancelled calls.
@@ -297,7 +297,7 @@ class KeyboardDevice:
             self.session.connection.instruments.add_secret(text)
 
     def _with_modifiers(self, key: Key, layout: Layout) -> Key:
-        """Return the key of `layout` that results while the held modifier keys stay down.
+        """Return the key that `key` becomes while the held modifier keys stay down.
 
         As on a real keyboard: with Shift, the A key types "A". With Control and without Shift it is "a".
         """

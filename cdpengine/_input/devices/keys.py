@@ -251,7 +251,7 @@ def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
 
 
 def modifier_mask(names: Iterable[str], *, mac: bool = False) -> int:
-    """Return the bitmask of modifier names: Alt, Control, Meta, Shift, ControlOrMeta.
+    """Return the bitmask of the modifier names: Alt, Control, Meta, Shift, ControlOrMeta.
 
     Raises InvalidArgumentError.
     """
@@ -346,7 +346,7 @@ def _breaks(text: str, start: int, index: int) -> bool:
     if _extends(character):
         return False
     if before == _ZWJ:
-        # The joiner continues an emoji sequence. It also joins letters, but only for their shape.
+        # The joiner continues an emoji sequence. Between letters it only affects their shape.
         return unicodedata.category(character) != "So"
     if ord(character) in _FLAG_LETTERS and ord(before) in _FLAG_LETTERS:
         run = index - start

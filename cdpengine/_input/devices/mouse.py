@@ -142,7 +142,7 @@ async def wait_for_delivery(
 
 
 async def _wait_for_all(pendings: Sequence[PendingCall]) -> None:
-    """Wait for the last one first. By then most others have responded, so the task wakes up once."""
+    """Wait for the last call first. By then most others have their responses, so the task wakes up once."""
     await trio.lowlevel.checkpoint_if_cancelled()
     for pending in reversed(pendings):
         if not pending.done:
@@ -150,7 +150,7 @@ async def _wait_for_all(pendings: Sequence[PendingCall]) -> None:
 
 
 async def release(pendings: Sequence[PendingCall]) -> None:
-    """Wait for releases while a cancelled action unwinds: shielded, at most 0.5 s, ignoring a lost page."""
+    """Wait for releases while a cancelled action unwinds: shielded, at most 0.5 s. Ignores a lost page."""
     with undoing(_CANCELLED_TIMEOUT):
         for pending in pendings:
             try:
@@ -338,7 +338,7 @@ class MouseDevice:
         return await self.wheel_at(self.position, check_point(dx, dy, what="wheel"))
 
     async def wheel_at(self, point: Point, delta: Point) -> bool:
-        """Turn the wheel over a point. The mouse moves there."""
+        """Move the mouse to a point and turn the wheel there."""
         await trio.lowlevel.checkpoint_if_cancelled()
         self.position = point
         pending = self.session.post(

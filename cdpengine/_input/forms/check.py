@@ -114,7 +114,8 @@ async def _click(
     try:
         outcome = await click(node, force=force, context=context)
     except NotInteractableError as refused:
-        # Its whole label is occupied. A control that is rendered but invisible accepts the space bar.
+        # Links, buttons or fields occupy the whole label. A control that is rendered but invisible accepts the
+        # space bar.
         if refused.reason != TAKEN or not await _takes_focus(node, action, context):
             raise
         outcome = await press("Space", context=context, node=node)
@@ -148,7 +149,7 @@ async def _probe(
 
 
 async def _probe_internals(node: Node, seen: _State, *, wanted: bool, seconds: float) -> _State:
-    """Return the role and state of a custom element in the accessibility tree."""
+    """Return the role and state that the accessibility tree reports for a custom element."""
     deadline = trio.current_time() + seconds
     while True:
         try:

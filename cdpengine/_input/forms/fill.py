@@ -3,7 +3,7 @@
 Rule: text is entered as a user replaces it: focus the field, select its content, and replace it in one input.
 The page receives trusted beforeinput and input events, and a change event when the field is left. Dates and
 times are written segment by segment, ranges are moved by the arrow keys. If keys do not work, and for colours
-(for which Chrome only has a picker), a script sets the value. The page's input and change events are then
+(which Chrome only offers a picker for), a script sets the value. The page's input and change events are then
 untrusted, and the outcome reports that. A value that the control is known not to accept is refused before any
 change. Otherwise the control is read back, and the error contains its actual value unless that is secret.
 
@@ -107,9 +107,9 @@ async def fill(
 ) -> ActionOutcome:
     """Replace the control's value by `value`. `fill_files` is called for a file input and a string.
 
-    Works for inputs of every type except files, textareas, contenteditable elements, and the label of one. A
-    bool, or a string such as "true", sets a control that can be checked. A string or an Option selects in
-    selects, listboxes and groups of radio buttons.
+    Works for inputs of every type except file inputs, for textareas and contenteditable elements, and for the
+    label of any of these. A bool, or a string such as "true", sets a control that can be checked. A string or an
+    Option selects in selects, listboxes and groups of radio buttons.
 
     Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises NotInteractableError
     immediately if the node cannot be filled. Raises ValueRefusedError if the control does not accept the value.

@@ -106,9 +106,9 @@ class Filling:
         return self.context.keyboard.on(self.node.session)
 
     async def run(self) -> FillReply | ActionOutcome:
-        """Fill the control by keys or text if possible. Otherwise return its description.
+        """Fill the control by keys or inserted text if possible. Otherwise return its description.
 
-        A control that a script has set is described as well.
+        A control that was set by a script is also returned as a description.
 
         Raises the errors of `fill`.
         """
@@ -160,7 +160,7 @@ class Filling:
             again = await self._prepare(select=True)
             if again.kind == "text" and not again.reason:
                 self.guard.note_armed(self.inspection.used.library)
-                # A supposed mask may have been ordinary text.
+                # The text that looked like a mask may have been ordinary text.
                 outcome, held = await self._type_keys(self.text, first="Delete")
         if held is None or held.taken:
             return outcome
@@ -321,7 +321,7 @@ _TYPED = frozenset({"text", "search", "url", "tel", "email", "password", "number
 
 
 def _without(text: str, literals: str) -> str:
-    """Return `text` without the characters that a mask shows between its blanks, which are not typed."""
+    """Return `text` without the literal characters of a mask, which the field inserts."""
     return "".join(each for each in text if each not in literals)
 
 

@@ -75,7 +75,7 @@ class Option:
 def request_for(wanted: str | Option) -> dict[str, object]:
     """Return the option as a request for the page's helpers. Raises InvalidArgumentError.
 
-    A string is an option's value if one has it, else its label.
+    A string matches an option's value, or its label if no option has that value.
     """
     if isinstance(wanted, str):
         return {"text": wanted}
@@ -127,7 +127,7 @@ _LISTBOX = ("_input/forms/listbox", "_input/forms/option_lists", "_input/forms/d
 
 
 class _Choices(msgspec.Struct):
-    """The choices that a control shows and holds, as hashes of labels and values."""
+    """The selection of a control, as hashes of the displayed labels and the values."""
 
     texts: list[int] = []
     values: list[int] = []
@@ -249,7 +249,7 @@ class _Choosing:
             if seen.chosen or (seen.shown and not seen.disabled):
                 return seen
             if opened and not seen.open and searched is None and budget.remaining > 2 * _OPTION_TIMEOUT:
-                # An earlier choice was still closing the list.
+                # The list was still closing after an earlier choice.
                 opened, scanned = (await self.open(request)).open, False
                 continue
             labels = labels or seen.labels
@@ -328,7 +328,7 @@ class _Choosing:
                 await self._click_option({"index": place}, f"option {label!r} of {self.node.description}")
 
     async def _check_several(self, wanted: Sequence[dict[str, object]], labels: Sequence[str]) -> None:
-        """Raise NotInteractableError if the control kept only the last choice, so it takes one option."""
+        """Raise NotInteractableError if the control kept only the last choice. It accepts only one option then."""
         for request, label in zip(wanted[:-1], labels, strict=False):
             seen = await self.probe(request, label=label)
             if not seen.chosen and not seen.shows:
@@ -407,7 +407,7 @@ class _Choosing:
 
 
 def _search_text(value: str | Option) -> str:
-    """Return the string to type in a search for the option, or "" if it is given by its index only."""
+    """Return the string to type in a search for the option, or "" if only its index is known."""
     return value if isinstance(value, str) else value.label or value.value or ""
 
 

@@ -37,7 +37,7 @@ class _OwnListeners(msgspec.Struct):
 
 @attrs.frozen
 class OwnListeners:
-    """Whether a field listens to its focus; to its focus and to keys; to its focus and to typed characters."""
+    """Whether a field listens to its focus; whether it also listens to keys; whether also to typed characters."""
 
     focus: bool = False
     keys: bool = False

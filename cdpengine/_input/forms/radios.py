@@ -37,7 +37,7 @@ class _Radios(msgspec.Struct):
 async def choose_radio(
     node: Node, values: Sequence[str | Option], action: str, *, context: ActionContext
 ) -> ActionOutcome | None:
-    """Select the node if `values` is empty, else the radio button of its group with that value or label.
+    """Select the node if `values` is empty, or the radio button of its group with that value or label.
 
     A string such as "true" selects the node. Returns None if the node is neither a radio button nor a group of
     them.
@@ -81,7 +81,7 @@ async def choose_radio(
 async def fill_toggle(node: Node, text: str, *, context: ActionContext) -> ActionOutcome:
     """Set the state of a checkbox, switch or radio button from a string.
 
-    For a radio button, the one of its group with that value or label is selected. Raises InvalidArgumentError for
+    For a radio button, selects the button of its group with that value or label. Raises InvalidArgumentError for
     other strings, and the errors of `set_checked` and `choose_radio`.
     """
     state = _state_of(text)

@@ -28,7 +28,7 @@ async def related_node(
 ) -> Node | None:
     """Return the node that the function in the file `name` returns for `node` and `request`, or None.
 
-    `parts` are those of `script_with`.
+    `parts` are the parts for `script_with`.
 
     Raises StaleRefError if the node's document is gone, EvaluationFailedError if the function threw.
     """

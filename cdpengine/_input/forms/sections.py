@@ -1,4 +1,4 @@
-"""Date and time fields of a page: a group of spin buttons, one each for day, month, year, hour and so on.
+"""Custom date and time fields: a group of spin buttons, one each for day, month, year, hour and so on.
 
 Rule: each section is filled in as a separate field, in the order of the page, and all are read back. An ISO date
 or time is distributed to the sections by their ranges. Other strings must have the order of the sections, as the
@@ -115,7 +115,7 @@ def _takes(section: _Section, part: str) -> bool:
 
 
 def _named(sections: Sequence[_Section]) -> list[Segment]:
-    """Return the sections with their names, which their maxima reveal, or [] if these are ambiguous."""
+    """Return the sections with names derived from their maxima, or [] if the maxima are ambiguous."""
     found: list[Segment] = []
     has_date = any(_by_number(each.most) in ("year", "day") for each in sections)
     for each in sections:

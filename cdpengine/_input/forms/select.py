@@ -74,7 +74,7 @@ class _State(msgspec.Struct):
 
 
 async def select(node: Node, *values: str | Option, context: ActionContext) -> ActionOutcome:
-    """Select exactly these options. A string is an option's value if one has it, else its label.
+    """Select exactly these options. A string matches a value, or a label if no option has that value.
 
     The node is a <select>, a label of one, a listbox or the control that opens it, a radio button or a group of
     radio buttons. Without values, it is an option or a radio button itself. Waits for disabled options, and for
@@ -115,7 +115,7 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
 async def choose_clicked_option(node: Node, *, context: ActionContext) -> ActionOutcome | None:
     """Select the <select> option that the node is. Return None for other nodes, which can be clicked.
 
-    Such an option has no position on the page for a click. Raises the errors of `select`.
+    These options have no position on the page for a click. Raises the errors of `select`.
     """
     async with context.inspect(node, "click") as inspection:
         if (await _probe(inspection, [])).kind != "option":

@@ -151,7 +151,7 @@ class _BlurReply(msgspec.Struct):
 async def _wait_for_effects(session: Session, context: ActionContext) -> None:
     """Return when the page has reported the effects of the keys, in particular a navigation.
 
-    Chrome's response to a key and the page's events are not ordered. A page that is navigating or has a dialog
+    Chrome's response to a key can arrive before the page's events. A page that is navigating or has a dialog
     open may not respond, but its effects are then known.
     """
 

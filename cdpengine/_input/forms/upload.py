@@ -3,9 +3,9 @@
 Rule: the engine looks up the files on this machine before it sends anything, and names each missing one. If the
 input does not accept the files (several files, a folder), the upload fails before the input is touched, because
 Chrome would silently omit some. The input may be invisible: most are hidden behind a button. No picker opens.
-The page receives trusted input and change events. The input is read back as of its change event, because pages
-often empty it then. Chrome only accepts paths, and at least one. Files given as bytes, and the removal of all
-files, are set by script, and the outcome reports that.
+The page receives trusted input and change events. The read-back uses the files at the time of the change event,
+because pages often empty the input then. Chrome only accepts paths, and at least one. Files given as bytes, and
+the removal of all files, are set by script, and the outcome reports that.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ async def takes_files(node: Node, context: ActionContext) -> bool:
 def check_fits(
     description: str, files: Sequence[Path | FileContent], *, multiple: bool, directory: bool
 ) -> None:
-    """Raise NotInteractableError if such an input does not accept these files."""
+    """Raise NotInteractableError if an input with these attributes does not accept the files."""
     folders = [each for each in files if isinstance(each, Path) and each.is_dir()]
     if directory and files and (len(files) != 1 or not folders):
         raise _cannot(description, "it takes one folder, and nothing else")
@@ -187,7 +187,7 @@ def check_fits(
 
 
 def have_arrived(files: Sequence[Path | FileContent], names: Sequence[str]) -> bool:
-    """Return whether an input that holds `names` has these files. Of a folder, some of its files suffice."""
+    """Return whether an input that holds `names` has these files. For a folder, some of its files suffice."""
     if len(files) == 1 and isinstance(files[0], Path) and files[0].is_dir():
         return bool(names) and all(name.startswith(f"{files[0].name}/") for name in names)
     return sorted(names) == sorted(each.name for each in files)

@@ -49,9 +49,9 @@ class Download:
     """A download. Get it from `page.expect_download(...)` or `browser.downloads`.
 
     `url` is its source, `suggested_filename` the server's name for it, which is not trustworthy. `guid` is
-    Chrome's id of it. `frame_id` and `context_id` identify its origin. `refused` means unexpected, `cancelled`
-    that its end was requested. If it was expected without a directory, its file is in a temporary folder,
-    `path.parent`, which is removed when the browser ends.
+    Chrome's id for it. `frame_id` and `context_id` identify the frame and context that loaded it. `refused`: it
+    was unexpected. `cancelled`: its end was requested. If it was expected without a directory, its file is in a
+    temporary folder, `path.parent`, which is removed when the browser ends.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Download:
     async def wait(self, *, timeout: float = 30) -> Path:
         """Wait until the file is complete and in its place, and return its path.
 
-        Raises DownloadFailedError with the reason if no file comes, DeadlineExceededError (the download
+        Raises DownloadFailedError with the reason if there is no file, DeadlineExceededError (the download
         continues), ConnectionLostError.
         """
         with within(f"wait for the download of {shown_url(self.url)}", timeout) as budget:
@@ -152,7 +152,7 @@ class Download:
     # --- for Downloads -----------------------------------------------------------------------------------------
 
     def _note(self, progress: DownloadProgressed) -> None:
-        """Update the progress from Chrome's report."""
+        """Update the progress from a report by Chrome."""
         self._received = max(self._received, int(progress.received_bytes))
         self._total = int(progress.total_bytes) or None
 
@@ -209,11 +209,11 @@ class DownloadFolder:
                         given=f"none, and no temporary folder can be made ({os_reason(error)})",
                         expected="a directory for the file",
                     ) from error
-        # In a subfolder, because the folder has a file of its own whose name a server could use too.
+        # In a subfolder, because the folder contains an owner file whose name a server could use too.
         return self._owned.path.resolve() / "files"
 
     async def remove(self, downloads: Iterable[Download]) -> None:
-        """Remove the folder with its files, and log those never requested. Bounded and shielded."""
+        """Remove the folder with its files, and log the files that were never requested. Bounded and shielded."""
         if self._owned is None:
             return
         owned, self._owned = self._owned, None

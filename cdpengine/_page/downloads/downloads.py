@@ -1,4 +1,4 @@
-"""Downloads: the downloads of all pages, the place of expected files, and the refusal of others.
+"""Downloads: all downloads of a browser, the places of expected files, and the refusal of unexpected ones.
 
 Rule: a file is accepted only while a task expects one from its page, or while its context has a directory for all
 downloads. In contexts of the engine every other download is refused, with a record. Chrome writes to a file named
@@ -156,7 +156,7 @@ class Downloads:
         return self.allowed(context_id) or await self._own_folder.path()
 
     def allowed(self, context_id: str | None) -> Path | None:
-        """Return the directory of the context's unexpected downloads, or None if they are refused."""
+        """Return the directory for all downloads of the context, or None if unexpected ones are refused."""
         allowed = self._allowed.get(context_id)
         return allowed[-1] if allowed else None
 
@@ -200,7 +200,7 @@ class Downloads:
         )
 
     def _release(self, context_id: str | None) -> None:
-        """Refuse downloads again once the context has no users. Earlier, running downloads would end."""
+        """Refuse downloads again once the context has no users. An earlier refusal would end running downloads."""
         opened = self._open.get(context_id)
         if opened is None:
             return  # the context was disposed of
@@ -211,7 +211,7 @@ class Downloads:
             self._post_behavior(context_id)
 
     async def cancel(self, download: Download) -> None:
-        """Cancel a download in Chrome, and wait until it has ended. An ended download stays as it is."""
+        """Cancel a download in Chrome, and wait until it has ended. Does nothing to an ended download."""
         if download.ended:
             await trio.lowlevel.checkpoint()
             return
@@ -291,9 +291,9 @@ class Downloads:
             self._early.setdefault(progress.guid, []).append(progress)
 
     def _is_known(self, guid: str) -> bool:
-        """Whether a download is running or among the latest that ended, so that this is a repeated report.
+        """Return whether the download is running or ended recently, so that this report is a repetition.
 
-        As a new download, it would be cancelled, and the file of the first report would be removed.
+        If it were treated as a new download, it would be cancelled, and the first one's file would be removed.
         """
         return guid in self._running or any(record.guid == guid for record in self.records)
 
@@ -387,7 +387,7 @@ class Downloads:
             )
 
     def _refuses(self, context_id: str | None) -> bool:
-        """Return whether the context refuses downloads: all do if the default one (None) does."""
+        """Return whether the context refuses downloads. If the default context (None) does, all contexts do."""
         return context_id in self._refused_contexts or None in self._refused_contexts
 
     # --- owners of downloads -------------------------------------------------------------------------------------

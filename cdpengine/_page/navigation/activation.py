@@ -5,8 +5,8 @@ scripts, exposed functions and interception. They are sent again before the next
 at the activation, and Chrome does not pause them for their set-up.
 
 Network conditions that are sent on the page's session do not affect the requests of the activated document
-(measured). They do on a session that is attached after the activation. It stays attached, because later documents
-of the tab belong to the same frame.
+(measured). They do affect them if sent on a session that is attached after the activation. That session stays
+attached, because later documents of the tab belong to the same frame.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _PAUSE = 0.01
 async def request_of_active(session: Session, command: Command, kind: type[T]) -> T:
     """Send a command as `Session.request` does. Repeat it while the page has no active document.
 
-    Set a deadline around the call: it has no limit of its own. Raises the other errors of `Session.request`.
+    Has no time limit: call it under a deadline. Raises the other errors of `Session.request`.
     """
     while True:
         try:

@@ -56,7 +56,7 @@ _DOWNLOAD_TIMEOUT = 0.1
 async def wait_for_documents(
     page: PageTarget, frame_ids: Iterable[str], budget: Budget, seconds: float = PATIENCE
 ) -> bool:
-    """Wait until no document of these frames is pending, at most `seconds`. Return whether any was.
+    """Wait until no document of these frames is pending, at most `seconds`. Return whether one was pending.
 
     Callers first check `pending` and `fresh` of the navigation, which are usually empty. Navigations longer than
     PATIENCE are not waited for again. Raises the error of a page that ended.
@@ -103,7 +103,7 @@ async def read_present(
 
 
 async def confirm_input(page: PageTarget, seconds: float) -> None:
-    """Wait until the page answers after input or a script, so that navigations it caused are known.
+    """Wait until the page answers a query after input or a script. Navigations that it caused are then known.
 
     Chrome reports input and page events on different paths, so an answer to input can come before its events.
     Timers of a script run after its answer.
@@ -141,7 +141,7 @@ async def wait_until_begun(page: PageTarget, seconds: float) -> None:
 
 
 async def _settle_doubts(page: PageTarget, frame_ids: list[str]) -> None:
-    """Mark navigations as ended once their frames answer, until cancelled.
+    """Mark navigations as ended as soon as their frames answer. Runs until cancelled.
 
     While a frame waits for a document in the main frame or in another process, it does not answer. If the previous
     document was still loading, Chrome does not report the end of a navigation without a document.

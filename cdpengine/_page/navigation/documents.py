@@ -50,7 +50,7 @@ _ALSO_GONE = ("Promise was collected", "No frame for given id found", "Frame wit
 
 
 class DocumentGone(Exception):
-    """The document is gone; another one has replaced it or will."""
+    """The document is gone. Another one has replaced it, or will."""
 
 
 @cache
@@ -93,7 +93,7 @@ class Document:
         return made
 
     async def ask(self, held: RemoteHandle, function: str, *arguments: object, kind: type[T]) -> T:
-        """Call a function on an object, await its promise, and return the JSON value, decoded."""
+        """Call a function on an object, wait for its promise, and return the JSON value, decoded."""
         with _explain_refusal():
             return await held.call(
                 own(function), *arguments, returns=kind, how=SETTLED_VALUE, group=self.group
@@ -137,7 +137,7 @@ def _explain_refusal() -> Iterator[None]:
 
 
 def document_error(error: RemoteError) -> Exception:
-    """Return DocumentGone if Chrome's error means that, else the error itself."""
+    """Return DocumentGone if Chrome's error means that the document is gone, else the error itself."""
     if context_gone(error) or error.message.startswith(_ALSO_GONE):
         return DocumentGone(error.message)
     return error
@@ -155,7 +155,7 @@ Key = tuple[str, str, str | None]
 
 
 class Report(msgspec.Struct):
-    """The report of waiting.js: for each condition, whether it holds and what was seen.
+    """The report of waiting.js: for each condition, whether it holds, and the observation.
 
     For a "pattern" condition, `texts` has the visible text, and its owner decides whether it holds.
     """
@@ -245,7 +245,7 @@ class FrameWatches:
                 except DocumentGone:
                     await trio.sleep(_RETRY_PAUSE)
                 except (SessionGoneError, ConnectionLostError):
-                    # The page ended, and its waiting tasks get the reason. Or the frame moves, and then it has
+                    # Either the page ended, and its waiting tasks get the reason, or the frame moves and gets
                     # another key.
                     return
                 except EngineError as error:

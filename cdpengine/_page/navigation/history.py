@@ -108,7 +108,8 @@ async def _go_to(
 
     await wait_for_document(page, watch, seen, entry.url, dead=dead)
     while not moved() and (once or page.navigation.requests == requests):
-        # A frame shows another document, perhaps for another reason. The history shows whether that was all.
+        # A frame shows another document, perhaps for another reason. The history shows whether the entry was
+        # reached.
         if await _is_at(page, entry.id) and not await _has_document_moved(page, moved):
             budget.step(f"waiting for {wait_until} of the frames that the history changed")
             await page.wait_for(lambda: moved() or _have_frames_reached(page, frames_before, wait_until))
@@ -127,7 +128,7 @@ async def _has_arrived_at(page: PageTarget, entry_id: int) -> bool:
 
 
 async def _has_document_moved(page: PageTarget, moved: Callable[[], bool]) -> bool:
-    """Return whether the page's main document has moved, or is about to.
+    """Return whether the page's main document has changed its URL or been replaced, or is about to.
 
     The browser process reports the history, and the page reports its documents. The first report may be earlier,
     so the page is queried: its answer comes after its reports.

@@ -1,9 +1,9 @@
 """Liveness: detect whether a page answers, and terminate the script that blocks it.
 
 Rule: a page answers if it replies to an empty evaluation. A reply that only reports a navigation or a termination
-proves nothing, so the query is repeated. Termination affects every script in the page's process, also of other
-pages, so it is sent only on request. An expired action reports an unresponsive page only if a query from before
-its deadline is still open, because a machine may be busy for a moment.
+proves nothing, so the query is repeated. Termination affects every script in the page's process, including scripts
+of other pages, so it is sent only on request. An expired action reports an unresponsive page only if a query from
+before its deadline is still open, because a machine may be busy for a moment.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ async def _one_of(
 
 
 class Ping:
-    """Liveness queries to a page, one at a time, and the time since which an answer is missing."""
+    """Liveness queries to a page, one at a time, and the time since when an answer is missing."""
 
     def __init__(self, session: Callable[[], Session]) -> None:
         self._session = session
@@ -126,8 +126,8 @@ class Ping:
     async def unresponsive_time(self, seconds: float) -> float:
         """Return the minimum time in seconds without an answer; 0.0 if the page answers within `seconds`.
 
-        A silent page is queried again only if its session was replaced: otherwise the earlier query is still open.
-        Raises SessionGoneError, TargetCrashedError, ConnectionLostError if the page is gone.
+        A page that has not answered is queried again only if its session was replaced; otherwise the earlier query
+        is still open. Raises SessionGoneError, TargetCrashedError, ConnectionLostError if the page is gone.
         """
         await trio.lowlevel.checkpoint()
         if self._question is not None and self._question.done:
@@ -144,7 +144,7 @@ class Ping:
         self._ask()
 
     def owed_for(self) -> float:
-        """Return the time in seconds for which an answer is missing, without a query; 0.0 if none is."""
+        """Return the number of seconds for which an answer has been missing, or 0.0. Sends no query."""
         if self._question is None or self._question.done or self._silent_since is None:
             return 0.0
         return trio.current_time() - self._silent_since
@@ -224,7 +224,7 @@ async def find_unresponsive(page: PageTarget, late: DeadlineExceededError) -> Pa
 
 async def _measure_unresponsive(page: PageTarget) -> float:
     silence = 0.0
-    # A page that is gone or lost has errors of its own.
+    # A page that is gone or lost has other errors.
     with trio.CancelScope(shield=True), suppress(SessionGoneError, ConnectionLostError):
         if page.ping.owed_for() + QUICK_PROBE < KNOWN_UNRESPONSIVE:
             page.ping.ask()  # for the next action

@@ -84,10 +84,10 @@ class Arrival:
 
     `url` is the page's URL now. `status` is the HTTP status of its document, or None if unknown, as for
     about:blank. `redirects` are the URLs that redirected to it, in order. `same_document` means that the page's
-    document stayed: only the fragment, the history, or (when moving through the history) a frame in the page
+    document stayed: only the fragment, the history state, or (when moving through the history) a frame in the page
     changed. `from_cache` means that no server was asked, because the document came from Chrome's HTTP cache or
-    back/forward cache. For the latter, `status`, `mime_type` and `redirects` are from the original load, if
-    the engine performed it. `loader_id` is Chrome's id of the document.
+    back/forward cache. For the latter, `status`, `mime_type` and `redirects` are from the original load, if the
+    engine performed it. `loader_id` is Chrome's id of the document.
     """
 
     url: str
@@ -248,9 +248,9 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
 async def wait_for_document(
     page: PageTarget, watch: DocumentWatch, seen: Callable[[], T | None], url: str, *, dead: bool
 ) -> T:
-    """Wait until `seen` returns a value. Raises NavigationFailedError if Chrome gives the document up.
+    """Wait until `seen` returns a value. Raises NavigationFailedError if Chrome abandons the document.
 
-    Chrome gives up a document that the server does not send, or that another navigation replaces.
+    Chrome abandons a document that the server does not send, or that another navigation replaces.
     """
     known: _Document | None = None
 
@@ -264,7 +264,7 @@ async def wait_for_document(
         value, known = await page.wait_for(over, also_crashed=dead)
         if value is not None:
             return value
-        # If the page answers, it waits for no document, and its requested replacement is known.
+        # If the page answers, it does not wait for a document, and a replacement that it requested is known.
         with trio.move_on_after(_GIVEN_UP_TIMEOUT) as asking:
             for _ in range(QUESTIONS):
                 await answers(page.session)
@@ -365,7 +365,7 @@ async def _arrive(
         nonlocal committed
         if main.reached(loader_id, wait_until):
             return loader_id
-        # The page navigated on before that state; follow it, however often it does.
+        # The page navigated again before that state. Follow it, however often it does.
         committed = committed or main.reached(loader_id, "commit")
         current = main.loader_id
         replaced = committed and current != loader_id
@@ -439,7 +439,7 @@ async def _load_discarded(page: PageTarget, budget: Budget) -> None:
 async def end_pending(page: PageTarget) -> None:
     """Stop the navigation that the page waits for. Until it ends, Chrome delays commands to the page.
 
-    A requested navigation that has not begun would begin after the engine's, and end it.
+    A navigation that was requested and has not begun would begin after the engine's navigation, and end it.
     """
     navigation, main_id = page.navigation, page.frames.main.id
     if main_id not in navigation.pending:
@@ -451,7 +451,7 @@ async def end_pending(page: PageTarget) -> None:
 
 
 async def _stop_overtaking(page: PageTarget) -> None:
-    """Stop a navigation that the previous document requested and that begins after the engine's has arrived."""
+    """Stop a navigation that the previous document requested, if it begins after the engine's arrived."""
     with trio.move_on_after(_OVERTAKING_TIMEOUT):
         await page.wait_for(lambda: page.navigation.under_way)
         await end_pending(page)

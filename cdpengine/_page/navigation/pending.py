@@ -37,10 +37,10 @@ class Pending:
     """A navigation of one frame whose document has not arrived.
 
     `requested`: the page requested it, and Chrome has not begun. `begun`: Chrome loads the document. Both are set
-    if the page requested a further navigation meanwhile. `stopped`: an event came that may be its end, or the end
-    of an earlier one; a query to the page decides. `initial`: the first navigation of a new frame. `given_up`: a
-    wait for it has expired. `since`: time of the latest event (trio's clock). `loaders`: the documents that Chrome
-    began to load. The last one is expected, but an earlier one can arrive first.
+    if the page requested a further navigation meanwhile. `stopped`: an event arrived that may be its end, or the
+    end of an earlier navigation; a query to the page decides. `initial`: the first navigation of a new frame.
+    `given_up`: a wait for it has expired. `since`: time of the latest event (trio's clock). `loaders`: the
+    documents that Chrome began to load. The last one is expected, but an earlier one can arrive first.
     """
 
     url: str = ""
@@ -151,7 +151,7 @@ class PendingNavigation:
             self.fresh.pop(self._session.frame_id, None)
 
     def give_up(self, frame_ids: Iterable[str]) -> None:
-        """Let no task wait any longer for the pending navigations of these frames."""
+        """End all waits for the pending navigations of these frames."""
         for frame_id in frame_ids:
             if (known := self.pending.get(frame_id)) is not None:
                 known.given_up = True

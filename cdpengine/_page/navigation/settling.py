@@ -1,8 +1,8 @@
 """Settling: wait until a page has no activity, and track the requests in progress.
 
-Rule: a page has settled if one time window has no navigation in progress, only loaded documents, no DOM mutations
-and no requests in progress. Observers in the documents report mutations. At the end all documents are asked once
-more, because one may have changed during the wait for another.
+Rule: a page has settled after a time window with no navigation in progress, no document still loading, no DOM
+mutations and no requests in progress. Observers in the documents report mutations. At the end all documents are
+asked once more, because one may have changed during the wait for another.
 
 The model of requests is pure, fed by events. `watch_requests` enables the Network domain in every session of the
 page while a task needs it. A request that was sent earlier is known from its first event after that. Endless
@@ -44,7 +44,7 @@ _MOST = 10_000
 
 @attrs.frozen
 class UnderWay:
-    """A request without a reported end. `url` is "" if it was sent before the watch began.
+    """A request whose end Chrome has not reported. `url` is "" if it was sent before the watch began.
 
     `is_document` is True for the request of the document of `loader_id` itself.
     """
@@ -137,7 +137,7 @@ def _is_over(request: UnderWay, frames: FrameTree) -> bool:
     frame = frames.get(request.frame_id)
     if frame is None or (request.is_document and frame.reached(request.loader_id, "load")):
         return True
-    # The loader of an earlier document of the frame.
+    # The request belongs to an earlier document of the frame.
     return frame.loader_id != request.loader_id and request.loader_id in frame.lifecycle
 
 
@@ -227,7 +227,7 @@ STOP = "function () { this.stop(); }"
 
 
 class Stillness(msgspec.Struct):
-    """Time without changes of a document in ms, its number of changes, and the latest change."""
+    """The state of a document: ms since its last change, the number of changes, and the latest change."""
 
     still: float = 0
     changes: int = 0

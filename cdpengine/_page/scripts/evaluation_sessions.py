@@ -1,9 +1,9 @@
 """Evaluation sessions: a second session that can terminate the scripts of a page or of a frame's process.
 
 Rule: an evaluation session is usable once it has answered. While its target lives, it exists or is being created.
-If its connection or session ends, it is created again, and the reason is counted. No command is repeated for the
-users of the old one. Pages and their main sessions are unaffected. Scripts run on the page's main session. The
-evaluation session is queried for liveness and contexts, and terminates scripts and dialogs.
+If its connection or session ends, it is created again, and the reason is counted. Commands that were sent on the
+old session are not repeated. Pages and their main sessions are unaffected. Scripts run on the page's main session.
+The evaluation session is queried for liveness and contexts, and terminates scripts and dialogs.
 
 Evaluation sessions have a separate connection if that leads to the same browser. Otherwise they share the main
 one: over a pipe, and at endpoints that start a browser for each connection or allow only one. A second connection
@@ -86,7 +86,7 @@ _REFUSALS = 5
 
 @attrs.define
 class _Row:
-    """A row of attempts, with the pause before the next one."""
+    """A series of attempts, with the pause before the next one."""
 
     made: int = 0
     _sound_since: float | None = None
@@ -392,7 +392,10 @@ class EvaluationSessions:
 
 
 async def _prove(evaluation_session: Session, page: PageTarget) -> None:
-    """Set the evaluation session up. Return when the target's process knows it and can be terminated."""
+    """Set the evaluation session up.
+
+    Return when the target's process knows the session, so that its scripts can be terminated.
+    """
     while True:
         # Inspector.enable reports immediately whether the renderer is dead. After Page.enable it answers dialogs.
         calls = [

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 def deep(levels: int) -> How:
-    """Return the parameters of V8's deep serialization, with nodes as backend node ids."""
+    """Return the parameters for V8's deep serialization, with nodes as backend node ids."""
     return {
         "serializationOptions": {
             "serialization": "deep",

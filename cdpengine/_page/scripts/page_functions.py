@@ -156,7 +156,7 @@ class RemoteHandle(_Callee):
 
     @property
     def lost(self) -> bool:
-        """Whether the object's document has been left since."""
+        """Whether the page has left the object's document."""
         return self._shown != self.session.documents_shown
 
     @property
@@ -170,7 +170,7 @@ class RemoteHandle(_Callee):
 
     @property
     def world(self) -> str:
-        """The isolate and execution context of the object, with which remote object ids begin."""
+        """The isolate and execution context of the object: the prefix of its id."""
         return self.id.rpartition(".")[0]
 
     async def backend_node_id(self) -> int:
@@ -224,7 +224,7 @@ def expression_command(
     how: How = VALUE,
     group: AnyGroup | None = None,
 ) -> Command:
-    """Return the command that evaluates `expression` in a context; None is the main frame's main world."""
+    """Return the command that evaluates `expression` in a context. None means the main frame's main world."""
     where = {} if context_id is None else {"contextId": context_id}
     return Command("Runtime.evaluate", {"expression": expression, **where, **how, **in_group(group, session)})
 

@@ -1,7 +1,7 @@
 """Resources that the engine creates in the browser, such as targets and contexts, and their disposal.
 
 Rule: Chrome creates a requested resource even if the caller is cancelled before the reply. A background task then
-waits for the reply and disposes of the resource, without cost to any budget.
+waits for the reply and disposes of the resource, outside of any budget.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class RemoteResources:
     async def dispose(self, undo: Undo[T], made: T, grace: float = _DISPOSE_TIMEOUT) -> None:
         """Undo a creation in the background. Return when it is done, or after `grace` seconds at most.
 
-        If the action's time is over, the call returns in time and the disposal continues.
+        If the action's time is over, the call returns, and the disposal continues in the background.
         """
         settled = trio.Event()
         self._unsettled.add(settled)

@@ -21,11 +21,12 @@ _LABELLED = frozenset({"radio", "checkbox", "switch", "button"})
 class Criteria:
     """Search criteria, all of which must match. White space in `text` and `name` is collapsed.
 
-    `roles` maps Chrome's roles for `role` to a selector of all candidates, or None. Roles without candidates are
-    not queried, which saves 20 us for each node of the document. `unnamed` selects visible elements of the role
-    that Chrome omits because they have no name. `called` returns the displayed name of a Chrome role. `unhidden`
-    returns a function's source that finds visible elements under `aria-hidden` by role. `under_hidden` searches
-    there instead of in Chrome's tree. `exact` compares case, and `text` with the element's whole text.
+    `roles` maps Chrome's roles for `role` to a selector of all candidates, or None. The engine does not query
+    roles without candidates, which saves 20 us for each node of the document. `unnamed` selects visible elements
+    of the role that Chrome omits because they have no name. `called` returns the displayed name of a Chrome role.
+    `unhidden` returns a function's source that finds visible elements under `aria-hidden` by role. `under_hidden`
+    searches there instead of in Chrome's tree. With `exact`, case matters, and `text` must equal the element's
+    whole text.
     """
 
     css: str | None = None

@@ -21,7 +21,7 @@ from cdpengine.errors.foreign_names import ELEMENT, LOCATOR, name_ours
 class FoundNode:
     """A result of `page.find`, as a target of actions. It always refers to the same node of one document.
 
-    `description` is for messages. `backend_node_id` is Chrome's, in the process of `session_id`.
+    `description` is for messages. `backend_node_id` is Chrome's id for the node, in the process of `session_id`.
     """
 
     if not TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Locator:
         return attrs.evolve(self, index=check_index(index))
 
     async def _find_now(self, deadline: float = 0.0) -> FoundNode:
-        """Return the current match, waiting until the deadline (trio's clock). Raises as `page.find`."""
+        """Return the current match. Waits until the deadline (trio's clock). Raises the errors of `page.find`."""
         return await self._find(self.index, max(0.0, deadline - trio.current_time()))
 
 

@@ -292,7 +292,7 @@ async def _answers(
     asked: Sequence[Mapping[str, object]],
     post: Callable[[PendingCall], PendingCall],
 ) -> list[list[_Named]]:
-    """Return the nodes of each role, from the queries, or from the whole tree of an undrawn frame."""
+    """Return the nodes of each role, from the queries, or for an undrawn frame from its whole tree."""
     if not asked:
         return []
     if calls:
@@ -357,7 +357,7 @@ def _text_of(value: AXValue | None) -> str:
 
 
 async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
-    """Return the same nodes in page order."""
+    """Return the described nodes in page order."""
     numbers, nodes = await _hold(document, described)
     order = await document.call(script_with_search("_page/search/page_order"), None, nodes, kind=list[int])
     return {numbers[place]: described[numbers[place]] for place in order}
