@@ -179,8 +179,8 @@ class PageReading:
         `text` is visible text, matched regardless of case. It finds the smallest element that contains it; with
         `css`, `role` or `name`, the elements that contain it. With `exact`, it is the element's whole displayed
         text in the same case. `name` and `text` can also be compiled patterns, which are searched for regardless
-        of `exact`. `nth` (from 0) chooses one of several matches. `frame` restricts the search to one frame, given as
-        in `snapshot`.
+        of `exact`. `nth` (from 0) chooses one of several matches. `frame` restricts the search to one frame, given
+        as in `snapshot`.
 
         `timeout` (seconds) above 0 waits for a match. Raises NodeNotFoundError if there is no match by then,
         AmbiguousNodeError immediately if several match and `nth` is None, DeadlineExceededError if the page does
@@ -335,9 +335,9 @@ class PageReading:
         Runs on a separate session, so it never delays another action. When the timeout or a surrounding cancel
         scope ends it, the page's script is terminated first. `recover` allows further steps for a page that does
         not respond even then (see `Page.recover`). `target`, a ref or node, is the function's first argument. A
-        Ref or BackendNode among the other arguments becomes an element too. `frame` names a frame as in `snapshot`.
-        `world="isolated"` hides the script from the page's scripts. Arguments are JSON values, NaN, the
-        infinities, -0 and big integers. cdpengine/_evaluate/values.py describes the results.
+        Ref or BackendNode among the other arguments becomes an element too. `frame` names a frame as in
+        `snapshot`. `world="isolated"` hides the script from the page's scripts. Arguments are JSON values, NaN,
+        the infinities, -0 and big integers. cdpengine/_evaluate/values.py describes the results.
 
         Raises EvaluationFailedError if the script threw, EvaluationTimeoutError at the deadline,
         EvaluationTerminatedError if the page navigated away or another termination ended the script,
