@@ -1,1 +1,1 @@
-"""Screenshots of any size, and PDFs. Each needs only a Session."""
+"""Screenshots of any size, and PDFs. The functions need only a Session."""

@@ -1,7 +1,7 @@
 """Options, tiles and editing of pictures; joining of PNGs (PngColumn); other formats with Pillow.
 
 Rule: PngColumn never unpacks a whole picture. It copies the filtered lines; only the first line of each picture,
-whose filter may depend on the line above, is changed to be independent. The memory has one piece of a picture and
+whose filter may depend on the line above, is changed to be independent. Memory holds one piece of a picture and
 the compressed result. Pillow, which is imported on first use, unpacks whole pictures, so their number of pixels is
 bounded.
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Pillow imports parts of itself on first use.
+# Pillow imports its plugins on first use.
 _shortages_named = shortages_named(partial(exhausted, "work on a picture"))
 
 MOST_PIXELS = 1 << 28
@@ -58,7 +58,7 @@ def check_colour(colour: str) -> None:
 
 
 def no_picture_error(picture: bytes) -> UndecodableReplyError:
-    """Return the error for a picture of Chrome that Pillow cannot identify."""
+    """Return the error for a picture from Chrome that Pillow cannot identify."""
     return UndecodableReplyError(
         method="Page.captureScreenshot", reason="it contains no picture", raw=picture
     )
@@ -66,7 +66,7 @@ def no_picture_error(picture: bytes) -> UndecodableReplyError:
 
 @_shortages_named
 def to_rgba(picture: bytes) -> bytes:
-    """Convert a PNG to one with an alpha channel."""
+    """Convert a PNG to a PNG with an alpha channel."""
     return _encode(_open(picture).convert("RGBA"), "png", None)
 
 
@@ -327,9 +327,9 @@ def check_image_options(image_format: ImageFormat, quality: int | None) -> None:
 
 
 def format_of(path: Path | None, given: ImageFormat | None) -> ImageFormat:
-    """Return the given format, or else that of the file's name; "png" without either.
+    """Return the given format, or the format of the file's name; "png" without either.
 
-    Raises InvalidArgumentError if the name has another format or an unknown one.
+    Raises InvalidArgumentError if the name's format is unknown or differs from the given one.
     """
     if path is None:
         return given or "png"
@@ -353,7 +353,7 @@ _CUT = 100
 
 
 def whole_pixels(length: float) -> int:
-    """Round to the nearest, halves upwards, so that pieces cut at whole pixels add up to the whole."""
+    """Round to the nearest integer, halves upwards, so that pieces cut at whole pixels add up to the whole."""
     return math.floor(length + 0.5)
 
 
@@ -367,12 +367,12 @@ class Area:
     height: float
 
     def pixels(self, scale: float) -> tuple[int, int]:
-        """Return its size in pixels of a picture."""
+        """Return the area's width and height in pixels of a picture with that scale."""
         return max(1, whole_pixels(self.width * scale)), max(1, whole_pixels(self.height * scale))
 
 
 def rows_of_tiles(area: Area, scale: float, largest: int = LARGEST) -> tuple[tuple[Area, ...], ...]:
-    """Return the tiles of an area, row by row; one tile if it suffices. `scale` is pixels per CSS pixel."""
+    """Return the tiles of an area, row by row; a single tile if that suffices. `scale` is pixels per CSS pixel."""
     across, down = _cuts(area.width, scale, largest), _cuts(area.height, scale, largest)
     return tuple(
         tuple(Area(area.x + left, area.y + top, width, height) for left, width in across)

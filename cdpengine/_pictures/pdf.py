@@ -53,8 +53,9 @@ class PdfOptions(TypedDict, total=False):
     (top and bottom, left and right), four (top, right, bottom, left), or a mapping by side; the default is 1 cm.
     `landscape`, `background` (True: print background colors and images), `scale` (0.1 to 2). `pages`: "1-3, 5".
     `header`, `footer`: HTML, in which elements of the classes date, title, url, pageNumber and totalPages are
-    filled; they need a margin for their space. `css_page_size`: the page's `@page` size overrides `paper`.
-    `tagged`: with structure for screen readers (Chrome's default); `outline`: with bookmarks from the headings.
+    filled; they are drawn in the margin, which must be large enough. `css_page_size`: the page's `@page` size
+    overrides `paper`. `tagged`: with structure for screen readers (Chrome's default); `outline`: with bookmarks
+    from the headings.
     """
 
     paper: PaperName | tuple[Length, Length]

@@ -1,8 +1,8 @@
 """Screenshots: unmodified bytes from Chrome. Nothing is added to the page.
 
 Rule: an area that is too large for Chrome to draw is captured in pieces and joined; an area that the format cannot
-represent is refused before drawing. The page gets `resize` events if more than its viewport is captured; Chrome
-has no other way.
+represent is refused before drawing. If more than the viewport is captured, the page gets `resize` events, because
+Chrome resizes it for that.
 """
 
 from __future__ import annotations
@@ -196,6 +196,6 @@ async def _background(session: Session, *, omitted: bool) -> AsyncIterator[None]
         await session.call("Emulation.setDefaultBackgroundColorOverride", color=clear)
         yield
     finally:
-        # In order, without waiting: the next command finds the background restored.
+        # Sent in order, without waiting: the next command finds the background restored.
         with suppress(SessionGoneError, ConnectionLostError):
             session.post("Emulation.setDefaultBackgroundColorOverride")

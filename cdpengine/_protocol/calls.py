@@ -170,9 +170,9 @@ class PendingCall:
             self._finish()
 
     def ask_again(self) -> None:
-        """Send a call that waits for a promise once more: a termination can have kept that from settling.
+        """Send a call again that waits for a promise: a termination can have kept it from settling.
 
-        The first call is forgotten. For calls that `survive_terminations`, others are left as they are.
+        The first command is forgotten. Does nothing to calls that do not `survive_terminations`.
         """
         own, ended = self._own, self.call
         if own is None or self.done or not own.params.get("awaitPromise"):
@@ -184,7 +184,7 @@ class PendingCall:
             self.fail(EvaluationTerminatedError(reason=NEIGHBOR_STOPPED))
 
     def _send_again(self, own: _Own) -> bool:
-        """Send the call again, from the reader. Return False without retries left, or if it cannot be sent."""
+        """Send the call again, from the reader. Return False if no retries are left or it cannot be sent."""
         if not own.repeats:
             return False
         own.repeats -= 1
@@ -210,7 +210,7 @@ class PendingCall:
 
 
 def note_termination(connection: Connection) -> None:
-    """Ask again what waits for promises in pages: a termination hits all scripts of a renderer process."""
+    """Send calls again that wait for promises in pages, because a termination hits all scripts of a renderer."""
     for call in list(connection._pending.values()):
         if isinstance(call.waiter, PendingCall):
             call.waiter.ask_again()
@@ -280,7 +280,7 @@ class SharedCall:
 
 @attrs.define(eq=False)
 class Turn:
-    """A queue that gives users' scripts to one session's page one at a time.
+    """A queue that sends users' scripts to one session's page, one at a time.
 
     The next script is sent after the page has answered a probe (`ask`) that follows the previous script. So a
     hanging page holds one script and not a queue: after terminating it, Chrome has no further script to begin, and

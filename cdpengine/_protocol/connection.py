@@ -204,7 +204,7 @@ class Connection:
         return call
 
     def _forget(self, call: Call) -> None:
-        """Remove an abandoned call from the table. If it is unwritten, it is never sent."""
+        """Remove an abandoned call from the table. An unwritten command is never sent."""
         self._mux.close_call(call)
         call.message = b""  # it may stay in the outbox until the writer gets to it
 
@@ -221,13 +221,13 @@ class Connection:
             self._undecodable.tell(self.name, error)
 
     def _callback_failed(self, what: str, error: Exception) -> None:
-        """Count and log an exception of a callback that the reader called."""
+        """Count and log an exception that a callback of the reader raised."""
         self._failed.tell(self.name, what, type(error).__name__, error=error)
 
     # --- writing ------------------------------------------------------------------------------------------
 
     def _write_now(self) -> None:
-        """Write the queued commands as far as possible without waiting. The writer does the rest."""
+        """Write the queued commands, as many as possible without waiting. The writer writes the rest."""
         if not self._outbox:
             return
         if self._direct is None or self._unsent:
@@ -413,11 +413,11 @@ class Targets:
             "Page.domContentEventFired": self._revive_discarded,
             "Page.frameNavigated": self._revive_session,  # also of a discarded tab that is loaded
         }
-        # Unbounded on purpose: the reader must not wait, and the number of entries is that of Chrome's targets.
+        # Unbounded on purpose: the reader must not wait, and there is one entry for each of Chrome's targets.
         self._send, self.attachments = trio.open_memory_channel[Attachment](2**31)
 
     def observe(self, source: Session, event: Event) -> None:
-        """Process one event, whose name is in `observed`, from the reader."""
+        """Process one event, whose name is in `observed`. Called by the reader."""
         try:
             self.observed[event.method](source, event)
         except UndecodableReplyError as error:

@@ -1,9 +1,9 @@
 """HTTP connections to a server: TCP and TLS, refused websocket handshakes, and GET of one document.
 
-Rule: each failure has its own reason and its own advice. The first bytes of an answer decide, and reading stops at
-a length limit. Errors repeat only the status, the reason phrase and the origin of a redirect, and never a secret
-that was sent, since a server may echo a token. A GET follows redirects to the same host only, because it sends the
-caller's headers again. No proxy is used.
+Rule: each kind of failure has a specific reason and advice. The first bytes of an answer decide, and reading stops
+at a length limit. Errors repeat only the status, the reason phrase and the origin of a redirect, and never a
+secret that was sent, since a server may echo a token. A GET follows redirects to the same host only, because it
+sends the caller's headers again. No proxy is used.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def open_stream(
 
 
 def _os_reason(error: OSError) -> str:
-    # trio raises "all attempts to connect failed", with the attempts in a group behind it.
+    # trio raises "all attempts to connect failed", and its cause is a group of the attempts' errors.
     cause = error.__cause__
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
@@ -62,7 +62,7 @@ def _os_reason(error: OSError) -> str:
 
 
 def lacking(endpoint: str, shortage: Shortage) -> ConnectFailedError:
-    """Return the error for an endpoint that was not reached because of a shortage on this side."""
+    """Return the error for an endpoint that could not be reached because this machine lacks a resource."""
     return ConnectFailedError(
         endpoint=endpoint, reason=f"{shortage.reason} ({shortage.name})", advice=shortage.advice
     )
@@ -153,7 +153,7 @@ _ADVICE = {
 class ServerAnswer:
     """A server's answer while it arrives. `secrets` are the secrets that were sent.
 
-    `what` is the path requested over HTTP, which 200 answers; "" means a websocket, which 101 answers.
+    `what` is the path requested over HTTP, whose expected status is 200. "" means a websocket (status 101).
     """
 
     secrets: Collection[str] = ()
@@ -311,8 +311,8 @@ async def get(
     Follows redirects on the same host. `name` is another name of the host, `shown` the URL in errors. Has no
     timeout: put it in a cancel scope.
 
-    Raises ConnectFailedError for any status but 200 and for a missing answer, InvalidArgumentError for headers
-    that HTTP does not allow.
+    Raises ConnectFailedError for a missing answer and any status except 200, InvalidArgumentError for headers that
+    HTTP does not allow.
     """
     secrets = sent_secrets(url, headers)
     for left in reversed(range(_MOST_REDIRECTS + 1)):
@@ -331,7 +331,8 @@ async def get(
 def _moved(url: str, location: str, name: str, with_headers: bool) -> str | None:
     """Return the address of a redirect, or None if it must not be followed.
 
-    Another port can be another server, so it must not get the headers, except for the TLS port of a plain one.
+    Another port can belong to another server, so it must not get the headers. The exception is a redirect from
+    http to https.
     """
     try:
         moved, old = urlsplit(urljoin(url, location)), urlsplit(url)

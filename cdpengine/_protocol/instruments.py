@@ -144,7 +144,7 @@ class Instruments:
             self._give_secret(instrument, text)
 
     def name_connection(self, endpoint: str) -> str:
-        """Return a connection's name in its Traffic: its endpoint, with a number from the second one on.
+        """Return a connection's name in its Traffic: the endpoint, and a number for further connections to it.
 
         Ids of commands are unique only within one connection, so two connections to one endpoint need two names.
         """

@@ -117,9 +117,9 @@ class Call:
 
 @attrs.define(eq=False)
 class Reply:
-    """The answer to `call`: `result` is raw if Chrome obeyed, `error` is raw if it refused.
+    """The reply to `call`: `result` has raw JSON if the command succeeded, `error` if Chrome refused it.
 
-    Both are empty if the message was damaged after its id; `damage` then describes the damage.
+    Both are empty if the message was damaged after its id. `damage` then describes the damage.
     """
 
     call: Call

@@ -1,7 +1,7 @@
 """PipeTransport: messages over the two pipes of --remote-debugging-pipe, each terminated by a NUL byte.
 
 Rule: JSON escapes NUL inside strings, so the byte never occurs within a message. Data that fits is written in one
-step, so no cancellation can split it. The rest is kept and written before any later message. One read takes all
+step, so no cancellation can split it. The rest is kept and written before any later message. One read returns all
 available bytes.
 """
 

@@ -25,7 +25,7 @@ FILES_AND_STREAMS = "Chrome does not report the files on disk and the streams in
 
 @attrs.frozen
 class PostedData:
-    """A body.
+    """The body of a POST request.
 
     `content` is None if the request has no body or the body is missing; `missing` is the reason, or "".
     """

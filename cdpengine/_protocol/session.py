@@ -1,4 +1,4 @@
-"""Commands and events of one target (or, with `id` None, of the browser itself).
+"""Session: the commands and events of one target, or of the browser itself.
 
 Rule: a session serves one target over a shared connection. When the target ends, every pending call fails with the
 reason, every stream ends, and further calls fail immediately. Other sessions of the connection are not affected.
@@ -53,10 +53,10 @@ class Session:
 
     `target_type` is the type of the target ("page", "iframe", "worker", "browser"), `parent` the session through
     which it was attached, `connection` its connection. `frame_id` is the id of its outermost frame, mostly equal
-    to the target's id. `usable` is whether commands can be sent; if not, `error` has the reason. `documents_shown`
-    increases each time the target shows a document: a remote object id is valid while the number is unchanged.
-    `lived` is whether the target's renderer has answered the set-up; it is false for a discarded tab, which has no
-    renderer.
+    to the target's id. `usable` is whether commands can be sent; if not, `error` returns the reason.
+    `documents_shown` increases each time the target shows a document: a remote object id is valid while the number
+    is unchanged. `lived` is whether the target's renderer has answered the set-up; it is false for a discarded
+    tab, which has no renderer.
     """
 
     def __init__(
@@ -263,7 +263,7 @@ class Session:
     async def wait_for(
         self, *patterns: str, where: Callable[[Event], bool] | None = None, buffer: int = 1000
     ) -> Event:
-        """Wait for the next event that matches and for which `where` holds, and return it.
+        """Wait for the next event that matches a pattern and for which `where` returns True, and return it.
 
         Only events after the call count. To wait for an event that an action causes, subscribe first and act in
         the block. Raises the stream's EventsLostError, SessionGoneError, TargetCrashedError and
@@ -302,7 +302,7 @@ class Session:
     def _hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
         """Enable domains as in `enabled`, without a block or waiting. Return the pending `enable` calls.
 
-        Undone by `_release_domains`. Raises SessionGoneError, TargetCrashedError, ConnectionLostError, and then
+        `_release_domains` undoes it. Raises SessionGoneError, TargetCrashedError, ConnectionLostError, and then
         holds no domain.
         """
         held: list[str] = []
@@ -343,7 +343,7 @@ class Session:
     # --- for the layer above and for the reader ----------------------------------------------------------
 
     def on_event(self, method: str, listener: Callable[[Event], None]) -> None:
-        """Let the reader call `listener` with each such event, before it processes any later message.
+        """Make the reader call `listener` with each event of that name, before it processes any later message.
 
         For models that must be up to date when a later reply arrives (frames, targets); other consumers use
         `subscribe`. A listener is quick and never waits. Undecodable events are logged and skipped. Other

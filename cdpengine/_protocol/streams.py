@@ -161,7 +161,7 @@ class Stream(Generic[T]):
         return StreamStatistics(self._received, self._dropped, self._waiting, self.buffer)
 
     async def receive(self) -> T:
-        """Return the next item, waiting for it.
+        """Wait for the next item and return it.
 
         Raises EventsLostError at the position of lost events and TargetCrashedError at the position of a crash:
         receive again to continue after it. When the session has ended and all earlier items were read, raises the
@@ -245,7 +245,7 @@ class Stream(Generic[T]):
 
 @not_picklable("a list of its events")
 class EventStream(Stream[Event]):
-    """Events of one session that match one of some patterns, in the order in which Chrome sent them.
+    """The events of one session that match any of the patterns, in the order in which Chrome sent them.
 
     `patterns` are the patterns of the subscription, `buffer` is the maximum number of waiting events, and
     `opened_at` is the "file:line" that opened it.

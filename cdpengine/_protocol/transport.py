@@ -1,9 +1,8 @@
 """Transports: the exchange of whole messages.
 
-Rule: a transport moves messages and does not know their content. Every way to lose the other end becomes one
-error, TransportBroken, whose message has the reason. Only the connection's writer calls `send`, and only its
-reader calls `receive`. A transport that can work without waiting also has `send_nowait` and `receive_nowait`
-(DirectTransport).
+Rule: a transport moves messages and does not know their content. Every loss of the other end raises
+TransportBroken, whose message has the reason. Only the connection's writer calls `send`, and only its reader calls
+`receive`. A transport that can work without waiting also has `send_nowait` and `receive_nowait` (DirectTransport).
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Transport(Protocol):
 
 @runtime_checkable
 class DirectTransport(Transport, Protocol):
-    """A transport that any task may write to as far as possible without waiting."""
+    """A transport that any task may write to without waiting, as far as it accepts data."""
 
     def send_nowait(self, *messages: bytes) -> bool:
         """Write messages without waiting. Return False if `send` has to write the rest. Raises TransportBroken."""

@@ -56,7 +56,7 @@ _DEFAULT_PORTS = {"ws": 80, "wss": 443}
 class WebSocketTransport:
     """Messages over trio-websocket, with its limits set and without keep-alive pings.
 
-    Pings with a timeout disconnect by mistake while Chrome is busy.
+    A ping with a timeout would end the connection while Chrome is only busy.
     """
 
     largest_outgoing = LARGEST_OUTGOING
@@ -164,7 +164,7 @@ async def open_websocket(
 
 
 class _Refused(Exception):
-    """Raised into the library's reader: the server's answer is not a websocket, and the rest need not be read."""
+    """Raised in the library's reader to stop it: the server's answer is not a websocket."""
 
     def __init__(self, obstacle: Obstacle) -> None:
         super().__init__(obstacle.reason)
@@ -233,7 +233,7 @@ READER_ERRORS = (HandshakeError, ConnectionClosed, WebSocketProtocolError, HttpP
 
 
 class ReaderTask:
-    """Runs trio-websocket's reader in a separate nursery, and knows whether it has ended and with which error.
+    """Runs trio-websocket's reader in a separate nursery, and records its end and its error.
 
     If the other end disappears early, the library waits forever for the handshake. The reader's errors (a refusal
     with an HTTP status, bytes that are not HTTP, a ping while closing) would fail the nursery that it runs in.

@@ -1,4 +1,4 @@
-"""Snapshots: a page as text with refs.
+"""Snapshots: the content of a page as text with refs.
 
 sources   conversion of one frame's document to nodes: Chrome's accessibility tree, a walk in the page, or the DOM
 capture   all frames of a page as one tree of nodes

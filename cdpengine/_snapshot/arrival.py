@@ -66,7 +66,7 @@ class Arrival:
         return self._frames.intersection(pending) if pending else set()
 
     def begin_look(self) -> None:
-        """Record each frame's progress. The read may miss anything that Chrome reports later."""
+        """Record each frame's progress. The read may lack content that Chrome reports later."""
         self._before = {frame.id: _progress(frame) for frame in self.page.frames}
 
     async def may_come(self, capture: Capture) -> bool:

@@ -84,9 +84,8 @@ class Capture:
 async def capture(page: PageTarget, worlds: IsolatedWorlds, scope: Scope, seconds: float) -> Capture | None:
     """Read the frame and all frames in it within `seconds` (math.inf: no limit).
 
-    None if the frame's document was replaced, or the frame removed, during the read, because the result is
-    outdated. Raises the errors of `Session.call` for that frame. Failures of frames in it become remarks on their
-    elements.
+    Returns None if the frame's document was replaced, or the frame removed, during the read. Raises the errors of
+    `Session.call` for that frame. Failures of frames in it become remarks on their elements.
     """
     return await _Capturing(page, worlds, scope, seconds).run()
 

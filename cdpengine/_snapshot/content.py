@@ -84,7 +84,7 @@ class Code:
 
 @attrs.frozen
 class Rule:
-    """A line across."""
+    """A horizontal rule."""
 
 
 @attrs.frozen
@@ -129,7 +129,7 @@ def clean(text: str) -> str:
 def shorten(blocks: Sequence[Block], write: Callable[[Sequence[Block]], str], max_chars: int | None) -> str:
     """Return the output of `write` for the blocks, or for their first part with a remark, within `max_chars`.
 
-    Only the remark itself may be longer.
+    The result exceeds `max_chars` only if the remark alone does.
     """
     whole = write(blocks)
     if max_chars is None or len(whole) <= max_chars:

@@ -153,7 +153,7 @@ def _reindented(before: list[str], start: int, count: int, first: str) -> list[s
 
 
 def _renumber(line: str, shifts: dict[str, int]) -> str:
-    """Return the line with its nth shifted by the entry of `shifts` for its beginning; nth=0 is not shown."""
+    """Return the line with its nth changed by the entry of `shifts` for its beginning; nth=0 is not shown."""
     match = _NTH.match(line) if shifts else None
     if match is None or not shifts.get(match[2]):
         return line

@@ -1,7 +1,7 @@
 """Labels: placement of the labels of boxes on a picture, and drawing. Pure; Pillow is imported on first use.
 
-Rule: every label is inside the picture. It covers another label only if every place at its box is taken, and uses
-the place where it hides least.
+Rule: every label is inside the picture, at the place where it hides least. It covers another label only if all
+places at its box are taken.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def draw_labels(
     image_format: str,
     quality: int | None,
 ) -> bytes:
-    """Draw the boxes on the PNG and return it in the requested format. `width` is the picture's, in CSS pixels.
+    """Draw the boxes on the PNG and return it in the requested format. `width` is its width in CSS pixels.
 
     Raises PackageMissingError if Pillow is not installed, UndecodableReplyError for bytes that are not a picture.
     """

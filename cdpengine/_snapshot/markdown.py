@@ -120,7 +120,7 @@ def _items(block: Items, other: bool) -> list[str]:
 
 
 def _is_tight(item: Sequence[Block]) -> bool:
-    """Return whether an item needs no empty lines: words, followed by lists that may begin there."""
+    """Return whether an item needs no empty lines: it has words, followed only by lists that may begin there."""
     return all(isinstance(block, Paragraph) for block in item[:1]) and all(
         isinstance(block, Items)
         and (block.start is None or block.start == 1)
@@ -227,7 +227,7 @@ def _wrap(mark: Mark, group: Sequence[Inline], depth: int, left: str, right: str
 
 
 def _trim(group: Sequence[Inline], line_break: str) -> tuple[str, list[Inline], str]:
-    """Remove spaces and breaks from both ends, which Markdown requires outside of marks."""
+    """Split spaces and breaks off both ends, because Markdown requires them outside of marks."""
     inner = list(group)
     edges = ["", ""]
     for place in (0, -1):
@@ -249,14 +249,17 @@ def _trim(group: Sequence[Inline], line_break: str) -> tuple[str, list[Inline], 
 
 
 def _is_word(character: str) -> bool:
-    """Return whether it may count as part of a word. Symbols may, as versions of CommonMark differ about them."""
+    """Return whether the character may count as part of a word.
+
+    Symbols may, because CommonMark versions differ.
+    """
     if character == "" or character.isspace() or character in _ASCII_PUNCTUATION:
         return False
     return not unicodedata.category(character).startswith("P")
 
 
 def _is_punctuation(character: str) -> bool:
-    """Return whether it may count as punctuation in any version."""
+    """Return whether the character may count as punctuation in any version of CommonMark."""
     return character != "" and not character.isalnum() and not character.isspace()
 
 

@@ -42,7 +42,7 @@ walk takes 0.1 to 0.3 s to read so many.
 
 
 class Node(msgspec.Struct, eq=False):
-    """A shown element or a run of text. A Struct, which is three times faster to create: a page has thousands.
+    """A shown element or a run of text. A Struct, because that is three times faster to create.
 
     `name` is the accessible name on one line (for text: the text). `states` are pairs such as ("checked", True),
     ("checked", "mixed"), ("level", 2), in display order. `value` is a field's value on the page, None if it has
@@ -137,7 +137,7 @@ class Document:
         return f"because it was read too late ({read})"
 
     def once_more(self) -> Document:
-        """Return a document with the same nodes that may have another session, source, reason and time."""
+        """Return a copy with the same nodes, whose session, source, reason and time can be changed."""
         return Document(
             self.roots,
             self.url,

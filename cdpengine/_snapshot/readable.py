@@ -396,7 +396,7 @@ class _Building:
 
 
 def _strip_end(inlines: list[Inline]) -> None:
-    """Remove the collapsible spaces at the end."""
+    """Remove the collapsible spaces at the end of the content."""
     while inlines and isinstance(last := inlines[-1], Run) and not last.kept:
         text = last.text.rstrip(" ")
         if text:
@@ -413,7 +413,7 @@ def _bold(inline: Inline) -> Inline:
 
 
 def _spread(cells: Sequence[tuple[Inlines, tuple[int, ...]]], taken: dict[int, int]) -> list[Inlines]:
-    """Return a row with an empty cell for each column that a cell to its left or above also spans."""
+    """Return a row, with an empty cell for each column that a cell on the left or above spans."""
     row: list[Inlines] = []
 
     def skip() -> None:

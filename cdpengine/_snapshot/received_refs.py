@@ -1,6 +1,6 @@
 """The refs that callers have received: the role and name of each at that time. Pure.
 
-Rule: the engine also reads pages for itself, to replay or plan a flow. Refs that a task receives in such a block
+Rule: the engine also reads pages internally, to replay or plan a flow. Refs that a task receives in such a block
 (`unseen`) count as received inside the block only. Other tasks are not affected.
 """
 
@@ -27,7 +27,7 @@ class ReceivedRefs:
     _given: dict[str, Ref] = attrs.field(factory=dict, init=False)
 
     def note(self, refs: Mapping[str, Ref]) -> None:
-        """Record that the caller receives these refs; in an `unseen` block, that the engine does."""
+        """Record that the caller receives these refs or, in an `unseen` block, that the engine does."""
         own = _own.get()
         (self._given if own is None else own.setdefault(self, {})).update(refs)
 

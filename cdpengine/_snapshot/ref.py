@@ -25,8 +25,7 @@ from cdpengine.errors import StaleRefError
 if TYPE_CHECKING:
     from cdpengine._snapshot.refs import RefTable
 
-# The forms in snapshots and in input of people and models: e3, @e3, 3, ref=e3, [ref=e3], "e3", (e3), e3. and
-# e3,
+# The forms in snapshots and in input by people and models: e3, @e3, 3, ref=e3, [ref=e3], "e3", (e3), e3. and e3,
 _REF_TEXT = re.compile(
     r"""[\s\[("'`<]*(?:@|ref\s?[=:]\s?["']?)?e?([1-9][0-9]{0,17})[\s\])"'`>.,;:]*""", re.ASCII
 )
@@ -37,9 +36,9 @@ class Ref:
     """One node as of the snapshot with number `snapshot`, which assigned the ref or last found it changed.
 
     `nth` counts the nodes with refs of the same role and name in one frame's document, from 0 in document order.
-    `backend_node_id` is Chrome's, unique within a renderer process. `loader_id` names the document: after a
-    navigation the same backend id can be another node. `session_id` is the session that read the node; over
-    another connection the frame has another one.
+    `backend_node_id` is Chrome's id for the node, unique within a renderer process. `loader_id` names the
+    document: after a navigation the same backend id can be another node. `session_id` is the session that read the
+    node; over another connection the frame has another session.
     """
 
     id: str
@@ -67,7 +66,7 @@ class Ref:
 def parse_ref_text(text: str) -> str | None:
     """Return "e3" for "e3", "@e3", "ref=e3", "[ref=e3]" and "3" (the form of numbered snapshots).
 
-    Ignores quotes, brackets and punctuation around it. None for any other string.
+    Ignores quotes, brackets and punctuation around it. Returns None for any other string.
     """
     match = _REF_TEXT.fullmatch(text)
     return f"e{match[1]}" if match else None
@@ -77,7 +76,7 @@ class Entry(msgspec.Struct, eq=False):
     """A node with a ref. `born` and `seen` are the numbers of the first and the latest snapshot that had it.
 
     `alike` is the number of nodes with the same role and name in its document, 0 if only a part of it was read.
-    `former` are its latest previous frames.
+    `former` are the latest frames that it was in before.
     """
 
     ref: Ref

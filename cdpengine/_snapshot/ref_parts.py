@@ -44,7 +44,7 @@ class Given:
 class RefsByNode(dict[Node, "Ref"]):
     """The refs of the nodes of one snapshot.
 
-    `parts` maps outermost nodes of parts to the part's refs: the same object while these are the same refs.
+    `parts` maps the outermost node of a part to the part's refs, which are the same object while unchanged.
     """
 
     __slots__ = ("parts",)

@@ -81,7 +81,7 @@ class RefTable:
 
     @property
     def last_number(self) -> int:
-        """The newest of the table's numbers, shared ones included; 0 before the first."""
+        """The newest number of the table, shared numbers included; 0 before the first."""
         return self._numbers.last
 
     @property
@@ -158,7 +158,8 @@ class RefTable:
                 if entry is None or entry.seen == snapshot:
                     give(node)
                 else:
-                    # An inlined `_give` for unchanged nodes, which are most: a call for each takes longer.
+                    # An inlined `_give` for unchanged nodes. Most nodes are unchanged, and a call for each takes
+                    # longer.
                     ref, role, name = entry.ref, node.role, node.name
                     group = groups.get((role, name))
                     if group is None:
@@ -378,7 +379,7 @@ class RefTable:
         return placed.ref if placed is not None and placed.born > old.seen else None
 
     def _alike(self, ref: Ref) -> list[Entry]:
-        """Return the other nodes of that role and name, as of the last complete read of their documents."""
+        """Return the other nodes with the role and name of `ref`, as of their documents' last complete read."""
         return [
             entry
             for entry in self._by_id.values()
@@ -386,7 +387,7 @@ class RefTable:
         ]
 
     def _alike_but_for_a_counter(self, ref: Ref) -> list[Entry]:
-        """Return the only other node of that role whose name differs only by a counter. Several are a series."""
+        """Return the other node of that role whose name differs only by a counter; [] if several exist."""
         old = self._by_id.get(ref.id)
         if old is not None and self._had_series(old):
             return []
@@ -424,7 +425,7 @@ class RefTable:
 
     def _make_room(self, given: int) -> None:
         if len(self._by_id) > max(self._max_refs, given):
-            # Drops more than needed, because each time all entries are examined.
+            # Drops more than needed, because each call examines all entries.
             self.shrink(
                 max(self._max_refs * 7 // 8, given),
                 f"it was not in the latest snapshots, and at most {self._max_refs} refs are kept",

@@ -1,9 +1,10 @@
 """Roles: their names in snapshots, and how a snapshot treats each of them.
 
-Rule: roles have WAI-ARIA's names. Chrome's internal roles (ax_enums.mojom, with capitals) are mapped to the
-nearest ARIA role, or else to their lower-case name. A role that is in no table is shown if it has a name or is
-interactive, and folded otherwise. A role has one name, whatever the source of a node. Every search accepts that
-name and Chrome's own, which the modes aria and webarena show. Unknown roles raise InvalidArgumentError.
+Rule: snapshots use the role names of WAI-ARIA. Chrome's internal roles (ax_enums.mojom, with capitals) are mapped
+to the nearest ARIA role, or to their lower-case name if none is near. A role that is in no table is shown if it
+has a name or is interactive, and folded otherwise. A role has one name, whatever the source of a node. Every
+search accepts that name and Chrome's own, which the modes aria and webarena show. Unknown roles raise
+InvalidArgumentError.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ INTERACTIVE_ROLES = frozenset(
         "button", "checkbox", "color", "combobox", "date", "datetime", "link", "listbox", "menuitem",
         "menuitemcheckbox", "menuitemradio", "option", "radio", "scrollbar", "searchbox", "slider",
         "spinbutton", "switch", "tab", "textbox", "time-input", "treeitem",
-        # Their content is interactive, though the tree does not show it.
+        # The content of these roles is interactive, although the tree does not show it.
         "audio", "canvas", "iframe", "object", "video",
     }
 )  # fmt: skip
@@ -271,7 +272,7 @@ _seen: dict[str, set[str]] = {}
 
 
 def role_and_kind(chrome_role: str) -> tuple[str, Kind]:
-    """Return the name here of a role of Chrome's, and its kind."""
+    """Return the snapshot name of one of Chrome's roles, and its kind."""
     role = role_name(chrome_role)
     if chrome_role not in _table().get(role, ()) and sum(map(len, _seen.values())) < _MOST_SEEN:
         _seen.setdefault(role, set()).add(chrome_role)
@@ -279,25 +280,25 @@ def role_and_kind(chrome_role: str) -> tuple[str, Kind]:
 
 
 def role_name(chrome_role: str) -> str:
-    """Return the name here of a role of Chrome's; `generic` if it is not a token."""
+    """Return the snapshot name of one of Chrome's roles; `generic` if it is not a token."""
     role = INTERNAL_ROLES.get(chrome_role) or chrome_role.lower()
     return role if is_token(role) else "generic"
 
 
 def kind_of(role: str) -> Kind:
-    """Return the kind of a role, given by its name here."""
+    """Return the kind of a role, given by its snapshot name."""
     if role in INTERACTIVE_ROLES:
         return "interactive"
     return "content" if role in CONTENT_ROLES else "structural"
 
 
 def known_roles() -> frozenset[str]:
-    """Return the names here of all roles in the tables; newer browsers may show others."""
+    """Return the snapshot names of all roles in the tables; newer browsers may have others."""
     return frozenset(_table())
 
 
 def check_role(role: object) -> str:
-    """Return the name here of a role, given by it or by Chrome's own name.
+    """Return the snapshot name of a role, which may be given by Chrome's own name.
 
     Raises InvalidArgumentError, with the nearest names, for an unknown role.
     """
@@ -315,13 +316,13 @@ def check_role(role: object) -> str:
 
 
 def chrome_roles(role: str) -> frozenset[str]:
-    """Return Chrome's roles that have this name here."""
+    """Return Chrome's roles that have this snapshot name."""
     return _table().get(role, frozenset()) | _seen.get(role, set())
 
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
-    """Return Chrome's roles by their names here."""
+    """Return Chrome's roles by their snapshot names."""
     table: dict[str, set[str]] = {}
     for chrome_role in ARIA_ROLES | CHROME_ROLES:
         table.setdefault(role_name(chrome_role), set()).add(chrome_role)

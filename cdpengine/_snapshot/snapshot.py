@@ -99,11 +99,11 @@ class Snapshot:
     ) -> list[Ref]:
         """Return the refs with this role, name and text in the snapshot, in document order; without any, all.
 
-        `name` is the whole name with collapsed white space: in the same case or, if no name has the same case and
-        `exact` is False, in any case. `text` is part of the name or content, in any case; with `exact` all of it,
-        in the same case; without role and name, only the innermost refs with the text match. A compiled pattern is
-        searched for in either. A role has its name of the modes role, ai and numbered, or Chrome's (modes aria and
-        webarena).
+        `name` is the whole name with white space collapsed. Names in the same case have priority; if there are
+        none and `exact` is False, case is ignored. `text` is a part of the name or content, ignoring case; with
+        `exact` all of it, in the same case. Without role and name, only the innermost refs with the text match.
+        Both can be compiled patterns, which are searched for. `role` is a role name as in the modes role, ai and
+        numbered, or Chrome's name (modes aria and webarena).
 
         Raises InvalidArgumentError, with the nearest names, for an unknown role.
         """
@@ -119,7 +119,7 @@ class Snapshot:
         return WantedRef(known, name, text, exact, saying)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the snapshot as values of JSON. In mode aria `nodes` has the accessibility tree, node by node."""
+        """Return the snapshot as JSON data. In mode aria `nodes` has the accessibility tree, node by node."""
         out: dict[str, Any] = {
             "mode": self.mode,
             "url": self.url,
@@ -157,13 +157,13 @@ State = str | int | float | bool
 class SnapshotNode:
     """One line of a snapshot: an element, or a run of text (role "text").
 
-    role: its name in the line, see docs/snapshots.md.
+    role: the role as in the line, see docs/snapshots.md.
     name: the accessible name on one line, "" if it has none.
     value: a field's value; None if it is empty or secret (`states["value"]` is "hidden").
     states: such as {"checked": True, "level": 2}, without false ones.
     text: for text, its words, with the line breaks of `pre` and the like; for an element, its text if that is its
         only content and on its line, else "".
-    ref: the ref for actions; None for a node without one.
+    ref: the ref for actions, or None.
     parent: the index in `Snapshot.nodes` of the node around it; None if it is outermost.
     frame: the id of the document's frame (as in `page.frames`).
     url: a link's whole address; for a frame's element, the address of the document in it.
@@ -393,7 +393,7 @@ def sum_milliseconds(documents: Iterable[Document]) -> dict[str, float]:
 
 @attrs.frozen
 class WantedRef:
-    """The criteria of a search for refs, see `Snapshot.find_all`. `saying` are the ids of refs with `text`."""
+    """The criteria of a search for refs, see `Snapshot.find_all`. `saying` has the ids of refs with `text`."""
 
     role: str | None
     name: Words | None
@@ -433,7 +433,7 @@ def not_found(
     unshown: Iterable[Ref] = (),
     gaps: Sequence[str] = (),
 ) -> NodeNotFoundError:
-    """Return the error for a failed search among the refs, of which `found` match but are too few.
+    """Return the error for a search of which too few refs match: only `found`.
 
     `unshown` are refs that the options left out; matching ones are named. `gaps` are unread parts of the page,
     which may contain the wanted node.

@@ -100,9 +100,9 @@ def quote(text: str) -> str:
 def yaml_text(text: str) -> str:
     """Return the string as a YAML scalar on one line: unquoted if it is plain words, else in double quotes.
 
-    Plain words contain no bracket, no quote, no colon before a space and nothing that any version of YAML reads as
-    a number, a date, a truth value or null. YAML cannot represent an unpaired surrogate; the escape itself then
-    becomes the content.
+    Plain words contain no bracket, no quote, no colon before a space, and nothing that any version of YAML
+    interprets as a number, a date, a boolean or null. YAML cannot represent an unpaired surrogate; the escape
+    itself then becomes the content.
     """
     safe = UNSAFE.search(text) is None
     if safe and _PLAIN_YAML.fullmatch(text) is not None and (len(text) > 5 or text.lower() not in YAML_WORDS):

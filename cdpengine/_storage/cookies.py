@@ -53,7 +53,7 @@ async def read_cookies(root: Session, context_id: str | None) -> list[Cookie]:
 async def write_cookies(
     root: Session, creations: RemoteResources, context_id: str | None, cookies: Sequence[Cookie]
 ) -> None:
-    """Set checked cookies. Raises CookieRefusedError if one is missing afterwards; then none is set.
+    """Set checked cookies. If one is missing afterwards, sets none and raises CookieRefusedError.
 
     After a cancellation or a refusal, the previous cookies are restored.
     """
@@ -151,7 +151,7 @@ def _is_any(cookies: Sequence[Cookie], there: Cookie) -> bool:
 def _is_stored_as(wanted: Cookie, there: Cookie) -> bool:
     """Return whether a cookie of the browser is the one that was set.
 
-    Chrome stores an address without a leading dot, and of a partition only the site. (It also stores ".com"
+    Chrome stores an IP address without a leading dot, and only the site of a partition. (It also stores ".com"
     without the dot, but that is a different cookie.)
     """
     host = wanted.domain.removeprefix(".")
@@ -219,7 +219,7 @@ class Cookie:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Its identity: name, domain, path, partition."""
+        """The cookie's identity: name, domain, path, partition."""
         return (self.name, self.domain.lower(), self.path, self.partition)
 
 
@@ -261,7 +261,8 @@ def to_chrome(cookie: Cookie) -> dict[str, Any]:
         params["expires"] = cookie.expires
     if cookie.same_site is not None:
         params["sameSite"] = cookie.same_site
-    # A local page can get a secure cookie over http; Chrome reports it so, but does not accept it so.
+    # A local page can get a secure cookie over http. Chrome reports the cookie with that scheme, but does not
+    # accept it with it.
     if cookie.source_scheme != "Unset" and not (cookie.secure and cookie.source_scheme == "NonSecure"):
         params["sourceScheme"] = cookie.source_scheme
         params["sourcePort"] = cookie.source_port

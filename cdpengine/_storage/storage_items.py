@@ -40,7 +40,7 @@ from cdpengine.errors import (
 
 @attrs.frozen
 class StorageItems:
-    """The items of one storage: that of the frames of `session` with this key."""
+    """The items of one storage: the storage with this key, reached through `session`."""
 
     session: Session
     storage_key: str
@@ -56,7 +56,7 @@ class StorageItems:
         return {entry[0]: entry[1] for entry in reply.entries if len(entry) == 2}
 
     async def write(self, items: Mapping[str, str], *, entered: bool = True) -> None:
-        """Set items; others stay. Raises StorageUnavailableError, also for lack of space; then none is set.
+        """Set items; others stay. Raises StorageUnavailableError, also for lack of space, and then sets none.
 
         With `entered`, the values come from this program and not from the page. The connection's instruments then
         learn them as secrets before the first message about the storage.
@@ -282,7 +282,7 @@ class Database:
 
 
 async def list_databases(session: Session, storage_key: str) -> list[Database]:
-    """Return the databases of a storage key of a frame of `session`. Raises the errors of `Session.request`."""
+    """Return the databases with a storage key, through `session`. Raises the errors of `Session.request`."""
     where = {"storageKey": storage_key}
     found = await session.request("IndexedDB.requestDatabaseNames", where, DatabaseNamesReply)
     databases = []
@@ -298,7 +298,7 @@ async def list_databases(session: Session, storage_key: str) -> list[Database]:
 
 
 async def list_caches(session: Session, storage_key: str) -> list[str]:
-    """Return the names of the caches (CacheStorage) of a storage key of a frame of `session`."""
+    """Return the names of the caches (CacheStorage) with a storage key, through `session`."""
     where = {"storageKey": storage_key}
     reply = await session.request("CacheStorage.requestCacheNames", where, CacheNamesReply)
     return [cache.cache_name for cache in reply.caches]

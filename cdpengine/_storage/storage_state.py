@@ -1,8 +1,8 @@
 """A context's cookies and local storage as data, JSON and a file; read from a context and applied to it.
 
 Rule: the JSON is Playwright's storage state format, so files work in both directions. A file is accepted as a
-whole or not at all: types are not converted, every cookie and origin is checked, and an error names the place of
-the fault, not its value. A file is replaced only by a complete new one, and only its owner can read it. Reading
+whole or not at all. Types are not converted, every cookie and origin is checked, and an error names the place of
+the fault but not the value. A file is replaced only by a complete new one, and only its owner can read it. Reading
 and writing files blocks: call it in a thread.
 
 A state is applied as a whole or not at all: after a failure, the applied part is removed. Chrome does not list the
@@ -87,7 +87,7 @@ class StorageState:
 
     @classmethod
     def from_json(cls, text: str) -> StorageState:
-        """Return the state in a JSON string. Raises ValueError with the fault and its place."""
+        """Parse a JSON string. Raises ValueError with the fault and its place."""
         plain = _json.decode_leniently(text)
         if not isinstance(plain, dict) or not ("cookies" in plain or "origins" in plain):
             raise ValueError('it is not an object with "cookies" and "origins"')
@@ -364,7 +364,7 @@ _MOST = 10_000
 
 
 class SeenOrigins:
-    """The origins that one browser's pages have visited. `set_up` is one of the set-ups of its pages."""
+    """The origins that one browser's pages have visited. Its method `set_up` runs for each session of a page."""
 
     def __init__(self, pages: Mapping[str, PageTarget]) -> None:
         self._pages = pages

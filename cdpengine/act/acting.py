@@ -182,8 +182,8 @@ async def _evaluate(run: Performance, request: requests.Evaluate) -> Any:
 async def _revive(run: Performance) -> None:
     """Stop the script of an unresponsive page, so that it can leave its document.
 
-    A crashed page runs no script: the navigation restores it. A page that ignores the termination is reloaded: its
-    document is about to be left anyway.
+    A crashed page runs no script, and the navigation restores it. A page that ignores the termination is reloaded:
+    its document is about to be left anyway.
     """
     with suppress(TargetCrashedError):
         if await run.page.measure.unresponsive_for():

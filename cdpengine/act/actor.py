@@ -1,4 +1,4 @@
-"""Actor: a user of a browser who sends requests: the current page, the order of requests, and the last snapshots.
+"""Actor: one user of a browser, with the current page, the order of requests, and the last snapshots.
 
 Rule: requests that change the same page run one after another, in order of arrival. Requests that only read,
 and evaluate, run concurrently, so that a script that never ends blocks nothing. The actor forgets a page when
@@ -251,7 +251,7 @@ class Actor:
     ) -> Snapshot:
         """Take a snapshot, with a diff from the last one of this document that had the same options.
 
-        Its refs count as given only after `give`.
+        Its refs count as known to the caller only after `give`.
 
         The diff compares complete snapshots, even if the result is cut to a size: otherwise it would lack
         changes in the rest. So the complete snapshot is taken first, which is fast for a page that was read
@@ -281,7 +281,7 @@ class Actor:
         return attrs.evolve(cut, diff=snapshot.diff)
 
     async def look_before(self, page: Page, timeout: float) -> None:
-        """Take a snapshot before an action that returns a diff, unless the caller has seen the document.
+        """Take a snapshot before an action that returns a diff, unless the caller already has one of the document.
 
         If the page does not respond, the action reports that.
         """
@@ -291,7 +291,7 @@ class Actor:
                 await self._look_at_all(page, min(timeout, _LOOKING))
 
     async def look_after(self, page: Page, timeout: float) -> str:
-        """Return the page's changes since the last snapshot, once it is idle; all of a new document.
+        """Wait until the page is idle. Return its changes since the last snapshot, or all of a new document.
 
         The action has succeeded by now, so a failure to read the page is reported in the returned text.
         """
@@ -316,7 +316,7 @@ class Actor:
         page._core.refs.give(given)  # noqa: SLF001 - no part of what users have
 
     async def read_ahead(self, page: Page, timeout: float) -> None:
-        """Begin to read the page's document, and wait a moment, which suffices for a small one.
+        """Begin to read the page's document. Waits a moment, which is enough for a small document.
 
         This only makes the next snapshot fast; it does not count as a snapshot that the caller has seen.
         """
@@ -369,9 +369,10 @@ class Actor:
     # ---------------------------------------------------------------------------------------------
 
     async def arm(self, answer: Callable[[trio.Event], Awaitable[None]], timeout: float) -> None:
-        """Begin to expect an event of a page, and return once expecting; `answer` sets the passed event then.
+        """Start the task `answer`, which expects an event of a page.
 
-        The expectation continues during later requests until it is met or times out, which is no error.
+        Return when it sets the event that it receives. The expectation continues during later requests until it is
+        met or times out, which is no error.
         """
         expected = trio.Event()
         failures: list[EngineError] = []
@@ -440,7 +441,7 @@ _ACTORS: WeakKeyDictionary[Browser, Actor] = WeakKeyDictionary()
 
 
 def actor_of(browser: Browser | Actor) -> Actor:
-    """Return the actor: itself, or the one for the whole browser, which is created once."""
+    """Return an Actor unchanged, or the actor of the whole browser, which is created once."""
     if isinstance(browser, Actor):
         return browser
     known = _ACTORS.get(browser)

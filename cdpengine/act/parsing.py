@@ -77,7 +77,7 @@ def _structure(data: Mapping[str, Any]) -> ActRequest:
 
 
 def _read_ref(name: str, value: Any) -> Any:
-    """Return a value, with a ref that is a number as a string, also in the fields of a form."""
+    """Return the value, but convert a ref that is a number to a string, also in the fields of a form."""
     if name in ("ref", "startRef", "endRef") and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if name == "fields" and isinstance(value, (list, tuple)):
@@ -296,7 +296,7 @@ def _is_scalar(value: object, kind: Any) -> bool:
 
 
 def _check_plain(value: Any) -> Any:
-    """Return a value that is JSON data."""
+    """Return `value`, which must be JSON data."""
     pending = [value]
     while pending:
         match pending.pop():

@@ -40,7 +40,7 @@ class Performance:
         self.effects = effects_of(outcome)
 
     async def find(self, ref: str | None, selector: str | None) -> ElementTarget:
-        """Return the element of a request. One for a selector is waited for, like a ref's state."""
+        """Return the element of a request. Waits for an element that matches a selector."""
         if ref is not None:
             return ref
         assert selector is not None, "the parser refuses a request without an element"

@@ -61,7 +61,7 @@ async def _snapshot(run: Performance, request: requests.TakeSnapshot) -> dict[st
 
 
 def _lines_that_say(words: str, text: str) -> str:
-    """Return the lines that contain some words, ignoring case, and the lines of their ancestors."""
+    """Return the lines that contain `words`, ignoring case, and the lines of their ancestors."""
     wanted = words.casefold()
     lines = text.split("\n")
     widths = [len(line) - len(line.lstrip()) for line in lines]
@@ -97,7 +97,7 @@ _TEXT_OF_FOUND = 300
 
 
 async def _ref_of(run: Performance, found: FoundNode) -> Ref:
-    """Return the ref of an element with a text: its present one, or a new one, named by the text."""
+    """Return the ref of an element found by its text: its current ref, or a new one, named by the text."""
     refs = run.page._core.refs  # noqa: SLF001 - the table of the page that gives its refs
     known = refs.known(found.loader_id, found.backend_node_id)
     if known is not None:

@@ -135,9 +135,9 @@ class CachedActions:
 class ActResponse:
     """The response to one request.
 
-    `target_id` and `url` are those of its page, after it; None without a page. `result` is the result of the
-    kind of request. `diff` has the changes in the snapshot, if requested. `cached` lists the action cache's
-    entries for the page.
+    `target_id` and `url` are those of the request's page after the request; None without a page. `result` is the
+    result of the kind of request. `diff` has the changes in the snapshot, if requested. `cached` lists the action
+    cache's entries for the page.
     """
 
     kind: str
@@ -151,7 +151,7 @@ class ActResponse:
     error: Failure | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON data: names in camelCase, without empty fields."""
+        """Return the response as JSON data: names in camelCase, without empty fields."""
         return {"ok": self.ok, **to_plain(_fields(self), fields_of=_fields)}
 
 
@@ -221,7 +221,7 @@ NOT_READ = "# not read: "
 
 
 def reword(response: ActResponse, words: Words) -> ActResponse:
-    """Return a response whose errors are in the words of a client. Text of the page is not changed."""
+    """Return the response with its errors in the words of a client. Text of the page is not changed."""
     if response.diff is not None and response.diff.startswith(NOT_READ):
         response = attrs.evolve(response, diff=words.translate(response.diff))
     error = response.error

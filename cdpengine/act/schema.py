@@ -86,7 +86,7 @@ def _schema_of(kind: Any, *, closed: bool) -> dict[str, Any]:
 
 
 def _union_schema(members: Sequence[Any], count: int, *, closed: bool) -> dict[str, Any]:
-    """Return the schema of one of `members`. If there are fewer than `count`, null is the missing one."""
+    """Return the schema of a union. If `members` are fewer than `count`, null is the missing member."""
     schemas = [_schema_of(each, closed=closed) for each in members]
     if count > len(members):
         if len(schemas) == 1 and isinstance(schemas[0].get("type"), str):

@@ -3,9 +3,9 @@
     click [12]    hover [12]    type [7] [text] [1]    press [Control+A]    scroll [down]    goto [url]
     new_tab    tab_focus [1]    close_tab    go_back    go_forward    stop [answer]    None
 
-Rule: a line becomes a request, or an error with the place in the line and the expected syntax. The numbers are
-those of a snapshot in the mode numbered or webarena. A text may contain brackets: it ends at the last bracket
-of the action. `type` presses Enter at the end, unless its last argument is [0]. Pure.
+Rule: a line becomes a request, or an error with the place in the line and the expected syntax. The numbers are the
+numbers of a snapshot in the mode numbered or webarena. A text may contain brackets: it ends at the last bracket of
+the action. `type` presses Enter at the end, unless its last argument is [0]. Pure.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class _Cursor:
 
 
 def _take_number(cursor: _Cursor, what: str) -> int:
-    """Take `[12]`."""
+    """Parse `[12]`."""
     cursor.expect("[")
     cursor.skip_blanks()
     number = cursor.take(_NUMBER)
@@ -207,7 +207,7 @@ def _take_number(cursor: _Cursor, what: str) -> int:
 
 
 def _take_text(cursor: _Cursor, what: str) -> str:
-    """Take `[text]` to the last bracket of the action: the text may contain brackets."""
+    """Parse `[text]`, up to the last bracket of the action, because the text may contain brackets."""
     cursor.expect("[")
     end = cursor.text.rstrip().rfind("]")
     if end < cursor.position:
@@ -223,7 +223,7 @@ def _take_text(cursor: _Cursor, what: str) -> str:
 
 
 def _take_plain(cursor: _Cursor, what: str) -> str:
-    """Take a non-empty text without the whitespace around it."""
+    """Parse a non-empty text, without the whitespace around it."""
     cursor.skip_blanks()
     start = cursor.position
     text = _take_text(cursor, what).strip()

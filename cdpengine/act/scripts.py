@@ -44,7 +44,7 @@ class ScriptStep:
 
 @attrs.frozen(kw_only=True)
 class ScriptRun:
-    """The result of a script. `answer` is the one of `stop`, None without a stop."""
+    """The result of a script. `answer` is the answer of `stop`, None without a stop."""
 
     steps: Sequence[ScriptStep]
     answer: str | None = None
@@ -83,7 +83,7 @@ async def run_action(browser: Browser | Actor, action: Action | str, *, line: in
 
 
 def _with_dialogs_of(later: ActResponse, response: ActResponse) -> ActResponse:
-    """Return a response that also has the dialogs of a later one."""
+    """Return the response with the dialogs of a later response added."""
     dialogs = response.effects.dialogs + later.effects.dialogs
     omitted = response.effects.dialogs_omitted + later.effects.dialogs_omitted
     effects = attrs.evolve(response.effects, dialogs=dialogs, dialogs_omitted=omitted)
@@ -121,7 +121,7 @@ async def run_script(browser: Browser | Actor, text: str) -> ScriptRun:
 
 
 async def _see(actor: Actor, action: Action) -> None:
-    """Take a snapshot before an action on an element of an unseen document, to have numbers."""
+    """Take a snapshot, which assigns the numbers, before an action on an element of an unread document."""
     page = actor.current
     if page is not None and getattr(action, "ref", None) is not None:
         with suppress(EngineError):  # the action reports the fault of the page

@@ -76,7 +76,7 @@ _INLINE = {
 
 
 class _ResultReader(HTMLParser):
-    """Parses one result: the first link that has a text, and all other text."""
+    """Parser for one result: the first link that has a text, and all other text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -57,7 +57,7 @@ S = TypeVar("S", bound=type[msgspec.Struct])
 
 @attrs.frozen
 class Description:
-    """A description: `structure` decodes the event, type or command reply (`part`) called `name`.
+    """The purpose of a structure: it decodes the event, type or command reply (`part`) called `name`.
 
     `brief`: it has only the few fields that some readers need, in addition to a structure with all used fields.
     """
@@ -72,17 +72,17 @@ _described: list[Description] = []
 
 
 def event(name: str, *, brief: bool = False) -> Callable[[S], S]:
-    """Describe a structure as that of an event, such as "Page.frameNavigated"."""
+    """Mark a structure as the parameters of an event, such as "Page.frameNavigated"."""
     return _describe(name, "event", brief)
 
 
 def reply(name: str, *, brief: bool = False) -> Callable[[S], S]:
-    """Describe a structure as that of a command's reply, such as "Page.getFrameTree"."""
+    """Mark a structure as the reply of a command, such as "Page.getFrameTree"."""
     return _describe(name, "reply", brief)
 
 
 def of_type(name: str) -> Callable[[S], S]:
-    """Describe a structure as that of a type that is decoded separately, such as "Profiler.Profile"."""
+    """Mark a structure as a type that is decoded separately, such as "Profiler.Profile"."""
     return _describe(name, "type", False)
 
 

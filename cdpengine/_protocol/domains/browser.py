@@ -53,7 +53,7 @@ class WindowForTargetReply(msgspec.Struct, rename="camel"):
 
 @event("Browser.downloadWillBegin")
 class DownloadWillBegin(msgspec.Struct, rename="camel"):
-    """A download begins; `guid` is Chrome's id of the download."""
+    """A download begins. `guid` is Chrome's id for the download."""
 
     guid: str
     frame_id: str = ""

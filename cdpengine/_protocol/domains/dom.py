@@ -31,7 +31,7 @@ class DescribedNode(msgspec.Struct, rename="camel"):
 
 @reply("DOM.describeNode")
 class DescribeNodeReply(msgspec.Struct):
-    """A description of a node."""
+    """The reply of `DOM.describeNode`."""
 
     node: DescribedNode
 
@@ -68,7 +68,7 @@ class BoxModel(msgspec.Struct):
 
 @reply("DOM.getBoxModel")
 class BoxModelReply(msgspec.Struct):
-    """The box of a node."""
+    """The reply of `DOM.getBoxModel`."""
 
     model: BoxModel
 

@@ -158,7 +158,7 @@ class ResponseReceivedExtraInfo(RequestEvent, rename="camel"):
 
 @event("Network.dataReceived")
 class DataReceived(RequestEvent, rename="camel"):
-    """A part of the body arrived; its size after decoding."""
+    """A part of the body arrived; `data_length` is its size after decoding."""
 
     data_length: int = 0
     data: str = ""

@@ -207,7 +207,7 @@ class JavascriptDialogClosed(msgspec.Struct, rename="camel"):
 
 @event("Page.downloadWillBegin")
 class PageDownloadWillBegin(msgspec.Struct, rename="camel"):
-    """A frame begins to download a file; `guid` is Chrome's id of the download."""
+    """A frame begins to download a file. `guid` is Chrome's id for the download."""
 
     frame_id: str = ""
     guid: str = ""

@@ -134,7 +134,7 @@ class CompileScriptReply(msgspec.Struct, rename="camel"):
 
 @reply("Runtime.getIsolateId")
 class IsolateIdReply(msgspec.Struct):
-    """The id of the JavaScript engine's instance: one for each renderer process."""
+    """The id of the V8 isolate, which identifies the renderer process."""
 
     id: str | None = None
 
@@ -148,7 +148,7 @@ class EvaluateReply(msgspec.Struct, rename="camel"):
 
 
 class ReturnedObject(msgspec.Struct, rename="camel"):
-    """`Runtime.RemoteObject`, with values as JSON: each is decoded by the caller that knows its type."""
+    """A `Runtime.RemoteObject` with its value as raw JSON, which the caller decodes because it knows the type."""
 
     subtype: str | None = None
     object_id: str | None = None

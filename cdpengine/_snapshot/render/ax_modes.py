@@ -17,10 +17,10 @@ webarena has the format that WebArena's agents read, with one tab for each level
 
     [12] button 'Log in' focused: True
 
-The number is that of the ref, so `12` and `e12` act on the same node. A node without a ref has no number (WebArena
-numbers all nodes, by ids that Chrome does not act on). Names are Python string literals, so `ast.literal_eval`
-reads them back. The tables below list WebArena's omitted properties and folded nodes, with two exceptions: nodes
-with a ref are never folded, and other nodes that Chrome ignores always are.
+The number is the number of the ref, so `12` and `e12` act on the same node. A node without a ref has no number
+(WebArena numbers all nodes, with ids that no action accepts). Names are Python string literals, so
+`ast.literal_eval` reads them back. The tables below list WebArena's omitted properties and folded nodes, with two
+exceptions: nodes with a ref are never folded, and other nodes that Chrome ignores always are.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from cdpengine._snapshot.text import collapse_space, is_token, python_text, quot
 
 @attrs.define(eq=False)
 class Visit:
-    """One visited AX node. `node` is the snapshot's node for it, None for most; `ref` is its ref.
+    """One visited AX node. `node` is the snapshot's node for it, if any; `ref` is its ref.
 
     `hidden` is whether the name is text of a masked field, `loose` whether the snapshot has no regular node for
     it.

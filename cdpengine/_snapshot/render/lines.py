@@ -59,8 +59,9 @@ class Block:
 class Blocks:
     """The lines of a document's parts. `known` are earlier lines, by the part's outermost node.
 
-    An unchanged part consists of the same node objects. So its lines are the same if the refs of its nodes and its
-    place are. `given` are the refs of parts (`RefsByNode.parts`). `kept` collects the lines for later documents.
+    An unchanged part consists of the same node objects. So its lines are unchanged if its place and the refs of
+    its nodes are. `given` are the refs of parts (`RefsByNode.parts`). `kept` collects the lines for later
+    documents.
     """
 
     tops: AbstractSet[Node] = frozenset()
@@ -207,7 +208,7 @@ def can_be_acted_on(node: Node) -> bool:
 def find_folded(document: Document, refs: Mapping[Node, Ref]) -> AbstractSet[Node]:
     """Return the unnamed structural nodes that group fewer than two lines, or contain no ref.
 
-    A ref counts only if the node has one with refs="actions" too.
+    A ref counts only if the node would also have one with refs="actions".
     """
     folded: set[Node] = set()
     below: dict[Node, tuple[int, bool]] = {}  # direct lines after folding; whether a ref is below
@@ -235,7 +236,7 @@ _REMARK = re.compile(r"[A-Za-z][A-Za-z0-9 .,'=-]{0,79}")
 
 
 def safe_remark(remark: str) -> str:
-    """Return a remark for use in brackets, quoted if it does not look like one of the engine's."""
+    """Return a remark for use in brackets, quoted if it does not look like a remark of the engine."""
     return remark if _REMARK.fullmatch(remark) is not None else quote(remark)
 
 
@@ -252,7 +253,10 @@ def page_and_origin(url: str) -> tuple[str, str]:
 
 
 def short_url(url: str, page: str, origin: str) -> str:
-    """Remove the prefix that a link shares with its document, and shorten the rest, possibly inside an escape."""
+    """Remove the prefix that a link shares with its document, and shorten the rest.
+
+    The cut can be inside an escape.
+    """
     if url.startswith(page):
         url = url[len(page) - 1 :]
     elif origin and url.startswith(origin):

@@ -35,7 +35,7 @@ BLANK = " \t"
 
 @attrs.frozen
 class Shift:
-    """A change of indentation: `by` more characters, each of which is `fill`, or fewer."""
+    """A change of indentation by `by` characters (negative: fewer). Added characters are `fill`."""
 
     by: int
     fill: str
@@ -142,7 +142,7 @@ def _anchor(
     pairs = [(once_before[key], index) for key, index in once_after.items() if key in once_before]
     gaps: list[tuple[int, int, int, int]] = []
     for old, new in [*_find_rising(pairs), (high, end)]:
-        # Equal lines right before and after a matched one belong to it.
+        # Equal lines directly before and after a matched line match too.
         shift = Shift.between(before[old], after[new]) if new < end else _SAME
         back_old, back_new = old, new
         while back_old > low and back_new > start and shift.fits(before[back_old - 1], after[back_new - 1]):
@@ -295,7 +295,7 @@ def _pair(
 
 
 def _shape(line: str) -> str:
-    """Return the start of a line; lines with different refs never have the same start."""
+    """Return the part of a line that paired lines share. Lines with different refs never share it."""
     ref = _ref(line)
     if ref is not None:
         return ref

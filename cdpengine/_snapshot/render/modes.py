@@ -22,8 +22,8 @@ key is in single quotes. A field's value is its text. `/url`, `/placeholder`, `/
 properties; `/name` is present only for a name that exceeds YAML's limit on keys (1,024 characters). `[active]`
 marks the focused element, `[cursor=pointer]` an element that the page made clickable.
 
-numbered is for programs and models that answer with a number. The number is that of the ref, so `12` and `e12` act
-on the same node. Nodes without interaction have no number:
+numbered is for programs and models that answer with a number. The number is the number of the ref, so `12` and
+`e12` act on the same node. Nodes without interaction have no number:
 
     [12] button "name" value="..." url="..." (disabled, level=2): "text inside"
 

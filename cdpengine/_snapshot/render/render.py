@@ -212,7 +212,7 @@ def fit(
     refs: Mapping[Node, Ref],
     options: SnapshotOptions,
 ) -> tuple[Lines, str]:
-    """Return the lines to keep, and the remark about the others, "" if none exist.
+    """Return the lines to keep, and the remark about the others, or "" if all are kept.
 
     `remarks` are also part of the snapshot. With the remark it is within `max_chars` and `max_tokens`, unless
     the remarks alone are too long.
@@ -297,8 +297,8 @@ class _Where:
         for index, node in enumerate(lines.nodes):
             known = None if node is None else boxes.get(node)
             if known is None:
-                # Text and other nodes without a box have the position of the line before, if that is a
-                # sibling or inside one, and otherwise that of their parent.
+                # Text and other nodes without a box have the position of the line before, if that is a sibling or
+                # inside a sibling, and otherwise the position of their parent.
                 before = index - 1
                 beside = before >= 0 and lines.depths[before] >= lines.depths[index]
                 inherited = before if beside else self.parents[index]

@@ -62,7 +62,7 @@ def is_named_by_text(node: Node) -> bool:
 def find_repeatable(node: Node, has_value: bool, enclosing: str | None) -> str | None:
     """Return the string that text inside the node may repeat: its name, or `enclosing`, the name outside it.
 
-    None if such text is the field's value, which is already shown.
+    Returns None if text inside is the field's value, which is already shown.
     """
     if node.name and node.role in roles.NAMED_BY_CONTENT:
         return node.name
@@ -179,12 +179,12 @@ def _finish(
 
 
 def _is_mere_image(node: Node) -> bool:
-    """Return whether it is an image without interaction."""
+    """Return whether the node is an image without interaction."""
     return node.role == "image" and node.kind != "interactive" and not node.clickable and not node.children
 
 
 def _is_silent_canvas(node: Node) -> bool:
-    """Return whether it is a canvas without any label, except for a count of equal canvases before it."""
+    """Return whether the node is a canvas without a label. A count of equal canvases before it does not matter."""
     if node.role != "canvas" or node.name or node.children or node.clickable or node.description:
         return False
     return not node.states or node.states[0][0] == "count"
@@ -214,7 +214,7 @@ def _is_wrapper(node: Node) -> bool:
     """Return whether a clickable contains only controls and has no label.
 
     A click on such a control reaches the wrapper, so the wrapper needs no line, unless a control is disabled and
-    takes no click.
+    does not accept clicks.
     """
     if node.name or node.description:
         return False

@@ -5,10 +5,10 @@ document, only that part is requested: the tree of one list item takes 2 ms, the
 for a missing bound of a number field, so the element's attributes decide. They are requested only if a bound is 0.
 A bound of 0 is not shown for an element that is gone, or beyond the first `MOST_ASKED`.
 
-The walk that also reads documents finds the clickables (_snapshot/sources/walk_clickables.js), without names. It
-returns their backend node ids in document order and, on request, their places in the flat tree. A clickable that
-Chrome's accessibility tree lacks is inserted by that place: the elements inside it move below it, and nothing else
-moves. Visible content that the tree lacks comes from the DOM (_snapshot/sources/ax_grafts.py).
+The walk that other sources use to read documents finds the clickables (_snapshot/sources/walk_clickables.js),
+without names. It returns their backend node ids in document order and, on request, their places in the flat tree.
+A clickable that Chrome's accessibility tree lacks is inserted by that place: the elements inside it move below it,
+and nothing else moves. Visible content that the tree lacks comes from the DOM (_snapshot/sources/ax_grafts.py).
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Place:
 
 @attrs.frozen
 class Graft:
-    """A node with its descendants, and its place in the tree: its own, or its label's."""
+    """A node with its descendants, and its place in the tree, or the place of its label."""
 
     node: Node
     place: Place

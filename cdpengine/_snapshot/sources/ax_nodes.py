@@ -96,7 +96,7 @@ class _Folding:
         self._clickables = clickables
         self._doubtful = [] if doubtful is None else doubtful
         self._ready = ready or {}
-        # By node id; content without a tuple has no children.
+        # Content, with the ids of children, by node id. Content without a tuple has no children.
         self._unvisited: dict[str, _Content | tuple[_Content, tuple[str, ...]]] = {}
         self._first_id: str | None = None
         self._left_out: set[str] = set()  # children of text and the like; never shown
@@ -176,7 +176,7 @@ class _Folding:
     # --- downwards -----------------------------------------------------------------------------------------
 
     def document(self, root_ids: Sequence[str]) -> Document:
-        """Make the document from these roots."""
+        """Make the document from the nodes below these roots."""
         url = title = ""
         frame_id = self._frame_id
         for node_id in root_ids:

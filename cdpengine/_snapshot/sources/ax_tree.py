@@ -1,8 +1,8 @@
 """The accessibility tree, decoded from the reply of `Accessibility.getFullAXTree`.
 
 Rule: a malformed node is left out; any JSON reply is accepted. msgspec decodes it in one pass. Only replies that
-msgspec refuses take the slow path below. Once per session, before other accessibility calls, Chrome receives the
-command to keep its trees between queries.
+msgspec refuses are decoded by the slow path below. Once per session, before other accessibility calls, Chrome
+receives the command to keep its trees between queries.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ _BULLET = "\u2022"
 
 
 def mask_secrets(tree: AXTree, secrets: AbstractSet[int]) -> AXTree:
-    """Return the tree without the values of these fields, by backend node id, and without selections in them."""
+    """Return the tree without the values of these fields (backend node ids), and without selections in them."""
     nodes = {node.node_id: node for node in tree.nodes}
     fields = [node for node in tree.nodes if node.backend_node_id in secrets]
     above = _ancestors(tree, fields)
@@ -210,7 +210,7 @@ def mask_secrets(tree: AXTree, secrets: AbstractSet[int]) -> AXTree:
 
 
 def _forms(value: AXValue | None) -> Iterator[str]:
-    """Return a value as it can be part of a name: as it is, and with single spaces."""
+    """Return the forms of a value that can be part of a name: unchanged, and with single spaces."""
     if value is not None and (text := str(value.value).strip()):
         yield text
         yield " ".join(text.split())

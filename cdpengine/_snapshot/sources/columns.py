@@ -53,16 +53,16 @@ class Walk(msgspec.Struct, gc=False):
     Parts of the document (see `Parts`) are enclosed by rows OPENED and CLOSED, or are one row REUSED, with their
     numbers as uids. `number` is the walk's, 0 if no part is kept.
 
-    Four flags replace all the rest. `same`: the result has not changed since the previous walk. `lacking`: the
-    walk needs a source for roles and names that Chrome does not have. `bare`: Chrome has not laid out the
-    document. `not_plain`: roles and names must come from Chrome (_snapshot/sources/walk_plain.js).
+    If one of four flags is set, the walk has no other result. `same`: the result has not changed since the
+    previous walk. `lacking`: the walk needs a source for roles and names that Chrome does not have. `bare`: Chrome
+    has not laid out the document. `not_plain`: roles and names must come from Chrome
+    (_snapshot/sources/walk_plain.js).
 
     `customs` are the numbers of custom elements about which Chrome's tree may have more facts
     (_snapshot/sources/internals.py), `leaves` the numbers of elements that it may report as hidden, and `around`
     those of the custom elements around these. `marks` is the prefix of the types of the listeners that mark new
-    elements, "" if none exist (_snapshot/sources/walk_marks.js). `type` is the document's MIME type unless
-    that is HTML's, `size` the size of a picture. `carousels` counts the rows for parts of carousels
-    (carousels.py).
+    elements, "" if none exist (_snapshot/sources/walk_marks.js). `type` is the document's MIME type unless it is
+    HTML, `size` the size of a picture. `carousels` counts the rows for parts of carousels (carousels.py).
     """
 
     depths: tuple[int, ...] = ()
@@ -213,7 +213,7 @@ def nodes_of(
     reuse, and receives this walk's parts.
 
     Contradictory rows (a depth without a row above it) move up one level. Raises PartChanged if a reused part
-    would read differently now.
+    would have other lines now.
     """
     later: Unnumbered = [] if unnumbered is None else unnumbered
     found: Customs = {} if customs is None else customs
@@ -226,7 +226,7 @@ def nodes_of(
 
 
 def set_ids(unnumbered: Unnumbered, ids: Sequence[int]) -> None:
-    """Set the nodes' ids, which are known by now."""
+    """Set the ids of the nodes, once they are known."""
     for node, number in unnumbered:
         node.backend_node_id = ids[number] or None
 
@@ -235,7 +235,7 @@ _SHOWN_AS = roles.TOKEN_STATES | roles.NUMBER_STATES
 
 
 class PartChanged(Exception):
-    """A part that the walk only named is unknown, or its surroundings now change its meaning."""
+    """A part that the walk referred to by its number is unknown, or its surroundings now change its meaning."""
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
@@ -259,7 +259,7 @@ class _Opened(msgspec.Struct, eq=False):
 
 
 class Parts:
-    """The parts of one walk while its nodes are made: `kept` has the previous walk's, `found` this walk's."""
+    """The parts of one walk while its nodes are made: `kept` from the previous walk, `found` in this one."""
 
     def __init__(self, kept: Mapping[int, Part] | None = None) -> None:
         self._kept: Mapping[int, Part] = {} if kept is None else kept

@@ -121,8 +121,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                     document = made.complete(request, installed)
                     if walk.carousels:
                         await fill_carousels(request, document)
-                        # Chrome changes the states late and reports no change, so the next walk reads
-                        # everything.
+                        # Chrome changes the states late without reporting it, so the next walk reads everything.
                         installed.kept = NOTHING_KEPT
                     others = await customs.have_changed(walk, made.customs)
                     listeners = await listening.has_changed(walk.presumed, still=walk.same)

@@ -2,9 +2,9 @@
 
 Rule: no script outside an element can read its internals, but Chrome's accessibility tree has them. So Chrome is
 asked for the node of each custom element with a line. It is also asked for each one without a line that contains
-interactive elements, which it may disable. The source `dom` asks for every one, as only the tree has roles and
-names set by internals. The queries are sent with the walk; each takes Chrome 0.1 ms. The walk receives the answers
-and reports them from then on. If its result differed from them, the document is walked again.
+interactive elements, which it may disable. The source `dom` asks for every custom element, because only the tree
+has roles and names set by internals. The queries are sent with the walk; each takes Chrome 0.1 ms. The walk
+receives the answers and reports them from then on. If its result differed from them, the document is walked again.
 
 Chrome's answer for a hidden element names the nearest ancestor that hides it. So an element without a line is
 queried only if no other queried element is inside it.

@@ -46,7 +46,7 @@ NO_IDS = KnownIds()
 async def number_elements(
     request: FrameRequest, installed: Installed, last: int, told: KnownIds = NO_IDS
 ) -> bool:
-    """Learn the backend node ids of the walk's new numbers up to `last`.
+    """Request the backend node ids of the walk's new numbers up to `last`.
 
     Returns True if any of the elements has a closed shadow root, which the walk now knows.
     """
@@ -78,7 +78,7 @@ async def _number(
         if closed:
             await _adopt(request, installed, closed, group)
             adopted = True
-        # Another snapshot may have learned the same ids meanwhile.
+        # Another snapshot may have received the same ids meanwhile.
         for number in range(len(ids), upto + 1):
             node = nodes.get(number)
             ids.append(told.ids.get(number, 0) if node is None else node.backend_node_id)
@@ -117,7 +117,7 @@ def find_closed_root(node: SerializedNode) -> int | None:
 async def _take(
     installed: Installed, numbers: Sequence[int], group: ObjectGroup
 ) -> Sequence[SerializedNode | None]:
-    """Query the elements with these ascending numbers; None for one that is gone."""
+    """Query the elements with these ascending numbers. The result has None for a missing element."""
     await trio.lowlevel.checkpoint_if_cancelled()
     request = {"do": "take", "ranges": _ranges(numbers)}
     reply = await installed.function.post(CALL, request, how=SERIALIZED, group=group).decoded(NodesReply)

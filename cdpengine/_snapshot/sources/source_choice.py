@@ -1,8 +1,8 @@
 """Choice of the source for a frame's document, with its reason and its fallback.
 
-Rule: a source that the caller names is the only one that is tried. Otherwise the best source has the first part of
-the time; if it fails, the document is read from the DOM alone in the rest. Additions to the nodes (clickables,
-boxes) never cost the document: if they fail, it is returned without them, and the reason mentions it.
+Rule: if the caller names a source, no other is tried. Otherwise the best source gets the first part of the time.
+If it fails, the document is read from the DOM alone in the rest of the time. If additions to the nodes
+(clickables, boxes) fail, the document is returned without them, and the reason mentions it.
 
 The choice precedes any request for the accessibility tree: once requested, the renderer builds the tree to the
 end. A probe in the frame's isolated world, which takes milliseconds, counts the factors of the cost. The constants
@@ -63,7 +63,10 @@ _offer_computed: WeakSet[Connection] = WeakSet()
 
 @attrs.define(eq=False)
 class SharedCaptures:
-    """`DOMSnapshot` captures that frames share while they are read together: one has all frames of a process."""
+    """`DOMSnapshot` captures that frames share while they are read together.
+
+    A capture has all frames of a process.
+    """
 
     _captures: dict[Session, tuple[float, Capture]] = attrs.field(factory=dict, init=False)
     _locks: dict[Session, trio.Lock] = attrs.field(factory=dict, init=False)

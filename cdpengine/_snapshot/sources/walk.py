@@ -1,4 +1,4 @@
-"""Installation of the walk in a frame's isolated world, and the engine's knowledge about it.
+"""Installation of the walk in a frame's isolated world, and the engine's state for it.
 
 Rule: the engine holds the walk by its remote object id. Chrome refuses the id of a document that is gone, so no
 answer comes from the wrong document. The walks of a session's latest frames are remembered.
@@ -229,7 +229,7 @@ def _forget_world(session: Session) -> None:
 
 
 async def _take_world(request: FrameRequest) -> ExecutionContext | None:
-    """Return the world that was requested when the frame's document came, once; None if none was.
+    """Return the world that was requested when the frame's document arrived, once; None if none was.
 
     It may belong to an earlier document. Chrome then refuses calls in it (`context_gone`).
     """
@@ -412,7 +412,7 @@ async def wait_laid_out(request: FrameRequest, installed: Installed) -> None:
 
 
 async def ask_walk(request: FrameRequest, installed: Installed, what: dict[str, Any]) -> str | None:
-    """Call the walk and return the string that it answers. None if its world has another document by now."""
+    """Call the walk and return the string that it answers, or None if its world has another document by now."""
     return await read_answer(await post_walk(request, installed, what))
 
 
@@ -437,7 +437,7 @@ def _within_time(request: FrameRequest, what: Mapping[str, Any], known: int) -> 
 
 
 async def read_answer(call: PendingCall) -> str | None:
-    """Return the string that the walk answered; None if its world has another document by now."""
+    """Return the string that the walk answered, or None if its world has another document by now."""
     reply = await call.decoded(_TextReply)
     if reply.exception_details is not None:
         raise ProtocolError(f"the walk in the page failed: {reply.exception_details.reason[:LONGEST_REASON]}")

@@ -47,7 +47,10 @@ class OpenScope:
             self._ended.set()
 
     async def begun(self, timeout: float) -> None:
-        """Wait until it is open. Raises its error or DeadlineExceededError, and then it is not opened any more."""
+        """Wait until the scope is open.
+
+        Raises its error, or DeadlineExceededError; after an error it will not open.
+        """
         try:
             with within(f"begin the {self.what}", timeout):
                 await self._begun.wait()
@@ -58,11 +61,11 @@ class OpenScope:
             raise self.failure
 
     def stop(self) -> None:
-        """Make it end."""
+        """Ask the scope to end. Does not wait."""
         self._stopping.set()
 
     async def end(self, timeout: float) -> Any:
-        """End it, and return its value. Raises the error of its exit, and DeadlineExceededError."""
+        """End the scope, and return its value. Raises the error of its exit, and DeadlineExceededError."""
         self.stop()
         with within(f"end the {self.what}", timeout):
             await self._ended.wait()

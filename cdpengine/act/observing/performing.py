@@ -1,7 +1,7 @@
 """Handlers of the requests about protocol traffic and resource use.
 
-Rule: as in `act/acting.py`; results are JSON data. Anything that continues between two requests is a OpenScope
-of the actor, by its kind and its page.
+Rule: as in `act/acting.py`; results are JSON data. Anything that continues between two requests is an OpenScope of
+the actor, by its kind and its page.
 """
 
 from __future__ import annotations
