@@ -85,6 +85,11 @@ class PendingCall:
         """Whether the call has an outcome or was abandoned."""
         return self._raw is not None or self._error is not None
 
+    @property
+    def succeeded(self) -> bool:
+        """Whether the browser has answered the call with a result."""
+        return self._raw is not None
+
     def survive_terminations(self, params: Mapping[str, Any], *, repeats: bool) -> PendingCall:
         """Mark the call as one of the engine's own functions; return it.
 

@@ -20,9 +20,10 @@ def library_source() -> str:
         "places",
         "label",
         "once",
+        "when_usable",
     )
     sources = (script(f"_input/actionability/{name}") for name in names)
-    tools, arms, probe, report, covering, places, label, once = sources
+    tools, arms, probe, report, covering, places, label, once, use = sources
     guards = script("_input/actionability/key_guard")
     return own(f"""function () {{
       const toolsOf = {tools};
@@ -35,11 +36,16 @@ def library_source() -> str:
       const covering = {covering};
       const places = {places};
       const label = {label};
+      const use = {use};
+      const functions = new Map();
       const labelOf = (node) => label.call(node, tools, places);
       return {{
         observers: known.observers,
         keys: ({guards})(tools),
         once: ({once})(),
+        // Keeps a function under its number, or returns the kept one.
+        kept: (number, act) => (act ? functions.set(number, act).get(number) : functions.get(number)),
+        use,
         // Resolves an element's number. The element is kept alive until the next call.
         element: (holder, number) => (known.held = holder.element(number) || null),
         probe: (node, request) => probe.call(node, request, tools(node), observer, known, labelOf),

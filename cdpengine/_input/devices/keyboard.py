@@ -37,7 +37,6 @@ from cdpengine._input.devices.mouse import (
     release,
     wait_for_delivery,
 )
-from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
@@ -272,22 +271,15 @@ class KeyboardDevice:
         the page has received the insertion. After a replacement, wait only as long as for cancelled calls.
         """
         dialog = False
-        replaced = trio.Event()
+        waiting = trio.CancelScope()
 
         def note(_event: Event) -> None:
-            replaced.set()
+            waiting.cancel()
 
         self.session.on_event(_REPLACED, note)
         try:
-            async with open_body_nursery() as nursery:
-
-                async def stop_waiting() -> None:
-                    await replaced.wait()
-                    nursery.cancel_scope.cancel()
-
-                nursery.start_soon(stop_waiting)
+            with waiting:
                 dialog = await wait_for_delivery(pendings, self._interruptions, left)
-                nursery.cancel_scope.cancel()
         finally:
             self.session.off_event(_REPLACED, note)
         return dialog
@@ -429,7 +421,9 @@ def check_text(text: str) -> None:
     """Raise InvalidArgumentError unless `text` is a valid Unicode string. The error does not contain it."""
     if not isinstance(text, str):
         raise InvalidArgumentError(what="text", given=f"a {type(text).__name__}", expected="a string")
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
         raise InvalidArgumentError(
             what="text", given="a string with an unpaired surrogate", expected="whole characters"
-        )
+        ) from None

@@ -322,7 +322,7 @@ _TYPED = frozenset({"text", "search", "url", "tel", "email", "password", "number
 
 def _without(text: str, literals: str) -> str:
     """Return `text` without the literal characters of a mask, which the field inserts."""
-    return "".join(each for each in text if each not in literals)
+    return "".join(each for each in text if each not in literals) if literals else text
 
 
 def _source(parts: tuple[str, ...]) -> str:

@@ -148,7 +148,7 @@ class RemoteHandle(_Callee):
 
     session: Session = attrs.field(repr=False)
     id: str
-    _shown: int = attrs.field(init=False, eq=False, repr=False)
+    _shown: int = attrs.field(init=False, repr=False)
 
     @_shown.default
     def _count_documents(self) -> int:
