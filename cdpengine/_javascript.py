@@ -35,14 +35,14 @@ def script(name: str) -> str:
 
 
 @cache
-def script_with(name: str, *parts: str, given: str = "request") -> str:
+def script_with(name: str, *parts: str, parameters: str = "request") -> str:
     """Return the source of a function that calls the function `name` with the objects that `parts` create.
 
-    The function takes the arguments `given` and passes them on, before the objects of `parts` and with its `this`.
-    It is registered with `own`.
+    The function takes the parameters `parameters` and passes them on, before the objects of `parts` and with its
+    `this`. It is registered with `own`.
     """
     made = ", ".join(f"({script(part)})()" for part in parts)
-    return own(f"function ({given}) {{ return ({script(name)}).call(this, {given}, {made}); }}")
+    return own(f"function ({parameters}) {{ return ({script(name)}).call(this, {parameters}, {made}); }}")
 
 
 def compact(source: str) -> str:

@@ -177,7 +177,7 @@ class RepeatedWarning:
         """Number of warnings, logged or not."""
         return self._pace.total
 
-    def tell(self, *args: object, error: BaseException | None = None) -> None:
+    def log(self, *args: object, error: BaseException | None = None) -> None:
         """Log or count a warning. `args` are those of the format; the traceback of `error` is logged with it."""
         suppressed = self._pace.take(self._clock())
         if suppressed is None:
@@ -188,7 +188,7 @@ class RepeatedWarning:
         else:
             self._logger.log(self._level, self._text, *args, exc_info=error)
 
-    def tell_rest(self, where: str) -> None:
+    def log_suppressed(self, where: str) -> None:
         """Log how many were suppressed since the last one; `where` names the source of the warnings."""
         if rest := self._pace.take_rest():
             text = "%s: %d more warnings like the last were suppressed: %s"

@@ -41,7 +41,7 @@ class Notifier:
             await self._waiting.park()
 
 
-KEPT = 100
+DEFAULT_LIMIT = 100
 
 
 class BoundedHistory(Sequence[T], Generic[T]):
@@ -50,9 +50,9 @@ class BoundedHistory(Sequence[T], Generic[T]):
     `dropped` is the number of discarded older ones.
     """
 
-    def __init__(self, kept: int = KEPT) -> None:
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
         self.dropped = 0
-        self._records: deque[T] = deque(maxlen=kept)
+        self._records: deque[T] = deque(maxlen=limit)
 
     def _add(self, record: T) -> None:
         """Add a record. Only for the engine."""

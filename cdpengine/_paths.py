@@ -21,5 +21,5 @@ def to_path(what: str, given: object, expected: str = "a path, as str or Path") 
             expected = f"{expected}, without a null character"
     except UnicodeEncodeError:
         expected = f"{expected}, without unpaired surrogates"
-    shown = repr(given)[:200] if isinstance(given, str | Path) else f"a {type(given).__name__}"
-    raise InvalidArgumentError(what=what, given=shown, expected=expected)
+    displayed = repr(given)[:200] if isinstance(given, str | Path) else f"a {type(given).__name__}"
+    raise InvalidArgumentError(what=what, given=displayed, expected=expected)

@@ -39,7 +39,7 @@ class _Plainer:
     def __init__(self, fields_of: Callable[[Any], Mapping[str, object]]) -> None:
         self._fields_of = fields_of
         self._around: set[int] = set()
-        self._seen: set[int] = set()
+        self._visited: set[int] = set()
         self._repeated = 0
 
     def plain(self, value: object) -> Any:
@@ -62,11 +62,11 @@ class _Plainer:
         number = id(value)
         if number in self._around:
             return CIRCULAR
-        if number in self._seen:
+        if number in self._visited:
             self._repeated += 1 + len(inside)
             if self._repeated > MOST_REPEATED:
                 return REPEATED
-        self._seen.add(number)
+        self._visited.add(number)
         self._around.add(number)
         # Loops, because a comprehension would add a level to the stack.
         made: dict[str, Any] | list[Any]

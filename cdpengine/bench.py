@@ -395,23 +395,23 @@ async def _count_calls_a_second(pages: Sequence[Page], in_flight: int, window: f
 
 
 async def _measure_events(page: Page, effort: Effort) -> Figure:
-    rates, lost, wanted = [], 0, effort.events
-    flood = f"for (let i = 0; i < {wanted}; i++) console.debug(i)"
-    async with page.session.subscribe("Runtime.consoleAPICalled", buffer=2 * wanted) as events:
+    rates, lost, expected = [], 0, effort.events
+    flood = f"for (let i = 0; i < {expected}; i++) console.debug(i)"
+    async with page.session.subscribe("Runtime.consoleAPICalled", buffer=2 * expected) as events:
         for _ in range(effort.rounds):
-            started, seen = time.perf_counter(), 0
+            started, received = time.perf_counter(), 0
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(lambda: page.session.call("Runtime.evaluate", expression=flood))
-                while seen < wanted:
+                while received < expected:
                     try:
                         await events.receive()
-                        seen += 1
+                        received += 1
                     except EventsLostError as error:
-                        seen += error.count
+                        received += error.count
                         lost += error.count
-            rates.append(wanted / (time.perf_counter() - started))
+            rates.append(expected / (time.perf_counter() - started))
     loss = f", {lost:,} lost" if lost else ""
-    return Figure("events", "events/s", rates, f"{wanted:,} console messages{loss}")
+    return Figure("events", "events/s", rates, f"{expected:,} console messages{loss}")
 
 
 async def _measure_snapshots(page: Page, url: str, rounds: int) -> list[Figure]:

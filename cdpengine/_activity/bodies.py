@@ -209,7 +209,7 @@ class BodyStream:
 
     async def _start(self) -> None:
         request = self._request
-        if not request.ended and request._kept is None:
+        if not request.ended and request._stored_body is None:
             request._streams.append(self._incoming)
             try:
                 params = {"requestId": request.id}
@@ -249,7 +249,7 @@ class BodyStore:
     def __init__(self, rules: KeepBodies, nursery: trio.Nursery) -> None:
         self.rules = rules
         self._nursery = nursery
-        self._kept: deque[tuple[Request, int]] = deque()
+        self._stored: deque[tuple[Request, int]] = deque()
         self._total = 0
 
     def begins(self, request: Request) -> None:
@@ -259,7 +259,7 @@ class BodyStore:
         length = request.response.header("content-length") if request.response else None
         encoded = request.response is not None and request.response.header("content-encoding")
         if length is not None and length.isdecimal() and int(length) > self.rules.largest and not encoded:
-            request._not_kept = self._too_large(int(length))
+            request._missing_reason = self._too_large(int(length))
             return
         try:
             call = request._session.post("Network.streamResourceContent", requestId=request.id)
@@ -274,19 +274,19 @@ class BodyStore:
         if incoming is None:
             return
         if request.failure:
-            self._note_not_kept(request, "")
+            self._note_missing_body(request, "")
             return
         whole = incoming.whole(request.body_size)
         if whole is not None:
             self._keep(request, Body(whole))
         elif incoming.over or request.body_size > self.rules.largest:
-            self._note_not_kept(request, self._too_large(request.body_size))
+            self._note_missing_body(request, self._too_large(request.body_size))
         else:
             # Too late for pieces. Request the body now, because the page may leave the document at any moment.
             try:
                 call = request._session.post("Network.getResponseBody", requestId=request.id)
             except (SessionGoneError, ConnectionLostError) as error:
-                self._note_not_kept(request, f"it was not kept: {error}")
+                self._note_missing_body(request, f"it was not kept: {error}")
             else:
                 self._nursery.start_soon(self._take, request, call, name="keep a body")
 
@@ -297,8 +297,8 @@ class BodyStore:
         except RemoteError:
             incoming.refuse()  # it already arrived, or continues in another process: the whole body is requested
         except (SessionGoneError, ConnectionLostError, ProtocolError) as error:
-            if request._kept is None:
-                self._note_not_kept(request, f"it was not kept: {error}")
+            if request._stored_body is None:
+                self._note_missing_body(request, f"it was not kept: {error}")
         else:
             incoming.begin(beginning)
 
@@ -306,29 +306,29 @@ class BodyStore:
         try:
             body = decode_body(await call.decoded(ResponseBodyReply))
         except (RemoteError, SessionGoneError, ConnectionLostError, ProtocolError) as error:
-            self._note_not_kept(request, f"it was not kept: {error}")
+            self._note_missing_body(request, f"it was not kept: {error}")
             return
         body = restore_bytes(body, request._response_headers, request.body_size)
         if len(body.data) > self.rules.largest:
-            self._note_not_kept(request, self._too_large(len(body.data)))
+            self._note_missing_body(request, self._too_large(len(body.data)))
         else:
             self._keep(request, body)
 
-    def _note_not_kept(self, request: Request, reason: str) -> None:
-        request._not_kept = reason
+    def _note_missing_body(self, request: Request, reason: str) -> None:
+        request._missing_reason = reason
         request._incoming = None
         request._changed()
 
     def _keep(self, request: Request, body: Body) -> None:
-        request._kept, request._incoming = body, None
+        request._stored_body, request._incoming = body, None
         request._changed()
-        self._kept.append((request, len(body.data)))
+        self._stored.append((request, len(body.data)))
         self._total += len(body.data)
-        while self._total > self.rules.total and len(self._kept) > 1:
-            oldest, size = self._kept.popleft()
+        while self._total > self.rules.total and len(self._stored) > 1:
+            oldest, size = self._stored.popleft()
             self._total -= size
-            oldest._kept = None
-            oldest._not_kept = f"it was kept, and made room for others (total={self.rules.total})"
+            oldest._stored_body = None
+            oldest._missing_reason = f"it was kept, and made room for others (total={self.rules.total})"
 
     def _too_large(self, size: int) -> str:
         return f"it was not kept: it has {size} bytes, more than largest={self.rules.largest}"
@@ -411,9 +411,9 @@ class ActivityOptions:
     def __attrs_post_init__(self) -> None:
         for what in ("console", "errors", "requests"):
             _check_count(what, getattr(self, what))
-        kept: object = self.keep_over_navigation
-        if not isinstance(kept, bool):
-            given = repr(kept)[:80]
+        keep: object = self.keep_over_navigation
+        if not isinstance(keep, bool):
+            given = repr(keep)[:80]
             raise InvalidArgumentError(what="keep_over_navigation", given=given, expected="True or False")
         if self.bodies is not None and not self.requests:
             raise InvalidArgumentError(

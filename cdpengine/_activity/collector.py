@@ -51,7 +51,7 @@ _CONTEXTS_REPLACED = "Runtime.executionContextsCleared"
 _FOLLOWED = 10_000
 """Maximum number of requests followed at a time. Beyond it the oldest are dropped."""
 
-_HELD = 500
+_MIN_HANDLE_GROUPS = 500
 """Number of messages and errors whose objects stay readable in the page; at least the number kept."""
 
 _VISITS = 100
@@ -79,7 +79,7 @@ class Collector:
         self._following = Following(active=False)
         self._body_store: BodyStore | None = None
         self._repeats = Repeats()
-        self._held: deque[Sequence[RemoteHandle]] = deque()
+        self._handle_groups: deque[Sequence[RemoteHandle]] = deque()
         page.session.on_end(self._end_page)
         page.session.on_event(CRASHED, self._crash_page)
         page.session.on_event("Page.frameNavigated", self._note_navigation)
@@ -258,7 +258,7 @@ class Collector:
             self._add_message(ConsoleMessage(entry, session, self._reader), entry.timestamp, session, event)
 
     def _add_message(self, message: ConsoleMessage, timestamp: float, session: Session, event: Event) -> None:
-        self._hold_objects(session, message._object_ids)
+        self._track_objects(session, message._object_ids)
         if self._repeats.take(session, timestamp):
             return
         if self.console is not None and self.options is not None and self.options.console:
@@ -268,7 +268,7 @@ class Collector:
     def _take_exception(self, session: Session, event: Event) -> None:
         thrown = event.decode(ExceptionThrown)
         error = PageError(thrown, session, self._reader)
-        self._hold_objects(session, error._object_ids)
+        self._track_objects(session, error._object_ids)
         if self._repeats.take(session, thrown.timestamp):
             return
         if self.errors is not None and self.options is not None and self.options.errors:
@@ -281,18 +281,18 @@ class Collector:
             if error._exception_id == number and error.target_id == session.target_id:
                 error.handled = True
 
-    def _hold_objects(self, session: Session, object_ids: Sequence[str]) -> None:
+    def _track_objects(self, session: Session, object_ids: Sequence[str]) -> None:
         if object_ids:
-            self._held.append([RemoteHandle(session, object_id) for object_id in object_ids])
-            kept = max(_HELD, 0 if self.console is None else self.console.bound)
-            if len(self._held) > kept:
-                self._release(kept)
+            self._handle_groups.append([RemoteHandle(session, object_id) for object_id in object_ids])
+            limit = max(_MIN_HANDLE_GROUPS, 0 if self.console is None else self.console.bound)
+            if len(self._handle_groups) > limit:
+                self._release(limit)
 
-    def _release(self, kept: int) -> None:
+    def _release(self, limit: int) -> None:
         """Release page objects that can no longer be requested. Sends without waiting."""
-        while len(self._held) > kept:
-            for held in self._held.popleft():
-                held.release()
+        while len(self._handle_groups) > limit:
+            for handle in self._handle_groups.popleft():
+                handle.release()
 
     # --- requests, in the reader --------------------------------------------------------------------------------
 
@@ -376,8 +376,8 @@ class Collector:
 
     def _note_navigation(self, event: Event) -> None:
         navigated = event.decode(FrameNavigated)
-        kept = self.options is None or self.options.keep_over_navigation
-        if navigated.frame.parent_id is None and not kept:
+        keep = self.options is None or self.options.keep_over_navigation
+        if navigated.frame.parent_id is None and not keep:
             self.clear(keep_loader=navigated.frame.loader_id)
 
     def clear(self, keep_loader: str | None = None) -> None:

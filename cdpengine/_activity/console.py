@@ -57,10 +57,10 @@ class ConsoleMessage:
 
     __slots__ = (
         "_args",
+        "_document_number",
         "_reader",
         "_remote",
         "_session",
-        "_shown",
         "_text",
         "column",
         "level",
@@ -85,7 +85,7 @@ class ConsoleMessage:
         self.target_id = session.target_id
         self._remote = event.args
         self._session = session
-        self._shown = session.documents_shown
+        self._document_number = session.documents_shown
         self._reader = reader
         self._args: tuple[Any, ...] | None = None
         self._text: str | None = None
@@ -131,7 +131,7 @@ class ConsoleMessage:
         together with everything else that its process runs. A value stays an Unread with a `reason` if it cannot
         be read, or if its document or the message is gone. Raises DeadlineExceededError, ConnectionLostError.
         """
-        reader = _unless_left(self._reader, self._session, self._shown)
+        reader = _unless_left(self._reader, self._session, self._document_number)
         self._args = await read_values(self._session, self._remote, self.args, reader, timeout)
         return self._args
 
@@ -182,10 +182,10 @@ class PageError:
 
     __slots__ = (
         "_details",
+        "_document_number",
         "_exception_id",
         "_reader",
         "_session",
-        "_shown",
         "_value",
         "column",
         "frames",
@@ -215,7 +215,7 @@ class PageError:
         self.target_type = session.target_type
         self.target_id = session.target_id
         self._session = session
-        self._shown = session.documents_shown
+        self._document_number = session.documents_shown
         self._reader = reader
         thrown = self._details = details.exception or RemoteArgument()
         self._value: Any = value_in_event(thrown)
@@ -251,7 +251,7 @@ class PageError:
 
     async def read(self, *, timeout: float = 30) -> Any:
         """Return the thrown value, an Error as a JSError. Waits and raises like `ConsoleMessage.values`."""
-        reader = _unless_left(self._reader, self._session, self._shown)
+        reader = _unless_left(self._reader, self._session, self._document_number)
         read = await read_values(self._session, [self._details], [self._value], reader, timeout)
         self._value = read[0]
         return self._value
@@ -473,9 +473,9 @@ def _preview_text(argument: RemoteArgument, preview: ObjectPreview) -> str:
     return f"{name}{{{inside}}}"
 
 
-def _unless_left(reader: ValueReader | None, session: Session, shown: int) -> ValueReader | None:
+def _unless_left(reader: ValueReader | None, session: Session, document_number: int) -> ValueReader | None:
     """Return the reader, or None after a navigation: the object ids may then belong to other objects."""
-    return None if reader is None or shown != session.documents_shown else reader
+    return None if reader is None or document_number != session.documents_shown else reader
 
 
 async def _read(

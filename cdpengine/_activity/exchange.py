@@ -19,7 +19,7 @@ from cdpengine._page.dialog_release import RELEASE_URL
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.posted_data import PostedData, posted_data
 
-_ENDED_KEPT = 200
+_MAX_ENDED = 200
 """Number of ended exchanges that stay known, because their headers may arrive later."""
 
 _MOST_EARLY = 1_000
@@ -127,8 +127,8 @@ class _Chain:
 class Exchanges:
     """The exchanges of a page. `kept` is the maximum number of requests to remember (None: all)."""
 
-    def __init__(self, kept: int | None = None) -> None:
-        self._kept = kept
+    def __init__(self, limit: int | None = None) -> None:
+        self._limit = limit
         self._known: dict[Hashable, _Chain] = {}
         self._over: deque[tuple[Hashable, Exchange]] = deque()
         self._early: dict[Hashable, _Chain] = {}
@@ -167,7 +167,7 @@ class Exchanges:
         _apply(exchange, event)
         if isinstance(event, network.ResponseReceived):
             chain.assign()
-        if exchange.ended and self._kept is not None:
+        if exchange.ended and self._limit is not None:
             self._end(key, exchange)
         return exchange
 
@@ -191,7 +191,7 @@ class Exchanges:
         chain.hops.append(exchange)
         chain.assign()
         self._known[key] = chain
-        if self._kept is not None and len(self._known) > self._kept:
+        if self._limit is not None and len(self._known) > self._limit:
             del self._known[next(iter(self._known))]
         return exchange
 
@@ -199,7 +199,7 @@ class Exchanges:
         chain = self._known.get(key)
         if chain is None:
             chain = self._early.setdefault(key, _Chain())
-            if self._kept is not None and len(self._early) > _MOST_EARLY:
+            if self._limit is not None and len(self._early) > _MOST_EARLY:
                 del self._early[next(iter(self._early))]
         if isinstance(extra, network.ResponseReceivedExtraInfo):
             chain.answered.append(extra)
@@ -210,7 +210,7 @@ class Exchanges:
 
     def _end(self, key: Hashable, exchange: Exchange) -> None:
         self._over.append((key, exchange))
-        if len(self._over) > _ENDED_KEPT:
+        if len(self._over) > _MAX_ENDED:
             key, oldest = self._over.popleft()
             chain = self._known.get(key)
             if chain is not None and chain.hops[-1] is oldest:

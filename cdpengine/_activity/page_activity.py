@@ -278,10 +278,10 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
         raise InvalidArgumentError(what="kinds", given=repr(unknown[0])[:80], expected=expected)
     if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
         raise InvalidArgumentError(what="buffer", given=repr(buffer), expected="a number of items, 1 or more")
-    wanted: Sequence[Kind] = kinds or ("console", "errors", "requests")
-    parts = {PART_OF[kind] for kind in wanted}
-    stream = ActivityStream(wanted, buffer, caller())
-    collector.subscribers.add(stream, wanted)
+    subscribed: Sequence[Kind] = kinds or ("console", "errors", "requests")
+    parts = {PART_OF[kind] for kind in subscribed}
+    stream = ActivityStream(subscribed, buffer, caller())
+    collector.subscribers.add(stream, subscribed)
     try:
         calls = collector.hold(parts)
         try:

@@ -64,12 +64,12 @@ class Request:
         "_exchange",
         "_following",
         "_incoming",
-        "_kept",
         "_lot",
-        "_not_kept",
+        "_missing_reason",
         "_response",
         "_response_delivered",
         "_session",
+        "_stored_body",
         "_streams",
     )
 
@@ -77,8 +77,8 @@ class Request:
         self._exchange = exchange
         self._session = session
         self._following = following
-        self._kept: Body | None = None
-        self._not_kept = ""
+        self._stored_body: Body | None = None
+        self._missing_reason = ""
         self._incoming: Incoming | None = None
         self._streams: list[Incoming] = []
         self._end_delivered = False
@@ -278,15 +278,15 @@ class Request:
         await self._wait_ended()
         while self._incoming is not None:
             await self._park()  # it is being kept, which always ends
-        if self._kept is not None:
-            return self._kept
+        if self._stored_body is not None:
+            return self._stored_body
         if self.failure:
             raise self._unavailable(f"the request failed ({self.failure})")
         try:
             body = await fetch_body(self._session, self.id)
             return restore_bytes(body, self._response_headers, self.body_size)
         except RemoteError as error:
-            note = f"; {self._not_kept}" if self._not_kept else ""
+            note = f"; {self._missing_reason}" if self._missing_reason else ""
             raise self._unavailable(f"Chrome does not have it ({error.message}){note}") from None
         except SessionGoneError as error:
             raise self._unavailable(f"its page is gone ({error})") from None
@@ -355,8 +355,8 @@ class Response:
 
     def header(self, name: str) -> str | None:
         """Return a header by its case-insensitive name, or None."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers.items() if key.lower() == wanted), None)
+        lowered = name.lower()
+        return next((value for key, value in self.headers.items() if key.lower() == lowered), None)
 
     @property
     def mime_type(self) -> str:
@@ -436,7 +436,7 @@ class Response:
 
 # --- responses of documents ------------------------------------------------------------------
 
-_KEPT = 50
+_MAX_ENDED = 50
 """Maximum number of documents followed at a time."""
 
 _EVENTS = [name for name in network.REQUEST_EVENTS if not name.startswith("Network.webSocket")]
@@ -449,7 +449,7 @@ class MainDocuments:
 
     def __init__(self, page: PageTarget) -> None:
         self._page = page
-        self._exchanges = Exchanges(_KEPT)
+        self._exchanges = Exchanges(_MAX_ENDED)
         self._following = Following()
 
     def response(self, loader_id: str) -> Response | None:

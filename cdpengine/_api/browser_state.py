@@ -33,7 +33,7 @@ from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.ref import RefNumbers
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
-from cdpengine._storage.storage_state import SeenOrigins
+from cdpengine._storage.storage_state import VisitedOrigins
 from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, RemoteError
 
 
@@ -62,7 +62,7 @@ class BrowserState:
         self.activities = Activities(tabs, read_argument)
         self.emulations = Emulations(tabs.pages)
         self.permissions = Permissions(tabs.connection.root)
-        self.seen_origins = SeenOrigins(tabs.pages)
+        self.seen_origins = VisitedOrigins(tabs.pages)
         self.context_ids: set[str] = set()
         self.closing = False
         self._ref_numbers: dict[ContextCore | None, RefNumbers] = {}

@@ -207,12 +207,12 @@ def find_device(name: object) -> Device:
     if isinstance(name, Device):
         return name
     if isinstance(name, str):
-        wanted = " ".join(name.split()).casefold()
+        folded_name = " ".join(name.split()).casefold()
         for device in _ALL:
-            if device.name.casefold() == wanted:
+            if device.name.casefold() == folded_name:
                 return device
         folded = {known.casefold(): known for known in DEVICES}
-        near = [folded[match] for match in difflib.get_close_matches(wanted, folded, n=3, cutoff=0.5)]
+        near = [folded[match] for match in difflib.get_close_matches(folded_name, folded, n=3, cutoff=0.5)]
         hint = ", ".join(repr(match) for match in near) or "one of cdpengine.DEVICES"
         raise InvalidArgumentError(what="device", given=repr(name[:80]), expected=hint)
     raise InvalidArgumentError(

@@ -46,7 +46,7 @@ _UNDO_TIMEOUT = 0.5
 _OTHERS_TIMEOUT = 1.0
 """Seconds that other pages than the caller's get to reply. A later reply is fine too."""
 
-_KEPT_APART = 100
+_MAX_SEPARATE_PARTS = 100
 """Maximum number of lasting settings per page or context that can still end separately; older ones are merged."""
 
 _TAKEN = "already in effect"
@@ -73,7 +73,7 @@ class Layer:
 
 
 @attrs.define(eq=False)
-class _Kept:
+class _LastingLayer:
     """The lasting settings under one key: one layer merged from parts that can end separately."""
 
     whole: Layer
@@ -93,7 +93,7 @@ class _Kept:
         return True
 
     def _merge(self) -> None:
-        while len(self.parts) > _KEPT_APART:
+        while len(self.parts) > _MAX_SEPARATE_PARTS:
             self.base = {**self.base, **self.parts.pop(0).settings}
         self.whole.settings = dict(self.base)
         for part in self.parts:
@@ -122,7 +122,7 @@ class Emulations:
         self._default_viewport: tuple[int, int] | None = None
         self._pages = pages
         self._layers: list[Layer] = []
-        self._lasting: dict[object, _Kept] = {}
+        self._lasting: dict[object, _LastingLayer] = {}
         self._applied: dict[Session, dict[str, Command]] = {}
         self._touched: dict[Session, set[str]] = {}
 
@@ -200,11 +200,11 @@ class Emulations:
 
         Raises the errors of `begin`. After an error or a cancellation, the earlier settings apply.
         """
-        kept = self._lasting.get(key)
-        if kept is None:
-            kept = self._lasting[key] = _Kept(Layer({}, layer.page_id, layer.applies))
-            self._layers.insert(0, kept.whole)  # below every scope that is open
-        kept.add(layer)
+        lasting = self._lasting.get(key)
+        if lasting is None:
+            lasting = self._lasting[key] = _LastingLayer(Layer({}, layer.page_id, layer.applies))
+            self._layers.insert(0, lasting.whole)  # below every scope that is open
+        lasting.add(layer)
         try:
             await self._take(self._spread(), page)
         except BaseException:
@@ -213,9 +213,9 @@ class Emulations:
 
     async def release(self, key: object, layer: Layer) -> None:
         """Remove one layer that `keep` added under that key, if it still exists. Shielded and bounded."""
-        kept = self._lasting.get(key)
-        if kept is not None and kept.remove(layer):
-            if kept.is_empty:
+        lasting = self._lasting.get(key)
+        if lasting is not None and lasting.remove(layer):
+            if lasting.is_empty:
                 self.drop(key)
             await self._restore()
 
@@ -227,9 +227,9 @@ class Emulations:
 
     def drop(self, key: object) -> None:
         """Drop the settings of `keep` under a key whose pages are closed."""
-        kept = self._lasting.pop(key, None)
-        if kept is not None:
-            self._layers.remove(kept.whole)
+        lasting = self._lasting.pop(key, None)
+        if lasting is not None:
+            self._layers.remove(lasting.whole)
 
     def metrics(self, page: PageTarget) -> Command:
         """Return the command that restores the page's viewport, for a caller that changes it briefly."""
@@ -264,10 +264,10 @@ class Emulations:
         return self._post_new(page, session, kind)
 
     def _post_new(self, page: PageTarget, session: Session, kind: str) -> list[_Sent]:
-        wanted = commands(self.settings_of(page), kind)
+        needed = commands(self.settings_of(page), kind)
         applied = self._applied.get(session)
         if applied is None:
-            if not wanted:
+            if not needed:
                 return []
             applied = self._applied[session] = {}
             session.on_end(lambda: self._forget_session(session))
@@ -276,7 +276,7 @@ class Emulations:
         sent: list[_Sent] = []
         freed: set[str] = set()
         for group, undo in UNDO.items():
-            now, then = wanted.get(group), applied.get(group)
+            now, then = needed.get(group), applied.get(group)
             if now == then:
                 continue
             if then is not None and group in PROCESS_WIDE:
@@ -308,12 +308,12 @@ class Emulations:
 
     def _catch_up(self, page: PageTarget, session: Session, kind: str) -> None:
         """Send all settings again to a page that was reloaded after a crash, which lost them."""
-        wanted = commands(self.settings_of(page), kind)
-        self._applied[session] = dict(wanted)
+        needed = commands(self.settings_of(page), kind)
+        self._applied[session] = dict(needed)
         with suppress(ConnectionLostError, SessionGoneError):
             for group, undo in UNDO.items():
-                if group in wanted or group in self._touched.get(session, ()):
-                    command = wanted.get(group, undo)
+                if group in needed or group in self._touched.get(session, ()):
+                    command = needed.get(group, undo)
                     self._touched.setdefault(session, set()).add(group)
                     session.post(command.method, **command.params)
 

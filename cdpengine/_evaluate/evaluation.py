@@ -172,7 +172,7 @@ class Evaluator:
                             self.page, run.session, allow=allow, sent=True, call=run.call, reported=True
                         )
                         self.counters.recovered(report)
-                        self.counters.note_given_up(timeout=scope.cancel_called)
+                        self.counters.note_unfinished(timeout=scope.cancel_called)
                     raise
                 finally:
                     run.release()
@@ -295,8 +295,8 @@ class Evaluator:
         elif frame.id == session.frame_id:
             return None
         else:
-            asked = await self.page.evaluation_session_of(session.target_id or self.page.target_id)
-            context = await _find_main_context(asked, session, frame.id)
+            queried = await self.page.evaluation_session_of(session.target_id or self.page.target_id)
+            context = await _find_main_context(queried, session, frame.id)
         if context is None:
             raise NodeNotFoundError(
                 target=f"frame {frame.url[:200] or frame.id[:8]}",
@@ -357,9 +357,9 @@ def _stale_handle_error(handle: JSHandle, reason: str) -> StaleRefError:
     return StaleRefError(ref="handle", description=handle.description, reason=reason)
 
 
-def _several_documents_error(given: str) -> InvalidArgumentError:
+def _several_documents_error(source: str) -> InvalidArgumentError:
     return InvalidArgumentError(
-        what="elements", given=f"elements of {given}", expected="elements of one document"
+        what="elements", given=f"elements of {source}", expected="elements of one document"
     )
 
 
@@ -383,18 +383,18 @@ class _ContextCreated(msgspec.Struct):
 _CREATED = "Runtime.executionContextCreated"
 
 
-async def _find_main_context(asked: Session, session: Session, frame_id: str) -> ExecutionContext | None:
+async def _find_main_context(queried: Session, session: Session, frame_id: str) -> ExecutionContext | None:
     """Return the context of the main world in a child frame of `session`'s frame, or None.
 
     Chrome is asked each time, because every renderer process starts its context numbers again, so a remembered
-    number could belong to another frame. The question uses `asked`, the target's evaluation session, which is the
+    number could belong to another frame. The question uses `queried`, the target's evaluation session, which is the
     only session where `Runtime` is otherwise unused: contexts are reported only when it is enabled again. All
     sessions of a process share the numbers. Only one task does this at a time, because a second one would find
     `Runtime` already enabled and get no contexts. Raises the errors of `Session.subscribe` and `Session.enabled`.
     """
-    turn = _TURNS.setdefault(asked, trio.Lock())
+    turn = _TURNS.setdefault(queried, trio.Lock())
     # Enabling reports all existing contexts before its reply.
-    async with turn, asked.subscribe(_CREATED, enable=False) as events, asked.enabled("Runtime"):
+    async with turn, queried.subscribe(_CREATED, enable=False) as events, queried.enabled("Runtime"):
         found = None
         while events.statistics().waiting:
             context = (await events.receive()).decode(_ContextCreated).context
@@ -409,7 +409,7 @@ _TURNS: WeakKeyDictionary[Session, trio.Lock] = WeakKeyDictionary()
 
 # --- counting ------------------------------------------------------------------------------------------------
 
-_DURATIONS_KEPT = 1000
+_MAX_DURATIONS = 1000
 
 
 @attrs.frozen
@@ -445,7 +445,7 @@ class EvaluationCounters:
     _counts: Counter[str] = attrs.field(factory=Counter, init=False)
     _recoveries: Counter[str] = attrs.field(factory=Counter, init=False)
     _fallbacks: Counter[str] = attrs.field(factory=Counter, init=False)
-    _durations: deque[float] = attrs.field(factory=lambda: deque(maxlen=_DURATIONS_KEPT), init=False)
+    _durations: deque[float] = attrs.field(factory=lambda: deque(maxlen=_MAX_DURATIONS), init=False)
 
     def sent(self) -> None:
         """Count an evaluation that was sent to the page."""
@@ -461,11 +461,11 @@ class EvaluationCounters:
         if self.outer is not None:
             self.outer.answered(seconds, threw=threw)
 
-    def note_given_up(self, *, timeout: bool) -> None:
+    def note_unfinished(self, *, timeout: bool) -> None:
         """Count an evaluation that was given up: its budget ended or its caller was cancelled."""
         self._counts["timeouts" if timeout else "cancellations"] += 1
         if self.outer is not None:
-            self.outer.note_given_up(timeout=timeout)
+            self.outer.note_unfinished(timeout=timeout)
 
     def recovered(self, report: RecoveryReport) -> None:
         """Count the steps of a recovery."""

@@ -222,7 +222,7 @@ class Binding:
         failure = BindingFailure(self.name, f"{kind}: {message}"[:_LONGEST_REASON])
         self.failures._add(failure)
         self._log._add(failure)
-        self._failed.tell(self.name, failure.reason, error=error)
+        self._failed.log(self.name, failure.reason, error=error)
         reason = _json.encode_ascii(kind), _json.encode_ascii(message[:_LONGEST_MESSAGE])
         self._post_call(session, context, "reject", _json.encode_ascii(number), *reason)
 
@@ -272,8 +272,8 @@ class InitScript:
         if (error := session.error(ADD)) is not None:
             raise error
         # The blank document of a new page already exists, and no script has run in it.
-        held_back = any(page.held_back for page in self._tabs.pages.values() if page.session is session)
-        params = {**self._params, "runImmediately": True} if held_back else self._params
+        is_paused = any(page.held_back for page in self._tabs.pages.values() if page.session is session)
+        params = {**self._params, "runImmediately": True} if is_paused else self._params
         # Shared: cancelling a caller must not lose the number.
         call = self._added[session] = session.connection._post_shared(ADD, params, session.id)
         return [call]

@@ -171,7 +171,7 @@ _REGEX_AFTER_WORD = frozenset(
 )
 
 
-_LONGEST_KEPT = 100_000
+_MAX_CACHED_LENGTH = 100_000
 """Maximum length of a script whose classification is cached, in characters.
 
 Most scripts are evaluated repeatedly.
@@ -180,7 +180,7 @@ Most scripts are evaluated repeatedly.
 
 def is_function(source: str) -> bool:
     """Return whether `source` is exactly one function, which is then called instead of evaluated."""
-    return _is_known_function(source) if len(source) <= _LONGEST_KEPT else _is_function(source)
+    return _is_known_function(source) if len(source) <= _MAX_CACHED_LENGTH else _is_function(source)
 
 
 @lru_cache(100)
@@ -286,14 +286,14 @@ _IN_TEMPLATE = re.compile(r"`|\$\{|\\.", re.DOTALL)
 # --- redaction of arguments in exceptions --------------------------------------------------------------------
 
 
-def _redact_arguments(failed: EvaluationFailedError, given: object) -> None:
-    if isinstance(given, str):
-        if len(given) >= _LONG_ENOUGH:
-            failed.text = failed.text.replace(given, MARK)
-            failed.stack = failed.stack.replace(given, MARK)
-    elif isinstance(given, Mapping):
-        for each in given.values():
+def _redact_arguments(failed: EvaluationFailedError, argument: object) -> None:
+    if isinstance(argument, str):
+        if len(argument) >= _LONG_ENOUGH:
+            failed.text = failed.text.replace(argument, MARK)
+            failed.stack = failed.stack.replace(argument, MARK)
+    elif isinstance(argument, Mapping):
+        for each in argument.values():
             _redact_arguments(failed, each)
-    elif isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview):
-        for each in given:
+    elif isinstance(argument, Sequence) and not isinstance(argument, bytes | bytearray | memoryview):
+        for each in argument:
             _redact_arguments(failed, each)

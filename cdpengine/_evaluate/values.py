@@ -225,7 +225,7 @@ class _Deserializer:
     """Decodes one reply. Keeps open containers on a stack of iterators, depth first, in V8's order."""
 
     def __init__(self, details: Sequence[object]) -> None:
-        self._seen: dict[int, Any] = {}
+        self._by_reference: dict[int, Any] = {}
         self._details: dict[int, list[Any]] = {}
         for owner, detail in zip(details[::2], details[1::2], strict=True):
             reference = _mapping(owner).get("weakLocalObjectReference")
@@ -254,13 +254,13 @@ class _Deserializer:
             add(_primitive(encoded))
             return None
         reference = encoded.get("weakLocalObjectReference")
-        if reference is not None and reference in self._seen:
-            add(self._seen[reference])
+        if reference is not None and reference in self._by_reference:
+            add(self._by_reference[reference])
             return None
         details = [] if reference is None else self._details.get(reference, [])
         value, children = self._make(kind, encoded, details)
         if reference is not None:
-            self._seen[reference] = value
+            self._by_reference[reference] = value
         add(value)
         return children
 

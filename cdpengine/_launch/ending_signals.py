@@ -82,18 +82,18 @@ class _Run:
     token: trio.lowlevel.TrioToken
     browsers: int = 0
     wishes: Wishes = attrs.field(factory=Wishes)
-    asked: trio.Event = attrs.field(factory=trio.Event)
+    ending: trio.Event = attrs.field(factory=trio.Event)
     watching: trio.CancelScope = attrs.field(factory=trio.CancelScope)
 
     def unwind(self) -> None:
-        self.asked.set()
+        self.ending.set()
         cancel_main_task()
 
     async def watch(self) -> None:
         """End the process when the main task has ended, which cancels this task, or after the maximum duration."""
         try:
             with self.watching:
-                await self.asked.wait()
+                await self.ending.wait()
                 await trio.sleep(_UNWINDING_SECONDS)
         finally:
             if self.wishes.first is not None:

@@ -73,12 +73,14 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
 
 def check_endpoint(endpoint: str) -> SplitResult:
     """Return the parts of an endpoint. Raises InvalidArgumentError, redacted, if it is not well-formed."""
-    shown = repr(redact_endpoint(endpoint)) if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
+    redacted = (
+        repr(redact_endpoint(endpoint)) if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
+    )
 
     def wrong(expected: str) -> InvalidArgumentError:
-        if shown == "a NoneType":  # the endpoint of a browser without a port
+        if redacted == "a NoneType":  # the endpoint of a browser without a port
             expected = f"{_EXPECTED}; launch(debugging_port=0) opens a port"
-        return InvalidArgumentError(what="endpoint", given=shown, expected=expected)
+        return InvalidArgumentError(what="endpoint", given=redacted, expected=expected)
 
     if not isinstance(endpoint, str) or not endpoint or re.search(r"[\s\x00-\x1f\x7f]", endpoint):
         raise wrong(_EXPECTED)
@@ -160,11 +162,11 @@ def websocket_url(answer: bytes, url: SplitResult) -> str:
     except ValueError:
         kind = "HTML" if answer.lstrip()[:1] == b"<" else "no JSON"
         raise ValueError(f"it answered {kind}") from None
-    given = document.get("webSocketDebuggerUrl") if isinstance(document, dict) else None
-    if not isinstance(given, str):
+    reported = document.get("webSocketDebuggerUrl") if isinstance(document, dict) else None
+    if not isinstance(reported, str):
         raise ValueError("its JSON has no webSocketDebuggerUrl")
     try:
-        inner = urlsplit(given)
+        inner = urlsplit(reported)
     except ValueError:
         inner = urlsplit("")
     if inner.scheme not in ("ws", "wss"):
@@ -225,14 +227,14 @@ async def _address_that_answers(url: SplitResult) -> str:
 
 
 async def _ask(url: SplitResult, headers: Mapping[str, str], endpoint: str) -> str:
-    shown, name = redact_endpoint(endpoint), urlsplit(endpoint).hostname or ""
-    asked = url._replace(path=_prefix(url.path) + _VERSION_PATH).geturl()
+    redacted, name = redact_endpoint(endpoint), urlsplit(endpoint).hostname or ""
+    version_url = url._replace(path=_prefix(url.path) + _VERSION_PATH).geturl()
     try:
-        answered, answer = await get(asked, headers, shown=shown, longest=_LONGEST_ANSWER, name=name)
+        answered, answer = await get(version_url, headers, shown=redacted, longest=_LONGEST_ANSWER, name=name)
         return websocket_url(answer, _redirected(url, urlsplit(answered)))
     except ConnectFailedError as error:
         if error.status == HTTPStatus.NOT_FOUND:
             error.advice = _NO_JSON_ADVICE
         raise
     except ValueError as error:
-        raise ConnectFailedError(endpoint=shown, reason=str(error), advice=_NO_JSON_ADVICE) from None
+        raise ConnectFailedError(endpoint=redacted, reason=str(error), advice=_NO_JSON_ADVICE) from None

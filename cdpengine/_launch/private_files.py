@@ -25,7 +25,7 @@ from typing import BinaryIO
 _MODE = 0o600
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
-_SHOWN = 40
+_MAX_PREFIX = 40
 """Characters of a file's name in its temporary name. A name has at most 255 bytes."""
 
 
@@ -158,7 +158,9 @@ def move_new(source: Path, target: Path) -> None:
 
 def _open_part(path: Path) -> tuple[int, Path]:
     # mkstemp creates files with mode 0600, whatever the umask allows.
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:_SHOWN]}.", suffix=".part", dir=path.parent)
+    descriptor, name = tempfile.mkstemp(
+        prefix=f".{path.name[:_MAX_PREFIX]}.", suffix=".part", dir=path.parent
+    )
     return descriptor, Path(name)
 
 

@@ -56,8 +56,8 @@ _FEW_DESCRIPTORS = (
     256  # Chromium 156 needs about 150 for its first page; it raises its soft limit to the hard limit
 )
 
-_KEPT_LINES = 200
-_SHOWN_LINES = 20
+_MAX_OUTPUT_LINES = 200
+_TAIL_LINES = 20
 _LINE_LIMIT = 2_000
 _CHUNK = 65_536
 
@@ -143,7 +143,7 @@ class BrowserProcess:
             generic=generic,
         )
 
-    def output_tail(self, lines: int = _SHOWN_LINES) -> tuple[str, ...]:
+    def output_tail(self, lines: int = _TAIL_LINES) -> tuple[str, ...]:
         """Return the last lines of Chrome's stdout and stderr, at most 200, long ones cut."""
         return tuple(self._lines)[-lines:] if lines > 0 else ()
 
@@ -182,7 +182,7 @@ class _Keeper:
     _no_port: trio.Event = attrs.field(factory=trio.Event)
     _child: Child = attrs.field(init=False)
     _pipe: PipeEnds | None = None
-    _lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_KEPT_LINES))
+    _lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_MAX_OUTPUT_LINES))
     # Shielded: output and exit are watched during the ending, until the keeper ends.
     _watching: list[trio.CancelScope] = attrs.field(factory=list)
     _output_done: trio.Event = attrs.field(factory=trio.Event)

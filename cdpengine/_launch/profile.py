@@ -54,23 +54,23 @@ class Profile:
         return self.owned is not None
 
     @classmethod
-    def prepare(cls, given: Path | None) -> Profile:
+    def prepare(cls, directory: Path | None) -> Profile:
         """Create a temporary profile, or use the given one.
 
         Raises OSError if the folder cannot be created or written.
         """
-        if given is None:
+        if directory is None:
             folder = OwnedFolder.make(PROFILE_PREFIX)
             return cls(path=folder.path, owned=folder)
-        path = given.expanduser().absolute()
+        path = directory.expanduser().absolute()
         path.mkdir(parents=True, exist_ok=True)
         return cls(path=path, owned=None)
 
-    def environment(self, given: Mapping[str, str]) -> Mapping[str, str]:
+    def environment(self, base: Mapping[str, str]) -> Mapping[str, str]:
         """Return the browser's environment, with a temporary folder inside a temporary profile.
 
         A killed Chrome leaves files there; so they are removed with the profile. The system's temporary folder is
-        used if the path of a socket would be too long, and on Windows. If `given` has a TMPDIR that differs from
+        used if the path of a socket would be too long, and on Windows. If `base` has a TMPDIR that differs from
         this program's, it is kept.
 
         Raises OSError if the folder cannot be created.
@@ -79,12 +79,12 @@ class Profile:
         if (
             not self.temporary
             or sys.platform == "win32"
-            or given.get("TMPDIR") not in (None, os.environ.get("TMPDIR"))
+            or base.get("TMPDIR") not in (None, os.environ.get("TMPDIR"))
             or len(os.fsencode(folder)) + _LONGEST_SOCKET_NAME > _LONGEST_SOCKET_PATH
         ):
-            return given
+            return base
         folder.mkdir(mode=0o700)
-        return {**given, "TMPDIR": str(folder)}
+        return {**base, "TMPDIR": str(folder)}
 
     def websocket_endpoint(self) -> str | None:
         """Return the endpoint in a temporary profile's port file, or None while the file is incomplete."""

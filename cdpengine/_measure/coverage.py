@@ -19,7 +19,7 @@ from cdpengine._logs import get_logger
 from cdpengine._measure.coverage_report import (
     CoverageGap,
     CoverageReport,
-    SeenText,
+    SourceText,
     counted_ranges,
     same_texts_once,
 )
@@ -62,8 +62,8 @@ class _Watched:
 
     session: Session
     url: str = ""
-    scripts: dict[str, SeenText] = attrs.field(factory=dict)
-    sheets: dict[str, SeenText] = attrs.field(factory=dict)
+    scripts: dict[str, SourceText] = attrs.field(factory=dict)
+    sheets: dict[str, SourceText] = attrs.field(factory=dict)
     read_at: float | None = None
     final_counts_read: bool = False
 
@@ -83,12 +83,12 @@ async def measure_coverage(
         raise MeasurementBusyError("coverage", hint)
     _COVERED.add(key)
     watch = _Watch(page, javascript, css)
-    hold = SessionOverride(PageScope.of_page(tabs, page, popups=False), watch.begin, watch.end)
+    override = SessionOverride(PageScope.of_page(tabs, page, popups=False), watch.begin, watch.end)
     coverage = Coverage()
     try:
         try:
             with within("start coverage", timeout):
-                await hold.enter()
+                await override.enter()
             async with open_body_nursery() as nursery:
                 nursery.start_soon(watch.run, name="coverage")
                 with page.reading_before_leaving(watch.read_before_leaving):
@@ -101,7 +101,7 @@ async def measure_coverage(
                         await watch.texts_are_there()
             coverage.report = watch.report()
         finally:
-            await hold.leave()
+            await override.leave()
     finally:
         _COVERED.discard(key)
 
@@ -113,13 +113,13 @@ class _Watch:
         self._css = css
         self._watched: dict[Session, _Watched] = {}
         self._ended: list[_Watched] = []
-        self._scripts: list[SeenText] = []
-        self._sheets: list[SeenText] = []
+        self._scripts: list[SourceText] = []
+        self._sheets: list[SourceText] = []
         self._gaps: list[CoverageGap] = []
         self._listeners: dict[Session, list[tuple[str, Callable[[Event], None]]]] = {}
-        self._asked: deque[tuple[SeenText, PendingCall, type[ScriptSourceReply | StyleSheetTextReply]]] = (
-            deque()
-        )
+        self._pending_texts: deque[
+            tuple[SourceText, PendingCall, type[ScriptSourceReply | StyleSheetTextReply]]
+        ] = deque()
         self._stirred = trio.Event()
         self._reading = trio.Lock()
         self._reading = trio.Lock()
@@ -180,16 +180,16 @@ class _Watch:
 
     def _note_script(self, watched: _Watched, event: Event) -> None:
         parsed = event.decode(ScriptParsed)
-        wanted = parsed.url and parsed.execution_context_aux_data.is_default
-        if not wanted or parsed.script_language != "JavaScript":
+        is_page_script = parsed.url and parsed.execution_context_aux_data.is_default
+        if not is_page_script or parsed.script_language != "JavaScript":
             watched.scripts.pop(parsed.script_id, None)  # a new process counts from 1 again
             return
-        seen = SeenText(parsed.url, parsed.start_line, parsed.start_column, parsed.length)
-        watched.scripts[parsed.script_id] = seen
-        self._scripts.append(seen)
+        text = SourceText(parsed.url, parsed.start_line, parsed.start_column, parsed.length)
+        watched.scripts[parsed.script_id] = text
+        self._scripts.append(text)
         self._ask(
             watched.session,
-            seen,
+            text,
             "Debugger.getScriptSource",
             {"scriptId": parsed.script_id},
             ScriptSourceReply,
@@ -199,24 +199,24 @@ class _Watch:
         header = event.decode(StyleSheetAdded).header
         if header.origin != "regular":
             return
-        seen = SeenText(
+        text = SourceText(
             header.source_url, int(header.start_line), int(header.start_column), int(header.length)
         )
-        watched.sheets[header.style_sheet_id] = seen
-        self._sheets.append(seen)
+        watched.sheets[header.style_sheet_id] = text
+        self._sheets.append(text)
         params = {"styleSheetId": header.style_sheet_id}
-        self._ask(watched.session, seen, "CSS.getStyleSheetText", params, StyleSheetTextReply)
+        self._ask(watched.session, text, "CSS.getStyleSheetText", params, StyleSheetTextReply)
 
     def _ask(
         self,
         session: Session,
-        seen: SeenText,
+        text: SourceText,
         method: str,
         params: dict[str, str],
         kind: type[ScriptSourceReply | StyleSheetTextReply],
     ) -> None:
         with suppress(SessionGoneError, ConnectionLostError):
-            self._asked.append((seen, session.post(method, **params), kind))
+            self._pending_texts.append((text, session.post(method, **params), kind))
             self._stirred.set()
 
     def _take_counts(self, watched: _Watched, event: Event) -> None:
@@ -245,9 +245,9 @@ class _Watch:
 
     def _add_scripts(self, watched: _Watched, counted: PreciseCoverage) -> None:
         for script in counted.result:
-            seen = watched.scripts.get(script.script_id)
-            if seen is not None:
-                seen.add(
+            text = watched.scripts.get(script.script_id)
+            if text is not None:
+                text.add(
                     counted_ranges(
                         (part.start_offset, part.end_offset, part.count)
                         for function in script.functions
@@ -257,9 +257,9 @@ class _Watch:
 
     def _add_rules(self, watched: _Watched, delta: CoverageDelta) -> None:
         for rule in delta.coverage:
-            seen = watched.sheets.get(rule.style_sheet_id)
-            if seen is not None and rule.used:
-                seen.add([(int(rule.start_offset), int(rule.end_offset))])
+            text = watched.sheets.get(rule.style_sheet_id)
+            if text is not None and rule.used:
+                text.add([(int(rule.start_offset), int(rule.end_offset))])
 
     # --- reading --------------------------------------------------------------------------------------------
 
@@ -322,14 +322,14 @@ class _Watch:
     async def texts_are_there(self) -> None:
         """Wait until the requested sources of scripts and sheets have arrived."""
         async with self._reading:
-            while self._asked:
-                seen, call, kind = self._asked.popleft()
+            while self._pending_texts:
+                text, call, kind = self._pending_texts.popleft()
                 try:
                     reply = await call.decoded(kind)
                 except (SessionGoneError, ConnectionLostError, RemoteError) as error:
-                    logger.debug("no text of %s: %s", seen.url, error)
+                    logger.debug("no text of %s: %s", text.url, error)
                 else:
-                    seen.text = reply.script_source if isinstance(reply, ScriptSourceReply) else reply.text
+                    text.text = reply.script_source if isinstance(reply, ScriptSourceReply) else reply.text
 
     def report(self) -> CoverageReport:
         """Return the coverage."""

@@ -67,7 +67,7 @@ class CoverageReport:
 
 
 @attrs.define(eq=False)
-class SeenText:
+class SourceText:
     """A script or sheet during the measurement. `used` and `length` count UTF-16 units."""
 
     url: str
@@ -95,13 +95,13 @@ class SeenText:
         )
 
 
-def same_texts_once(seen: Iterable[SeenText]) -> tuple[CoveredText, ...]:
+def same_texts_once(parsed: Iterable[SourceText]) -> tuple[CoveredText, ...]:
     """Return one entry for each source, however often it was loaded.
 
     A source without text is merged with a source of the same place and length, if one exists.
     """
-    texts = list(seen)
-    merged: dict[tuple[str, int, int, str | int], SeenText] = {}
+    texts = list(parsed)
+    merged: dict[tuple[str, int, int, str | int], SourceText] = {}
     for each in sorted(texts, key=lambda each: each.text is None):
         place = each.url, each.line, each.column
         alike = (known for key, known in merged.items() if key[:3] == place and known.length == each.length)

@@ -313,7 +313,7 @@ class _Incoming:
 async def _write(
     incoming: _Incoming, file: OutputFile, progress: Callable[[HeapSnapshotProgress], None] | None
 ) -> None:
-    seen = HeapSnapshotProgress(0, 0, 0)
+    current = HeapSnapshotProgress(0, 0, 0)
     async for event in incoming.events:
         if incoming.lost:
             why = f"the disk is slower than Chrome, and {_BUFFER} pieces of about a megabyte are already waiting"
@@ -322,7 +322,7 @@ async def _write(
             await file.write(event.decode(HeapSnapshotChunk).chunk.encode())
         else:
             reported = event.decode(HeapSnapshotReported)
-            seen = attrs.evolve(seen, done=reported.done, total=reported.total)
+            current = attrs.evolve(current, done=reported.done, total=reported.total)
         if progress is not None:
-            seen = attrs.evolve(seen, written=file.written)
-            progress(seen)
+            current = attrs.evolve(current, written=file.written)
+            progress(current)

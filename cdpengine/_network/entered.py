@@ -16,19 +16,19 @@ from cdpengine._urls import credentials_in
 
 
 def entered_by(
-    params: Mapping[str, Any], asked: InterceptedRequest, response: InterceptedResponse | None
+    params: Mapping[str, Any], request: InterceptedRequest, response: InterceptedResponse | None
 ) -> list[str]:
     """Return the possible secrets in the parameters of an answer.
 
-    `asked` is the page's request, `response` the server's response, if it has begun.
+    `request` is the page's request, `response` the server's response, if it has begun.
     """
-    foreign = set(asked.headers.values())
+    foreign = set(request.headers.values())
     if response is not None:
         foreign.update(value for _name, value in response.header_list)
     headers = params.get("headers", params.get("responseHeaders", ()))
     found = secret_values((each["name"], each["value"]) for each in headers if each["value"] not in foreign)
     if posted := params.get("postData"):
-        known = set(posted_values(asked.post_data or b""))
+        known = set(posted_values(request.post_data or b""))
         values = [each for each in posted_values(base64.b64decode(posted)) if each not in known]
         found += values[:MOST_VALUES]
     return [*found, *credentials_in(params.get("url", ""))]

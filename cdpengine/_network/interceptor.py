@@ -95,9 +95,9 @@ class Interceptor:
             return [self._session.post("Fetch.disable")]
         self._listen(True)
         patterns: list[dict[str, str]] = []
-        wanted = [route.match.patterns() for route in self._routes]
-        wanted += [credentials.patterns() for credentials in self._credentials]
-        for each in wanted:
+        pattern_lists = [route.match.patterns() for route in self._routes]
+        pattern_lists += [credentials.patterns() for credentials in self._credentials]
+        for each in pattern_lists:
             patterns += [pattern for pattern in each if pattern not in patterns]
         return [
             self._session.post("Fetch.enable", patterns=patterns, handleAuthRequests=bool(self._credentials))
@@ -117,7 +117,7 @@ class Interceptor:
         try:
             paused = event.decode(RequestPaused)
         except UndecodableReplyError as error:
-            self._not_understood.tell(error)
+            self._not_understood.log(error)
             self._continue(event.decode(RequestPausedId).request_id)
             return
         takers = [route._take for route in reversed(self._routes)]
@@ -135,12 +135,12 @@ class Interceptor:
             self._session.post("Fetch.continueRequest", requestId=request_id)
 
     def _answer_challenge(self, event: Event) -> None:
-        asked = event.decode(AuthRequired)
-        challenge = asked.auth_challenge
+        paused = event.decode(AuthRequired)
+        challenge = paused.auth_challenge
         answer: dict[str, str] = {"response": "CancelAuth"}
         # After a refusal, Chrome repeats a challenge with the same id; the page then gets the refusal. A proxy and
         # the server behind it challenge the same request one after the other.
-        key = (asked.request_id, challenge.source or "", challenge.origin)
+        key = (paused.request_id, challenge.source or "", challenge.origin)
         if key not in self._challenged:
             found = next(
                 (each for each in self._credentials[::-1] if each.fit(challenge.origin, challenge.source)),
@@ -159,7 +159,7 @@ class Interceptor:
             self._challenged.pop(key).note_refusal(challenge.origin)
         with suppress(SessionGoneError, ConnectionLostError):
             self._session.post(
-                "Fetch.continueWithAuth", requestId=asked.request_id, authChallengeResponse=answer
+                "Fetch.continueWithAuth", requestId=paused.request_id, authChallengeResponse=answer
             )
 
 
@@ -216,7 +216,7 @@ class Credentials:
 
     def note_refusal(self, origin: str) -> None:
         """Note that a server or proxy refused them."""
-        self._refused.tell(origin)
+        self._refused.log(origin)
 
 
 def _check_origin(given: str) -> str:
@@ -347,7 +347,7 @@ class RouteRegistration:
         stage: Stage = "request" if exchange.response is None else "response"
         try:
             # Match the page's URL. Later routes see a changed URL but are not matched by it.
-            if not self.match.matches(exchange.asked, stage):
+            if not self.match.matches(exchange.original_request, stage):
                 return False
         except Exception as error:  # noqa: BLE001 - the user's function: as for the handler
             self._fail(exchange, f"its pattern raised {_describe_error(error)}", error)
@@ -411,7 +411,7 @@ class RouteRegistration:
         self.failures._add(failure)
         self._log._add(failure)
         where = (failure.handler, failure.pattern, failure.method, shown_url(failure.url))
-        self._failed.tell(*where, reason, error=raised)
+        self._failed.log(*where, reason, error=raised)
 
 
 async def _call_handler(handler: RouteHandler, route: Route) -> None:

@@ -65,8 +65,8 @@ class InterceptedRequest:
 
     def header(self, name: str) -> str | None:
         """Return a header's value, or None. The name's case does not matter."""
-        wanted = name.casefold()
-        return next((value for key, value in self.headers.items() if key.casefold() == wanted), None)
+        folded = name.casefold()
+        return next((value for key, value in self.headers.items() if key.casefold() == folded), None)
 
     def json(self) -> Any:
         """Return the posted body, as JSON.
@@ -106,8 +106,8 @@ class InterceptedResponse:
 
     def header(self, name: str) -> str | None:
         """Return a header's value, or None. The name's case does not matter."""
-        wanted = name.casefold()
-        return next((value for key, value in self.header_list if key.casefold() == wanted), None)
+        folded = name.casefold()
+        return next((value for key, value in self.header_list if key.casefold() == folded), None)
 
     async def body(self) -> bytes:
         """Return the whole body, after decompression. Call it before the route is answered.

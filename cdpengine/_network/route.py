@@ -286,8 +286,8 @@ class Overrides:
 
     def over(self, earlier: Overrides) -> Overrides:
         """Return these changes merged with `earlier` ones; these have priority."""
-        given = {name: value for name in _OVERRIDDEN if (value := getattr(self, name)) is not None}
-        return attrs.evolve(earlier, **given)
+        overridden = {name: value for name in _OVERRIDDEN if (value := getattr(self, name)) is not None}
+        return attrs.evolve(earlier, **overridden)
 
 
 _OVERRIDDEN = ("url", "method", "headers", "post_data", "status")
@@ -300,8 +300,8 @@ Taker: TypeAlias = "Callable[[Exchange], bool]"
 class Exchange:
     """One paused request. `takers` are tried one after the other. `response` is None before the request is sent.
 
-    `asked` is the page's request, `request` the changed one. `fetching` are the session's exchanges that `fetch`
-    sent, by request id, shared by all exchanges.
+    `original_request` is the page's request, `request` the changed one. `fetching` are the session's exchanges
+    that `fetch` sent, by request id, shared by all exchanges.
     """
 
     def __init__(
@@ -315,7 +315,7 @@ class Exchange:
     ) -> None:
         self.session = session
         self.request_id = request_id
-        self.asked = request
+        self.original_request = request
         self.request = request
         self.response = response
         self.takers = list(takers)
@@ -344,16 +344,16 @@ class Exchange:
         """Change the request that is sent in the end, and that later takers see."""
         self.overrides = overrides.over(self.overrides)
         if self.response is None:
-            seen: dict[str, Any] = {
+            changed: dict[str, Any] = {
                 name: value
                 for name in ("url", "method", "post_data")
                 if (value := getattr(overrides, name)) is not None
             }
             if overrides.headers is not None:
-                seen["headers"] = dict(overrides.headers)
+                changed["headers"] = dict(overrides.headers)
             if overrides.post_data is not None:
-                seen["post_data_missing"] = ""
-            self.request = attrs.evolve(self.request, **seen)
+                changed["post_data_missing"] = ""
+            self.request = attrs.evolve(self.request, **changed)
 
     # --- commands to Chrome ----------------------------------------------------------------------------------
 
@@ -393,7 +393,7 @@ class Exchange:
         if self.session.error(method) is not None:
             return None
         connection = self.session.connection
-        for value in entered_by(params, self.asked, self.response):
+        for value in entered_by(params, self.original_request, self.response):
             connection.instruments.add_secret(value)
         try:
             return connection._post_shared(method, {"requestId": self.request_id, **params}, self.session.id)

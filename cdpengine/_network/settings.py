@@ -89,7 +89,7 @@ def _check_number(what: str, value: object, expected: str, *, least: float) -> N
 
 
 @attrs.define(eq=False)
-class _Wanted(Generic[T]):
+class _Registration(Generic[T]):
     value: T
 
 
@@ -104,23 +104,25 @@ class Setting(Generic[T]):
 
     post: Callable[[Session, Sequence[T]], PendingCall]
     domain: str | None = None
-    _wanted: WeakKeyDictionary[Session, list[_Wanted[T]]] = attrs.field(factory=WeakKeyDictionary, init=False)
+    _registrations: WeakKeyDictionary[Session, list[_Registration[T]]] = attrs.field(
+        factory=WeakKeyDictionary, init=False
+    )
 
     def want(self, value: T) -> tuple[PostCommands, PostCommands]:
         """Return two functions that set `value` on a session, and remove it."""
-        wanted = _Wanted(value)
+        registration = _Registration(value)
 
         def begin(session: Session) -> list[PendingCall]:
             if self.domain is not None:
                 session._hold(self.domain)
-            self._wanted.setdefault(session, []).append(wanted)
+            self._registrations.setdefault(session, []).append(registration)
             return [self.post(session, self.values(session))]
 
         def end(session: Session) -> list[PendingCall]:
-            all_wanted = self._wanted.get(session, [])
-            if wanted not in all_wanted:
+            registrations = self._registrations.get(session, [])
+            if registration not in registrations:
                 return []
-            all_wanted.remove(wanted)
+            registrations.remove(registration)
             try:
                 return [self.post(session, self.values(session))]
             finally:
@@ -135,7 +137,7 @@ class Setting(Generic[T]):
 
     def values(self, session: Session) -> list[T]:
         """Return the current values of a session, oldest first."""
-        return [wanted.value for wanted in self._wanted.get(session, [])]
+        return [registration.value for registration in self._registrations.get(session, [])]
 
 
 def _post_headers(session: Session, layers: Sequence[Mapping[str, str]]) -> PendingCall:

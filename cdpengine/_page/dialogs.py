@@ -299,7 +299,7 @@ class PageDialogs:
         try:
             opening = event.decode(JavascriptDialogOpening)
         except UndecodableReplyError as error:
-            self._not_understood.tell(error)
+            self._not_understood.log(error)
             opening = JavascriptDialogOpening(type="unknown")
         if self._current is not None:  # in another process; Chrome reports its end after this event
             self._replaced.append(self._current)
@@ -364,7 +364,7 @@ class PageDialogs:
         asked, came = (("accepted", "dismissed")[not each] for each in (shown.dialog.accepted, accepted))
         failure = f"another client of the browser, or a person, was faster: it was {came}, not {asked}"
         shown.dialog = attrs.evolve(shown.dialog, failure=shown.dialog.failure or failure)
-        self._overruled.tell(shown.dialog.type, failure)
+        self._overruled.log(shown.dialog.type, failure)
 
     def _open_ones(self) -> list[Shown]:
         return [*self._replaced, *([] if self._current is None else [self._current])]
@@ -445,10 +445,10 @@ class PageDialogs:
                     answer = answer_from(await _call(handler, shown.dialog), shown.dialog)
                 except Exception as error:  # noqa: BLE001 - recorded and logged
                     failure = f"{type(error).__name__}: {error}"[:_LONGEST_FAILURE]
-                    self._handler_failed.tell(shown.dialog.type, failure, error=error)
+                    self._handler_failed.log(shown.dialog.type, failure, error=error)
             if limit.cancelled_caught:
                 failure = f"it did not answer within {HANDLER_LIMIT:g} s"
-                self._handler_failed.tell(shown.dialog.type, failure)
+                self._handler_failed.log(shown.dialog.type, failure)
         finally:  # also when the engine ends, so that no dialog remains in a shared browser
             if failure:
                 self.handler_failures += 1

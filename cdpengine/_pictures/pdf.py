@@ -191,10 +191,10 @@ def _margins(margin: object) -> tuple[float, float, float, float]:
             raise wrong
         sides = [inches(margin, "margin")] * 4
     else:
-        given = [inches(length, "margin") for length in margin]
-        if len(given) not in (2, 4):
+        lengths = [inches(length, "margin") for length in margin]
+        if len(lengths) not in (2, 4):
             raise wrong
-        sides = given * (4 // len(given))
+        sides = lengths * (4 // len(lengths))
     top, right, bottom, left = sides
     return top, right, bottom, left
 

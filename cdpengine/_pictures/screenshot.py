@@ -73,12 +73,12 @@ class Picture:
 async def current_view(session: Session) -> View:
     """Return the current view of the page. Raises the errors of `Session.request`."""
     metrics = await session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
-    seen, content = metrics.css_visual_viewport, metrics.css_content_size
+    viewport, content = metrics.css_visual_viewport, metrics.css_content_size
     return View(
-        seen.page_x,
-        seen.page_y,
-        seen.client_width,
-        seen.client_height,
+        viewport.page_x,
+        viewport.page_y,
+        viewport.client_width,
+        viewport.client_height,
         content.width,
         content.height,
     )
@@ -111,29 +111,29 @@ async def take_screenshot(
     `Session.request`.
     """
     view = await current_view(session)
-    shown = area or (view.document if full_page else view.viewport)
-    scale = options.scale_for(shown, screen)
-    width, height = shown.pixels(scale)
+    region = area or (view.document if full_page else view.viewport)
+    scale = options.scale_for(region, screen)
+    width, height = region.pixels(scale)
     options.check_size(width, height)
     async with _background(session, omitted=options.omit_background):
         if area is None and not full_page and scale == screen:
-            return Picture(await _capture(session, options, None, 1, width, height), shown, scale)
-        rows = rows_of_tiles(shown, scale)
+            return Picture(await _capture(session, options, None, 1, width, height), region, scale)
+        rows = rows_of_tiles(region, scale)
         ratio = scale / screen
         if len(rows) == len(rows[0]) == 1:
-            beyond = not view.holds(shown)
-            data = await _capture(session, options, shown, ratio, width, height, beyond=beyond)
-            return Picture(data, shown, scale)
+            beyond = not view.holds(region)
+            data = await _capture(session, options, region, ratio, width, height, beyond=beyond)
+            return Picture(data, region, scale)
         png = attrs.evolve(options, format="png", quality=None)
         if options.format == "png" and len(rows[0]) == 1:
-            return Picture(await _column(session, png, [row[0] for row in rows], ratio), shown, scale)
+            return Picture(await _column(session, png, [row[0] for row in rows], ratio), region, scale)
         check_pixels(options.format, width, height)
         tiles = [
             [await _capture(session, png, tile, ratio, width, height, beyond=True) for tile in row]
             for row in rows
         ]
         data = await trio.to_thread.run_sync(join_pictures, tiles, options.format, options.quality)
-        return Picture(data, shown, scale)
+        return Picture(data, region, scale)
 
 
 async def _column(session: Session, options: ImageOptions, tiles: list[Area], ratio: float) -> bytes:

@@ -218,11 +218,11 @@ class Connection:
         """Count and log an undecodable event, once even if several parts of the engine failed to read it."""
         if event is not self._undecodable_last:
             self._undecodable_last = event
-            self._undecodable.tell(self.name, error)
+            self._undecodable.log(self.name, error)
 
     def _callback_failed(self, what: str, error: Exception) -> None:
         """Count and log an exception that a callback of the reader raised."""
-        self._failed.tell(self.name, what, type(error).__name__, error=error)
+        self._failed.log(self.name, what, type(error).__name__, error=error)
 
     # --- writing ------------------------------------------------------------------------------------------
 
@@ -321,7 +321,7 @@ class Connection:
             case Envelope() as event:
                 self._deliver(event)
             case Stray(kind="malformed" | "shapeless" as kind, detail=detail):
-                self._strays.tell(self.name, kind, detail)
+                self._strays.log(self.name, kind, detail)
             case Stray(kind=kind, detail=detail):
                 logger.debug("%s: ignored a %s reply: %s", self.name, kind, detail)
 
@@ -345,8 +345,8 @@ class Connection:
         if self._lost is not None:
             return
         self._lost = reason
-        self._strays.tell_rest(self.name)
-        self._undecodable.tell_rest(self.name)
+        self._strays.log_suppressed(self.name)
+        self._undecodable.log_suppressed(self.name)
         self._undecodable_last = None
         for call in self._mux.end():
             call.waiter.fail(self._error(call.method))
@@ -356,7 +356,7 @@ class Connection:
             session._end(self._error)
         self.targets.sessions.clear()
         self.targets.end()
-        self._failed.tell_rest(self.name)
+        self._failed.log_suppressed(self.name)
 
     def _error(self, method: str | None) -> ConnectionLostError:
         assert self._lost is not None

@@ -84,7 +84,7 @@ def readable_reader(*, main_only: bool) -> Callable[[FrameRequest], Awaitable[Do
 
 async def _read(request: FrameRequest, *, main_only: bool) -> Document:
     context = await request.worlds.context(request.session, request.frame_id)
-    function = script_with("_snapshot/readable", "_page/scripts/secret_field", given="root, options")
+    function = script_with("_snapshot/readable", "_page/scripts/secret_field", parameters="root, options")
     options = {"milliseconds": min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000, "main": main_only}
     with object_group("readable") as group:
         root: RemoteHandle | None = None

@@ -148,19 +148,19 @@ def _is_any(cookies: Sequence[Cookie], there: Cookie) -> bool:
     )
 
 
-def _is_stored_as(wanted: Cookie, there: Cookie) -> bool:
+def _is_stored_as(cookie: Cookie, stored: Cookie) -> bool:
     """Return whether a cookie of the browser is the one that was set.
 
     Chrome stores an IP address without a leading dot, and only the site of a partition. (It also stores ".com"
     without the dot, but that is a different cookie.)
     """
-    host = wanted.domain.removeprefix(".")
+    host = cookie.domain.removeprefix(".")
     numeric = host.replace(".", "").isdigit() or host.startswith("[")
-    domain = host if numeric else wanted.domain
-    same = (wanted.name, domain.lower(), wanted.path) == (there.name, there.domain.lower(), there.path)
-    if not same or wanted.value != there.value:
+    domain = host if numeric else cookie.domain
+    same = (cookie.name, domain.lower(), cookie.path) == (stored.name, stored.domain.lower(), stored.path)
+    if not same or cookie.value != stored.value:
         return False
-    ours, theirs = wanted.partition, there.partition
+    ours, theirs = cookie.partition, stored.partition
     if ours is None or theirs is None:
         return ours is theirs
     site = urlsplit(theirs.top_level_site)

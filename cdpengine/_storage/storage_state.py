@@ -6,7 +6,7 @@ the fault but not the value. A file is replaced only by a complete new one, and 
 and writing files blocks: call it in a thread.
 
 A state is applied as a whole or not at all: after a failure, the applied part is removed. Chrome does not list the
-origins with local storage, so the origins of pages and their frames are remembered (SeenOrigins): a few bytes
+origins with local storage, so the origins of pages and their frames are remembered (VisitedOrigins): a few bytes
 each, bounded, without a query to any page.
 """
 
@@ -299,24 +299,24 @@ async def collect_state(
     root: Session,
     context_id: str | None,
     origin_page: AbstractAsyncContextManager[OriginPage],
-    seen: Sequence[str],
-    wanted: Sequence[str],
+    visited_origins: Sequence[str],
+    requested_origins: Sequence[str],
 ) -> StorageState:
     """Return the cookies of a context, and the local storage of the origins that have one.
 
-    Raises StorageUnavailableError for an origin of `wanted`. An unreachable origin of `seen` is skipped and
-    logged.
+    Raises StorageUnavailableError for an origin of `requested_origins`. An unreachable origin of
+    `visited_origins` is skipped and logged.
     """
     cookies = await read_cookies(root, context_id)
     states = []
-    origins = list(dict.fromkeys([*wanted, *seen]))
+    origins = list(dict.fromkeys([*requested_origins, *visited_origins]))
     if origins:
         async with origin_page as page:
             for origin in origins:
                 try:
                     items = await (await page.go(origin)).read()
                 except StorageUnavailableError as error:
-                    if origin in wanted:
+                    if origin in requested_origins:
                         raise
                     logger.warning("%s", error)
                 else:
@@ -363,12 +363,12 @@ _MOST = 10_000
 """Maximum number of remembered origins per context."""
 
 
-class SeenOrigins:
+class VisitedOrigins:
     """The origins that one browser's pages have visited. Its method `set_up` runs for each session of a page."""
 
     def __init__(self, pages: Mapping[str, PageTarget]) -> None:
         self._pages = pages
-        self._seen: dict[str | None, dict[str, None]] = {}
+        self._by_context: dict[str | None, dict[str, None]] = {}
 
     def set_up(self, page: PageTarget, session: Session) -> Sequence[PendingCall]:
         """Follow the documents of a session's frames."""
@@ -385,16 +385,16 @@ class SeenOrigins:
         for page in self._pages.values():
             for frame in page.frames:
                 self._note(page.context_id, frame.url)
-        return list(self._seen.get(context_id, ()))
+        return list(self._by_context.get(context_id, ()))
 
     def forget(self, context_id: str | None) -> None:
         """Forget a context that was disposed of."""
-        self._seen.pop(context_id, None)
+        self._by_context.pop(context_id, None)
 
     def _note(self, context_id: str | None, url: str) -> None:
-        seen = self._seen.setdefault(context_id, {})
-        if len(seen) < _MOST and (origin := origin_of(url)) is not None:
-            seen[origin] = None
+        origins = self._by_context.setdefault(context_id, {})
+        if len(origins) < _MOST and (origin := origin_of(url)) is not None:
+            origins[origin] = None
 
 
 async def _remove_applied(
@@ -411,5 +411,5 @@ async def _remove_applied(
             for each, old in reversed(before):
                 items = await page.go(each.origin)
                 await items.delete([key for key in each.local_storage if key not in old])
-                kept = {key: value for key, value in old.items() if key in each.local_storage}
-                await items.write(kept, entered=False)
+                remaining = {key: value for key, value in old.items() if key in each.local_storage}
+                await items.write(remaining, entered=False)

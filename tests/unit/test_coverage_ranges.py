@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine._measure.coverage_report import (
-    SeenText,
+    SourceText,
     clip_ranges,
     counted_ranges,
     in_characters,
@@ -72,12 +72,12 @@ def test_ranges_beyond_a_text_are_cut() -> None:
 
 def test_a_script_loaded_twice_is_one_entry_even_if_one_has_no_source() -> None:
     seen = [
-        SeenText("u/b.js", 0, 0, 6, "é = 12", ((0, 1),)),
-        SeenText("u/a.js", 0, 0, 3, "abc", ()),
-        SeenText("u/b.js", 0, 0, 6, "é = 12", ((4, 6),)),
-        SeenText("u/b.js", 0, 0, 6, None, ((2, 3),)),
-        SeenText("u/b.js", 0, 0, 7, None, ((0, 2), (5, 90))),
-        SeenText("u/b.js", 3, 1, 6, "é = 12", ()),
+        SourceText("u/b.js", 0, 0, 6, "é = 12", ((0, 1),)),
+        SourceText("u/a.js", 0, 0, 3, "abc", ()),
+        SourceText("u/b.js", 0, 0, 6, "é = 12", ((4, 6),)),
+        SourceText("u/b.js", 0, 0, 6, None, ((2, 3),)),
+        SourceText("u/b.js", 0, 0, 7, None, ((0, 2), (5, 90))),
+        SourceText("u/b.js", 3, 1, 6, "é = 12", ()),
     ]
     entries = same_texts_once(seen)
     assert [(entry.url, entry.line, entry.text is None) for entry in entries] == [

@@ -47,9 +47,9 @@ def test_the_messages_contain_the_count(caplog: pytest.LogCaptureFixture) -> Non
     warning = RepeatedWarning(logging.getLogger("cdpengine.x"), "%s went %s", clock=lambda: now)
     for number in range(1000):
         now = number / 400
-        warning.tell("it", "wrong")
-    warning.tell_rest("the thing")
-    warning.tell_rest("the thing")
+        warning.log("it", "wrong")
+    warning.log_suppressed("the thing")
+    warning.log_suppressed("the thing")
     lines = [record.getMessage() for record in caplog.records]
     assert lines[:FIRST] == ["it went wrong"] * FIRST
     assert len(lines) == FIRST + 2 + 1
@@ -63,7 +63,7 @@ def test_a_logged_report_has_its_traceback(caplog: pytest.LogCaptureFixture) -> 
     warning = RepeatedWarning(
         logging.getLogger("cdpengine.x"), "%d failed", level=logging.ERROR, clock=lambda: 0.0
     )
-    warning.tell(1, error=KeyError("x"))
+    warning.log(1, error=KeyError("x"))
     (record,) = caplog.records
     assert (record.levelname, record.getMessage()) == ("ERROR", "1 failed")
     assert record.exc_info is not None

@@ -116,7 +116,7 @@ def _focus_source() -> str:
         "_input/actionability/focus",
         "_page/scripts/secret_field",
         "_input/forms/mask",
-        given="request, keys",
+        parameters="request, keys",
     )
 
 

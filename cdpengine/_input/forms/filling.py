@@ -326,4 +326,4 @@ def _without(text: str, literals: str) -> str:
 
 
 def _source(parts: tuple[str, ...]) -> str:
-    return script_with(*parts, given="request, keys")
+    return script_with(*parts, parameters="request, keys")

@@ -162,7 +162,7 @@ class Replay:
     def _ask(self, client: Client, message: bytes | str) -> None:
         """Process one call, and send the messages due after it."""
         if not self._playback.ask(client, message):
-            self._no_calls.tell(client.number)
+            self._no_calls.log(client.number)
         self._send_due()
 
     async def _watch(self) -> None:
