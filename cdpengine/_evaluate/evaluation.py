@@ -387,8 +387,8 @@ async def _find_main_context(queried: Session, session: Session, frame_id: str) 
     """Return the context of the main world in a child frame of `session`'s frame, or None.
 
     Chrome is asked each time, because every renderer process starts its context numbers again, so a remembered
-    number could belong to another frame. The question uses `queried`, the target's evaluation session, which is the
-    only session where `Runtime` is otherwise unused: contexts are reported only when it is enabled again. All
+    number could belong to another frame. The question uses `queried`, the target's evaluation session, which is
+    the only session where `Runtime` is otherwise unused: contexts are reported only when it is enabled again. All
     sessions of a process share the numbers. Only one task does this at a time, because a second one would find
     `Runtime` already enabled and get no contexts. Raises the errors of `Session.subscribe` and `Session.enabled`.
     """
