@@ -113,7 +113,7 @@ def _others(measurement: Measurement) -> list[str]:
             measured.append(f"{side.side} {shown(side.median)}")
         elif side.cannot:
             unable.append(side.side)
-    said = [f"beside it {', '.join(measured)}"] if measured else []
+    said = [f"others: {', '.join(measured)}"] if measured else []
     return said + ([f"not possible with {', '.join(unable)}"] if unable else [])
 
 
@@ -148,13 +148,13 @@ def sizing_lines(report: Report) -> list[str]:
     return [
         f"{taken(report)}{reasons_for_care(report)}:",
         "",
-        "| what | figure |",
+        "| quantity | figure |",
         "| --- | --- |",
         f"| a browser with one page (`B + m`) | {shown(browser)} MB |",
-        f"| each page more (`m`) | {shown(page)} MB |",
-        f"| pages a GB, of one browser | {max(0, (GB - browser + page) / page):.0f} |",
-        f"| jobs a second (`R`), ten pages at once | {shown(rate)} |",
-        f"| jobs a second and core | {shown(rate / cores)} |",
+        f"| each further page (`m`) | {shown(page)} MB |",
+        f"| pages of one browser per GB | {max(0, (GB - browser + page) / page):.0f} |",
+        f"| jobs per second (`R`), ten pages in parallel | {shown(rate)} |",
+        f"| jobs per second and core | {shown(rate / cores)} |",
         "",
         "The page has two buttons and a field; a real page needs more. A job opens a page in a separate",
         "context, navigates it, reads the title and closes it. `python -m benchmarks pool` measures it.",
@@ -166,13 +166,13 @@ def sizing_lines(report: Report) -> list[str]:
 MCP_ROWS = ("10", "1,000")
 MCP_FIGURES = {
     "navigate": "navigate",
-    "the first look": "the first look after it",
+    "the first look": "the first snapshot after it",
     "navigate and the first look": "both together",
-    "snapshot": "a snapshot of a page that was looked at",
+    "snapshot": "a further snapshot of the same page",
     "click": "click",
     "evaluate": "evaluate",
     "characters of a snapshot": "characters of a snapshot",
-    "characters to know what a click changed": "characters to know what a click changed",
+    "characters to know what a click changed": "characters that report the changes of a click",
 }
 """The figures of the case `mcp`, and their labels in the table."""
 
@@ -181,7 +181,7 @@ def mcp_lines(report: Report) -> list[str]:
     """Return the table of servers: the engine's median, and its ratio to each of the others."""
     others = ", ".join(MCP_SERVERS)
     lines = [
-        f"{taken(report)}{reasons_for_care(report)}; behind each, how many times better the engine was in the same rounds",
+        f"{taken(report)}{reasons_for_care(report)}. After each figure: how many times better the engine was in the same rounds",
         f"than {others}:",
         "",
         f"| rows of the page | {' | '.join(MCP_ROWS)} |",
@@ -194,10 +194,10 @@ def mcp_lines(report: Report) -> list[str]:
 
 
 SHELL_FIGURES = {
-    "click": "a click by ref, one command after the other",
+    "click": "a click by ref, without a pause before the command",
     "click, with a pause before it": "the same after a pause",
     "snapshot of 100 rows": "a snapshot of 100 rows",
-    "the client's own start": "the client's own start, beside that of the interpreter alone",
+    "the client's own start": "the client's start, compared with the start of the interpreter alone",
 }
 
 
@@ -206,7 +206,7 @@ def shell_lines(report: Report) -> list[str]:
     lines = [
         f"{taken(report)}{reasons_for_care(report)}:",
         "",
-        "| what | engine | so many times better than agent-browser, or the interpreter |",
+        "| operation | engine | how many times better than agent-browser, or than the interpreter alone |",
         "| --- | --- | --- |",
     ]
     for figure, title in SHELL_FIGURES.items():
@@ -230,10 +230,10 @@ def _comparison(report: Report, name: str, others: tuple[str, ...]) -> str:
 
 ACTIVITY_LINES = (
     Line("events: 4,000 console messages", "Console messages, read from a stream"),
-    Line("events: resident memory after each turn", "Resident memory after each turn of these"),
+    Line("events: resident memory after each turn", "Resident memory after each round of console messages"),
     Line(
         "requests: 2,000 requests",
-        "Requests, each followed to its end, which is Chrome's own pace more than anybody's",
+        "Requests, each followed to its end (mostly limited by Chrome)",
     ),
 )
 
@@ -247,10 +247,10 @@ def activity_lines(report: Report) -> list[str]:
 CACHE_ROWS = ("10", "100", "1,000")
 CACHE_SIDES = {
     "engine: stored replay": "from a store of 1,000 entries",
-    "floor: nothing is read": "nothing is read",
+    "floor: nothing is read": "the steps without reading the page",
     "engine: hooked snapshots": "a snapshot with the hook before every step",
     "engine: fresh snapshots": "a fresh snapshot before every step",
-    "engine: ax snapshots": "by the accessibility tree",
+    "engine: ax snapshots": "the accessibility tree before every step",
 }
 """Sides of the case `cached_flow` that are compared with a replay, and their labels in the table."""
 
@@ -258,7 +258,7 @@ CACHE_SIDES = {
 def cache_lines(report: Report) -> list[str]:
     """Return the table of replays: the milliseconds of each way, and the ratio to the replay."""
     lines = [
-        f"{taken(report)}{reasons_for_care(report)}; in ms, and how many times faster the replay was in the same rounds:",
+        f"{taken(report)}{reasons_for_care(report)}. Times are in ms; in brackets, how many times faster the replay was in the same rounds.",
         "",
         f"| rows | replay | {' | '.join(CACHE_SIDES.values())} |",
         f"| --: | --: |{' --: |' * len(CACHE_SIDES)}",

@@ -246,9 +246,9 @@ def sized(**medians: float) -> Report:
 def test_the_page_capacity_of_a_machine_is_computed_from_the_run() -> None:
     text = put_block(f"{SIZING.begin}\n{SIZING.end}", sized(browser=210, page=10, job=125))
     cores = report().machine.cores
-    assert "| pages a GB, of one browser | 82 |" in text
-    assert "ten pages at once | 8.00 |" in text
-    assert f"| jobs a second and core | {8 / cores:.2f} |" in text
+    assert "| pages of one browser per GB | 82 |" in text
+    assert "ten pages in parallel | 8.00 |" in text
+    assert f"| jobs per second and core | {8 / cores:.2f} |" in text
 
 
 def test_the_tables_of_servers_and_commands_have_figures_and_ratios_of_the_run() -> None:
@@ -268,7 +268,7 @@ def test_the_tables_of_servers_and_commands_have_figures_and_ratios_of_the_run()
     )
     assert "| click | 10.0 ms: 2.50, 0.50 | not measured |" in put_block(f"{MCP.begin}\n{MCP.end}", made)
     table = put_block(f"{SHELL.begin}\n{SHELL.end}", made)
-    assert "| a click by ref, one command after the other | 20.0 ms | 0.50 |" in table
+    assert "| a click by ref, without a pause before the command | 20.0 ms | 0.50 |" in table
 
 
 def test_the_table_of_replays_has_the_cost_of_each_way() -> None:
