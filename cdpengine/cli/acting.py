@@ -1,7 +1,7 @@
 """The commands for requests: `run` runs an action script, `serve` and `mcp` run servers.
 
-Rule: a script is parsed completely before the browser starts. Each step is one line of output; the answer of
-`stop` is the last line. The service's token is printed only when it is new, and never logged.
+Rule: a script is parsed completely before the browser starts. Each step prints one line; the answer of `stop` is
+the last line. The service's token is printed only when it is new, and never logged.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ _FOREIGN = {
 
 
 class _Commands(click.Group):
-    """The group; its help also lists the verbs of the running browser."""
+    """The command group. Its help also lists the commands for the running browser."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -156,7 +156,7 @@ class _Commands(click.Group):
             raise click.UsageError(f"No such command {args[0]!r}.{advice}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands, and the verbs below them."""
+        """List the commands, and below them the commands for the running browser."""
         from cdpengine.shell.verbs import TABLE
 
         super().format_commands(ctx, formatter)

@@ -362,7 +362,7 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def serve_shop() -> Iterator[str]:
-    """Serve the shop during the block; gives its URL."""
+    """Serve the shop during the block. Yields its URL."""
     with _Server(("127.0.0.1", 0), _Handler) as server:
         thread = threading.Thread(
             target=server.serve_forever, args=(SHUTDOWN_POLL,), name="demo shop", daemon=True

@@ -35,10 +35,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class SharedCommand(click.Command):
-    """A command that loads a URL; its name is also a verb for the page of the running browser."""
+    """A command that loads a URL. The same name is also a command for the page of the running browser."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help of the verb below that of the command."""
+        """Add the help of the command for the running browser below."""
         from cdpengine.shell.usage import verb_help
 
         super().format_epilog(ctx, formatter)
@@ -136,7 +136,7 @@ class Source:
 
 
 def state_folder() -> Path:
-    """Return the user's folder for persistent state of commands."""
+    """Return the user's folder in which commands keep persistent state."""
     return Path(places.state_folder())
 
 
@@ -208,7 +208,7 @@ class _Viewport(click.ParamType):  # type: ignore[type-arg]
 
 
 def viewport_option(command: F, *, expose_value: bool = True) -> F:
-    """Add --viewport. If the command does not get its value, `Source` does."""
+    """Add --viewport. Its value is passed to the command, or else to `Source`."""
     return click.option(
         "--viewport",
         type=_Viewport(),
@@ -290,7 +290,7 @@ def force_option(command: F) -> F:
 
 
 def output_option(text: str, *, dash: bool = False, default: str | None = None) -> Callable[[F], F]:
-    """Add --output and --force. `dash`: "-" is standard output. Without a `default` it is required."""
+    """Add --output and --force. `dash`: "-" means standard output. Without a `default`, --output is required."""
 
     def add(command: F) -> F:
         return click.option(

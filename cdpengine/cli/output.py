@@ -3,8 +3,8 @@
 Rule: only this module prints, so that no command can forget to escape a page's text, which could control the
 terminal. Text is printed by `say` or `say_lines`, tables by `safe_console`; both escape it. With --json, standard
 output is always one JSON document. An error is {"error": {"type", "message", ...}} with the error's attributes,
-without secrets, and with the same exit status as without --json. Width is counted in terminal columns (most CJK
-characters take two), not in characters.
+without secrets, and with the same exit status as without --json. Widths are counted in terminal columns, not
+characters: most CJK characters take two.
 
 The first column of a table identifies the rows. If not all columns fit, figures are omitted, the least important
 first, and named below the table. Then texts are cut, as long as different rows still look different. Finally the
@@ -109,7 +109,7 @@ def width() -> int:
 
 
 def limit() -> int | None:
-    """Return the maximum width of output in columns; None for any: no terminal, and COLUMNS is not set."""
+    """Return the maximum width of output in columns, or None (no limit) without a terminal and without COLUMNS."""
     given = os.environ.get("COLUMNS", "")
     return width() if sys.stdout.isatty() or (given.isdecimal() and int(given)) else None
 
@@ -305,7 +305,7 @@ def _row(layout: Layout, number: int) -> list[str]:
 
 def _cell(text: str, column: Column, size: int) -> str:
     padding = " " * max(0, size - _length(text))
-    # The first column and other texts are left-aligned, figures right-aligned.
+    # The first column and other texts are left-aligned. Figures are right-aligned.
     return padding + text if column.figure else text + padding
 
 

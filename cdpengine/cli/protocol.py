@@ -30,7 +30,7 @@ class _Origin:
     source: Source
 
     def load(self) -> Protocol:
-        """Read it from the file or the browser."""
+        """Read the protocol from the file or the browser."""
         from cdpengine.debug.explorer.protocol import read_protocol
 
         if self.file is not None:

@@ -13,7 +13,7 @@ grammar of one fault:
     cut:Input.dispatchMouseEvent:1            drop it and end the connection both ways, without a close frame
 
 METHOD   name of a method or event, with * for any part: "Network.*", "*"
-@KIND    call, reply, event, or any; default: calls and events, the messages that contain the name
+@KIND    call, reply, event, or any; the default is calls and events, which contain the method
 NTH      "2" the second, "3+" from the third on, "*" (default) each; each fault counts separately, over all
          connections
 """
@@ -198,7 +198,7 @@ class Faults:
         self._numbered.clear()
 
     def made(self, number: int) -> int:
-        """Return how often the fault with that number was injected."""
+        """Return how many times the fault with that number was injected."""
         return self._made.get(number, 0)
 
     def _decide(self, kind: MessageKind, method: str) -> Fault | None:

@@ -55,7 +55,7 @@ class HttpRequest:
 
 @attrs.frozen
 class HttpAnswer:
-    """What is answered."""
+    """The response to a client's HTTP request."""
 
     status: int
     body: bytes
@@ -66,7 +66,7 @@ class HttpAnswer:
 class Socket:
     """The server's end of a requested websocket, and the stream below it.
 
-    `gone` is set when the client sends nothing more. Earlier messages can still be received.
+    `gone` is set when the client's end is closed. Earlier messages can still be received.
     """
 
     request: HttpRequest

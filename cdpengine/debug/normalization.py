@@ -5,7 +5,7 @@ that mark the engine's input. Everything else is kept. Two runs of one program h
 programs with different requests do not.
 
 Two generated names play the same part if they have the same position and kind, and at least one looks generated:
-by chance, by the clock, or by the system (a port, a temporary folder). The surrounding characters must be equal.
+randomly, from the clock, or by the system (a port, a temporary folder). The surrounding characters must be equal.
 Words, counts and names chosen by people are never generated names.
 """
 

@@ -111,7 +111,7 @@ class Proxy:
         """Forward a client's HTTP request to the browser. Replace the browser's addresses in the response."""
         asked_at = trio.current_time()
         answer = await self._ask_browser(request)
-        # The browser's other pages are those of its DevTools, which are not recorded.
+        # The browser's other HTTP paths serve its DevTools, which are not recorded.
         if self.instruments.active and urlsplit(request.target).path.startswith("/json"):
             took = trio.current_time() - asked_at
             self.instruments.pass_on_http(
@@ -250,7 +250,7 @@ class _Relay:
         self._end(await pump())
 
     def _end(self, reason: str) -> None:
-        """Record the first reason. The end of the other side only follows from it."""
+        """Record the first reason. The other side ends as a consequence."""
         if not self._over.is_set():
             self._passage.ending = reason
             self._over.set()
@@ -390,7 +390,7 @@ async def proxy(
     redacted unless `unredacted`, and must not exist unless `overwrite`. Payloads above `limit` bytes are cut (0:
     no limit; None: the recorder's default). Arguments and results of scripts are withheld unless `keep_arguments`.
 
-    `port` 0 selects a free port. The proxy listens only on this machine unless `host` is given; everybody who
+    `port` 0 selects a free port. The proxy listens only on this machine unless `host` is given. Every program that
     reaches a browser's debugging port has full control of the browser. `headers` are sent to the browser with
     every request. `timeout` limits the search for the browser, in seconds.
 

@@ -7,7 +7,7 @@ functions       ready functions: markdown, snapshot, screenshot, har, links
 mapping         jobs for the lines of a file, with results in files
 members         the browsers of a pool, and the limits after which they are replaced
 queue           the next task to get a page, and its browser (pure)
-manners         robots.txt, limits a host, canonical URLs
+manners         robots.txt, limits for each host, canonical URLs
 
 Names are loaded on first use. `__init__.pyi` lists them.
 """

@@ -1,7 +1,8 @@
 """Turns at hosts: whether a lease request may visit its host now, and when to check again.
 
-Rule: it never waits for a host. It refuses the visit, and makes the pool check again at the time that the manners
-return or when a visit of that host ends. Responses to a page's documents are noted: 429 and 503 pause their host.
+Rule: this module never waits for a host. It refuses the visit, and makes the pool check again at the time that the
+manners return, or when a visit of that host ends. Responses to a page's documents are noted: 429 and 503 pause
+their host.
 """
 
 from __future__ import annotations

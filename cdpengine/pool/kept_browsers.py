@@ -36,7 +36,7 @@ _SHORT_LIFE = 5.0
 
 @attrs.define(eq=False)
 class _Slot:
-    """The place of one browser in a pool. Browsers succeed each other in it."""
+    """A slot of a pool, in which one browser runs at a time, each replacing the previous one."""
 
     number: int
     member: Members

@@ -47,7 +47,7 @@ class LaunchOptions(TypedDict, total=False):
 
 
 class ContextOptions(EmulationOptions, total=False):
-    """Options of `browser.new_context`; all others are those of `context.emulation.set`."""
+    """Options of `browser.new_context`. Further options are passed to `context.emulation.set`."""
 
     storage_state: StorageState | str | Path | None
     proxy: Proxy | str | None
@@ -115,7 +115,7 @@ class RemoteBrowsers:
 
     `connections`: number of connections; each counts as one browser of the pool. For a service with a browser for
     each connection (browserless), reconnecting replaces the browser. At Chrome's endpoint all connections reach
-    the same browser. `pages` and `weight` are those of LaunchedBrowsers. `headers` are sent when connecting.
+    the same browser. `pages` and `weight` work as in LaunchedBrowsers. `headers` are sent when connecting.
     `timeout` is for one connection, in seconds.
     """
 

@@ -157,7 +157,7 @@ class BrowserPool:
 
         The page is in a separate context, or in the context named `context`. A named context is created on first
         use, and closed with its browser or by `close_context`. A retiring browser passes its state (cookies, local
-        storage) on. `options` are those of `browser.new_context`. Requests of a higher `priority` come first.
+        storage) on. `options` are options of `browser.new_context`. Requests of a higher `priority` come first.
         `timeout` limits getting the page, including the wait, but not the block; in seconds.
 
         Raises LeaseEndedError if the browser is lost or replaced. If that happens while the page is being opened,
@@ -278,7 +278,7 @@ class BrowserPool:
     ) -> JobResult[Value]:
         """Run one job, `await function(page, item)`, on a leased page, and return its result.
 
-        The result contains an exception of the function. `options` are those of JobOptions. Raises
+        The result contains an exception of the function. `options` are the fields of JobOptions. Raises
         InvalidArgumentError. Cancellation passes through and frees the page.
         """
         self._check_open("do a job")
@@ -300,7 +300,7 @@ class BrowserPool:
 
         Each item has exactly one result, in order of completion, or in order of the items (`ordered`). `ahead` is
         the maximum number of items pulled but not yet consumed, by default twice the pool's capacity, so a slow
-        consumer slows the source. `options` are those of JobOptions.
+        consumer slows the source. `options` are the fields of JobOptions.
 
         Raises InvalidArgumentError, PoolClosedError.
         """

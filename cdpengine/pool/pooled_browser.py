@@ -1,8 +1,9 @@
 """One browser of a pool, from its start to its end, with its leases and named contexts.
 
-Rule: it accepts leases only while it is ready. It retires (accepts no more leases, and waits for the current ones)
-when it reaches a limit of leases, age or memory. It ends immediately when its connection is lost or it does not
-answer. Its end also ends its leases with a reason. It is closed after they have been left or have timed out.
+Rule: a browser accepts leases only while it is ready. It retires (accepts no more leases, and waits for the
+current ones) when it reaches a limit of leases, age or memory. It ends immediately when its connection is lost or
+it does not answer. Its end also ends its leases with a reason. The browser is closed after the leases' blocks have
+been left or have timed out.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ Cause = Literal["lost", "hung", "memory", "share", "age", "failed", "stopped"]
 
 @attrs.define(eq=False)
 class Lease:
-    """A leased page, as a block. The end of its browser cancels the block and raises an error with the reason."""
+    """A leased page and the block that uses it.
+
+    If the browser ends, the block is cancelled and raises an error with the reason.
+    """
 
     browser: PooledBrowser
     context: str | None
@@ -130,7 +134,7 @@ class PooledBrowser:
 
     @property
     def free(self) -> int:
-        """Number of further leases that it accepts now."""
+        """Number of further leases that the browser accepts now."""
         return self.pages - len(self.leases) if self.stage == "ready" else 0
 
     @property
@@ -139,7 +143,7 @@ class PooledBrowser:
         return len(self.leases) / (self.pages * self.member.weight)
 
     def has_context(self, name: str) -> bool:
-        """Return whether it has the context of that name."""
+        """Return whether the browser has the context of that name."""
         return name in self._named
 
     def begin(self, context: str | None, finished: Callable[[], None]) -> Lease:

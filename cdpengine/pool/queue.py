@@ -1,8 +1,8 @@
 """The queue of requests for pages: the next request, and its browser. Pure: no trio, no clock.
 
-Rule: the highest priority comes first, then the oldest request. A request does not wait for the host or the named
-context of another. A lease uses the browser with the smallest used share of its capacity, by weight, and among
-equal ones the browser that has served least.
+Rule: the highest priority comes first, then the oldest request. A request does not wait because another request
+waits for its host or its named context. A lease uses the browser with the smallest used share of its capacity, by
+weight, and among equal ones the browser that has served least.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class WaitingLease:
 
     @property
     def place(self) -> _Place:
-        """Its position in the queue."""
+        """The position of the request in the queue."""
         return _Place(-self.priority, self.number)
 
 
 class Room(Protocol):
-    """The part of a browser that this module uses."""
+    """The attributes of a browser that this module uses."""
 
     @property
     def free(self) -> int:
-        """Number of further leases that it accepts now; 0 or less if it accepts none."""
+        """Number of further leases that the browser accepts now; 0 or less if it accepts none."""
 
     @property
     def taken(self) -> float:
@@ -57,7 +57,7 @@ class Room(Protocol):
         """Number of leases so far."""
 
     def has_context(self, name: str) -> bool:
-        """Return whether it has the context of that name."""
+        """Return whether the browser has the context of that name."""
 
 
 @attrs.define(eq=False)
@@ -73,7 +73,7 @@ class WaitingLeases:
         return iter(list(self._waiting))
 
     def add(self, waiting: WaitingLease) -> None:
-        """Add one."""
+        """Add a waiting request."""
         insort(self._waiting, waiting, key=lambda each: each.place)
 
     def remove(self, waiting: WaitingLease) -> None:

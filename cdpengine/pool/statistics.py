@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class PooledBrowserStatistics:
-    """One browser of a pool at present.
+    """The current state of one browser of a pool.
 
     `leases`: current leases; `served`: all leases so far; `memory`: bytes, 0 without a measurement.
     """

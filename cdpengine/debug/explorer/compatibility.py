@@ -1,8 +1,8 @@
 """Protocol compatibility: differences between a browser's protocol and another, the engine's, or PyCDP's. Pure.
 
-Rule: each finding has a `breaks` flag. The engine breaks if the browser lacks a method or field that the engine
-needs. An undecodable PyCDP part breaks only programs that use it. All other findings are information. Comparing
-two protocols gives one line a change, with the old and the new form. Descriptions are not compared.
+Rule: each finding has a `breaks` flag. It is set if the browser lacks a method or field that the engine needs. A
+part that PyCDP cannot decode breaks only programs that use it. All other findings are information. Comparing two
+protocols gives one line per change, with the old and the new form. Descriptions are not compared.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ class Quit(Exception):
 class Interpreter:
     """A console. It calls `show_event` with each requested event, as one line.
 
-    It calls `show_notice` with one line when a page does not answer the running line, and when a script was ended
-    (default: `show_event`). With `unattended`, nobody can type !recover, so every stopped line ends the script of
+    It calls `show_notice` (default: `show_event`) with one line when a page does not answer the running line, and
+    when a script was ended. With `unattended`, no user can type !recover, so every stopped line ends the script of
     a page that had answered before. `stopped` describes how the last cancelled line was ended.
     """
 
@@ -143,7 +143,7 @@ class Interpreter:
                 return self._help(name)
 
     async def _run_watched(self, line: Line, work: Work) -> Output | None:
-        """Run a line that its target must answer.
+        """Run a line whose target must answer.
 
         Report a silent target, and stop scripts that the line left running.
         """

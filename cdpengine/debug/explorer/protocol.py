@@ -125,7 +125,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 @attrs.frozen(slots=False, eq=False)
 class Protocol:
-    """A browser's protocol. `source` is the unchanged document; `version` is such as "1.3"."""
+    """A browser's protocol. `source` is the unchanged document; `version` is for example "1.3"."""
 
     source: bytes = attrs.field(repr=False)
     version: str

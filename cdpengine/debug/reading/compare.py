@@ -33,9 +33,10 @@ _decode = _json.Decoder(Message).decode
 
 @attrs.frozen
 class Change:
-    """A command of a difference: "-" is sent only in the first recording, "+" only in the second, " " in both.
+    """A command in a difference.
 
-    An empty mark replaces omitted equal commands.
+    Its mark is "-" if only the first recording has it, "+" for the second, " " for both. An empty mark replaces
+    omitted equal commands.
     """
 
     mark: str

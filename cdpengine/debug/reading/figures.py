@@ -61,7 +61,7 @@ class MethodFigures:
 
 @attrs.frozen(kw_only=True)
 class SessionFigures:
-    """Statistics of a session. An empty `session` is the browser's; `url` is its last URL."""
+    """Statistics of a session. An empty `session` means the browser's session; `url` is the last URL."""
 
     connection: str
     session: str
@@ -77,7 +77,7 @@ class ActionFigures:
     """Statistics of one kind of the program's actions, such as "page.click".
 
     `count` actions began, `failed` of them raised, and `unended` have no recorded end. `refused` counts their
-    commands that Chrome refused. `durations` are those of whole actions, or None if no action ended.
+    commands that Chrome refused. `durations` are the durations of whole actions, or None if no action ended.
     """
 
     name: str

@@ -5,8 +5,8 @@ A damaged line is skipped and added to `damage` with its number. If the file is 
 position are read, compressed or not. A followed recording yields a line only when the line is complete. At the end
 of the file it polls, because nothing reports that a file has grown, until the last line of the recording arrives.
 
-Compressed data is decompressed block by block, so that each intact block is read whatever follows it. Given more
-than one block, zstandard discards the decoded part if it meets an error. RFC 8878 defines the format: frames of
+Compressed data is decompressed block by block, so that each intact block is read whatever follows it. If zstandard
+gets more than one block and finds an error, it discards the decoded part. RFC 8878 defines the format: frames of
 blocks, each with its size in its first three bytes.
 """
 
@@ -64,7 +64,7 @@ class Recording:
     """An open recording. Iterate over it once to read its lines.
 
     `path` is its file, of `size` bytes, and `header` its first line. `damage` lists at most the first 100 problems
-    so far; `damaged_lines` counts all. `closed_in_order`: the line read last is the regular last line of a
+    so far; `damaged_lines` counts all. `closed_in_order`: the last line read is the regular end line of a
     recording.
     """
 
@@ -81,7 +81,7 @@ class Recording:
 
     @property
     def position(self) -> int:
-        """Bytes of the file read so far; of `size`, for a progress bar."""
+        """Bytes of the file read so far, for a progress bar (the total is `size`)."""
         return self._raw.tell()
 
     @property

@@ -41,8 +41,8 @@ class Choice:
     `methods` are case-insensitive globs ("Network.*"). `sessions` and `targets` are prefixes of ids ("browser" for
     the browser's session). `ids` are command ids. `texts` are case-insensitive substrings of the message. `slow`
     is the minimum duration of a reply or action, in milliseconds. `errors` selects refusals (also over HTTP),
-    strays, losses and failed actions. `spans` are globs of action names, or action numbers; lines must belong to
-    such an action.
+    unroutable messages (strays), losses and failed actions. `spans` are globs of action names, or action numbers;
+    lines must belong to such an action.
     """
 
     methods: tuple[str, ...] = ()

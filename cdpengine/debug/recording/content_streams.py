@@ -78,7 +78,7 @@ NOWHERE = Piece((), "unknown")
 class PieceRequest:
     """A command that requests a piece of a stream. `offset` is the position for IO.read, None for the current one.
 
-    `spoiled`: data received meanwhile follows the piece, so the next piece does not.
+    `spoiled`: other data arrived in between, so the next piece does not follow this one.
     """
 
     stream: StreamName

@@ -1,4 +1,4 @@
-"""Fast removal of the values in lists of cookies, without decoding the message. Pure.
+"""Fast removal of cookie values from messages with lists of cookies, without decoding them. Pure.
 
 Rule: a message is processed here only if each value follows its cookie's name, as Chrome writes it, and nothing
 else in it may be a secret. All other messages are decoded elsewhere. Most lists repeat, so the parts of a list are
@@ -59,7 +59,7 @@ class CookieLists:
         return b"".join(pieces) if values else message
 
     def _drop_known(self, message: bytes) -> bytes | None:
-        """Work like `drop_values` with the cache only. Return None if a part is not cached."""
+        """Do the work of `drop_values` from the cache alone. Return None if a part is not cached."""
         if self._version != self._known.version:
             return None
         head, *rest = message.split(_VALUE)
@@ -75,7 +75,7 @@ class CookieLists:
         return b"".join(clean) if rest else message
 
     def _keep(self, message: bytes) -> None:
-        """Cache the parts of a list without other secrets: all its values are known or empty."""
+        """Cache the parts of a list that has no other secrets: all its values are known or empty."""
         if self._version != self._known.version or len(self._harmless) + len(self._values) > _MOST:
             self._version = self._known.version
             self._values.clear()

@@ -191,7 +191,7 @@ class KnownSecrets:
         return (*self.given, *self._entered, *self._seen)
 
     def add_entered(self, text: str) -> None:
-        """Add a string that was entered at once: typed, filled or set."""
+        """Add a string that was entered as a whole: typed, filled or set."""
         for part in _split_entered(text):
             if part not in self.given:
                 self._keep(part, self._entered, _MOST_ENTERED)
@@ -405,7 +405,7 @@ def forms_of(secret: str) -> frozenset[_Form]:
 
 
 def _from_words_on(secret: str) -> Iterator[_Form]:
-    """Yield a long string from each of its words on, because pages show it in lines."""
+    """Yield the rest of a long string from each of its words on, because pages break it into lines."""
     if len(secret) > _ONE_LINE:
         for start in _places_to_begin(secret):
             rest = secret[start : start + _PIECE]

@@ -92,8 +92,8 @@ class _Sent(msgspec.Struct):
 class _Seen(msgspec.Struct, gc=False):
     """A message that is about to become a line.
 
-    `envelope` is None for bytes that are not a message. `free`: whether its bytes contain no possible secret, None
-    if unchecked. `piece`: the position of its stream piece.
+    `envelope` is None for bytes that are not a message. `free`: whether its bytes contain no possible secret
+    (None: not checked). `piece`: the position of its stream piece.
     """
 
     raw: bytes
@@ -107,8 +107,8 @@ class LineMaker:
     """Maker of the lines of one recording.
 
     `began` is the engine's clock at the start. `limit` is a message size in bytes, 0 for none. `foreign`: another
-    client sends the commands. It does not announce entered text, so script arguments are withheld even for the
-    engine's scripts. `entered` collects the calls with redactions.
+    client sends the commands. That client does not announce entered text, so script arguments are withheld even
+    for the engine's scripts. `entered` collects the calls with redactions.
     """
 
     def __init__(
@@ -359,7 +359,7 @@ class LineMaker:
         kept, free, redactor = seen.raw, seen.free, self._redactor
         if hidden or (self._limit and len(kept) > self._limit):
             if redactor is not None and (method in SECRET_PARAMETERS or method in STREAMS):
-                # Its secrets are secret in other messages too, or continue in the next piece.
+                # The message's secrets are also secret in other messages, or continue in the next piece.
                 redactor.redact(kept, method, piece=seen.piece)
             kept, free = self._cut(envelope, method, hidden=hidden, own=own), None
         if redactor is None:

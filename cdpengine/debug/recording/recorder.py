@@ -1,9 +1,10 @@
 """Recording of a browser's traffic to a file while a block runs, and the log of the wire.
 
-Rule: messages become redacted lines, several at a time, in the engine's thread: they are still in the processor's
-cache, and passing them to another thread would cost as much. A second thread compresses and writes the lines
-(`debug/recording/recording_file.py`). The queue for a slow disk is bounded. Messages that do not fit are counted
-in the file; nothing waits for the disk. The file is readable up to its last line, however the program ends.
+Rule: messages become redacted lines, several at a time, in the engine's thread. There the messages are still in
+the processor's cache, and passing them to another thread would cost as much. A second thread compresses and writes
+the lines (`debug/recording/recording_file.py`). The queue for a slow disk is bounded. Messages that do not fit are
+counted in the file; nothing waits for the disk. The file is readable up to its last line, however the program
+ends.
 
 The log writes each message as one line to the logger `cdpengine.wire` at level DEBUG. The level is checked when a
 browser is opened; at a higher level no instrument exists and the log costs nothing. Logged messages are redacted
@@ -216,7 +217,7 @@ class Recorder:
         self._reported_lost = self._lost
 
     def _gather(self) -> None:
-        """Prepare data for the writer thread, which calls this."""
+        """Prepare data for the writer thread. Called by that thread."""
         self._make_lines()
         self._add_entered(_ENTERED_AT_ONCE)
         self._make_lines()
@@ -231,7 +232,7 @@ class Recorder:
 
     @trio.lowlevel.enable_ki_protection  # a Ctrl-C in here would silently lose lines
     def _make_lines(self) -> None:
-        """Convert gathered messages to lines. If another thread is at work, leave them to it."""
+        """Convert gathered messages to lines. Does nothing if another thread is already converting."""
         gathered = self._gathered
         while gathered and self._making.acquire(blocking=False):
             try:
@@ -381,7 +382,7 @@ async def _record(
         failed = True
         raise
     finally:
-        # In a task of its own, because a second Ctrl-C would end this one's wait.
+        # In a separate task, because a second Ctrl-C would end the wait of this task.
         closing = trio.CancelScope(shield=True)
         with trio.CancelScope(shield=True):
             async with open_body_nursery() as nursery:

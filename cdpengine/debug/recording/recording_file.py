@@ -3,9 +3,9 @@
 Rule: a recording is written in place, so that it is readable however its program ends. An existing file is refused
 unless `overwrite`. If one program opens several browsers under CDPENGINE_RECORD, later recordings get numbers. The
 calling thread never waits for the disk or for compression; it uses `waiting`, the queued bytes, to bound the
-queue. The writer thread wakes about 20 times a second. Waking for each line would take the interpreter lock from
-the engine as often. After any end of the program, the file is readable up to its last byte, or up to the last
-flush of a compressed file. That flush is at most 0.3 s old while the disk keeps up.
+queue. The writer thread wakes about 20 times a second. If it woke for each line, it would take the interpreter
+lock from the engine each time. After any end of the program, the file is readable up to its last byte, or up to
+the last flush of a compressed file. That flush is at most 0.3 s old while the disk keeps up.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def create_from_environment() -> RecordingFile:
 
 
 def check_environment_path() -> None:
-    """Raise InvalidArgumentError if the file of `create_from_environment` exists. Called before a start."""
+    """Raise InvalidArgumentError if the file of `create_from_environment` exists.
+
+    Called before a browser starts.
+    """
     path = _next_numbered_path()
     if not _overwrites() and is_taken(path):
         raise _refuse_taken(path, ASKED, f"{_OVERWRITE}=1")
@@ -193,7 +196,7 @@ class FileWriter:
     def finish(self, patience: float = _PATIENCE) -> None:
         """Write the rest and close the file. Blocks; `patience` is the timeout without progress, in seconds.
 
-        If the disk accepts no more data, the thread and the file are abandoned.
+        If the disk does not accept data in that time, the thread and the file are abandoned.
         """
         self._ending = True
         self._wake.set()

@@ -213,7 +213,7 @@ class Redactor:
         return REDACTED
 
     def note_script(self, session_id: str) -> None:
-        """Note that a script ran, which may have moved the focus of the typed text."""
+        """Note that a script ran. It may have moved the focus, so later typed text may belong to another field."""
         self._typed.note_script(session_id)
 
     def add_secret(self, text: str) -> None:
@@ -259,7 +259,7 @@ class Redactor:
     # --- redacting -------------------------------------------------------------------------------------
 
     def _remembers(self, method: str) -> Remember:
-        """Return the function that remembers secrets found in messages of a method."""
+        """Return the function that stores the secrets found in messages of this method."""
         if method in FORGOTTEN:
             return _forget
         return self._known.add_entered if method in ENTERED else self._known.add_seen
@@ -362,7 +362,7 @@ class Redactor:
         """Return a DOM.Node without secrets in its attributes, and the names of the secret fields below it."""
         tag = str(node.get("localName") or node.get("nodeName") or "").lower()
         given = node["attributes"]
-        # A list in the DOM domain, an object if V8 serialized the node.
+        # Attributes are a list in the DOM domain, and an object if V8 serialized the node.
         listed = [each for pair in given.items() for each in pair] if isinstance(given, dict) else given
         if not isinstance(listed, list):
             return node, ()
@@ -389,14 +389,17 @@ class Redactor:
 
 
 def _clean_title(title: str) -> str:
-    """Return a clean title. A title that is a URL ends at its first secret, whose end spaces would hide."""
+    """Return a title without secrets.
+
+    A title that is a URL is cut at its first secret, because spaces hide the secret's end.
+    """
     at = title.find(REDACTED)
     begins = re.match(r"[^\s?#]*[?#]", title)
     return title[: at + len(REDACTED)] if begins is not None and at >= begins.end() else title
 
 
 def _forget(_text: str) -> None:
-    """Remember nothing."""
+    """Ignore a secret that need not be remembered."""
 
 
 def _group_replaced(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Redaction of bodies: content in base64 or in pieces is decoded and searched for secrets. Pure.
+"""Redaction of bodies: base64 and pieces of streams are decoded and searched for secrets. Pure.
 
 Rule: a textual body is redacted as one string. In other bytes only known secrets are found. A body above the size
 bound is withheld. Pieces of a stream are redacted together: the end of a piece may begin a secret, so it is
@@ -67,7 +67,7 @@ class CleanBody(str):
     version: int
 
     def __new__(cls, text: str, version: int) -> Self:
-        """Mark a text."""
+        """Mark `text` as redacted with that version of the known secrets."""
         made = super().__new__(cls, text)
         made.version = version
         return made
@@ -75,7 +75,7 @@ class CleanBody(str):
 
 @attrs.frozen
 class _Unfinished:
-    """The end of a piece: the redacted text before it, a name, and the beginning of its value."""
+    """The unfinished end of a piece: the redacted text before it, a name, and the beginning of its value."""
 
     before: str
     name: str
@@ -348,7 +348,7 @@ def _where_unfinished(text: str, lowest: int) -> int | None:
 
 
 def _what_stands_before(clean: bytes) -> str:
-    """Return the end of the content that describes the following content: the open tag, or some words."""
+    """Return the end of the content as context for the following content: the open tag, or some words."""
     text = _decode(clean[-_LONGEST_UNFINISHED:])
     tag = text.rfind("<")
     if tag >= 0 and ">" not in text[tag:]:

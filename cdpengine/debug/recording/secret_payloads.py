@@ -1,4 +1,4 @@
-"""Secrets whose location in parameters and results follows from the protocol method. Pure.
+"""Secrets in parameters and results that are recognised by the protocol method. Pure.
 
 Rule: a value in a secret location is removed whatever it looks like. The rest is then redacted like any other
 message. Script arguments and results are withheld because their secrets are unknown: strings are replaced, shapes

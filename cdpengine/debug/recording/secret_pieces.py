@@ -51,11 +51,11 @@ class Parts:
         return clean
 
     def _goes_on(self, data: bytes, rest: bytes) -> bool:
-        """Return whether the content after a redacted beginning is the content after the head."""
+        """Return whether the content after a redacted beginning equals the content after the head."""
         return data.find(rest[:_AROUND]) >= self.head if rest else True
 
     def _went_before(self, data: bytes, rest: bytes) -> bool:
-        """Return whether the content before a redacted end is the content before the tail."""
+        """Return whether the content before a redacted end equals the content before the tail."""
         before = rest[-_AROUND:]
         return data.rfind(before) + len(before) <= len(data) - self.tail and (not before or before in data)
 

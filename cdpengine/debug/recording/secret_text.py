@@ -1,7 +1,7 @@
 """Secrets in strings, recognised by the form of URLs, HTML forms, headers, JSON and scripts. Pure.
 
-Rule: the value of a secret's name is removed: entirely in a URL, a form or data. In possible programs or prose,
-only values that look secret are removed, because `const secret = compute()` contains none.
+Rule: the value that follows the name of a secret is removed. In URLs, forms and data, every value is removed. In
+programs and prose, only values that look secret are removed, because `const secret = compute()` contains none.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Divergences:
         return Strictness(self._by, call.places() if self._by is not None else {})
 
     def one_more(self, method: str, session: str, connections: int) -> ReplayDivergedError:
-        """Report a connection more than recorded."""
+        """Report a connection beyond the number of recorded ones."""
         reason = f"{connections} connections were recorded, and this is one more"
         return self._error(_where(method, session), reason, None)
 

@@ -6,7 +6,7 @@ not matter to the browser:
 - values of VOLATILE, and numbers of LEFT_OF_DEADLINES;
 - counted names that the engine puts into pages ("w21", "k5");
 - generated names and times (`normalization.py`), each paired with one other name throughout (`Renaming`); but not
-  in selectors or in URLs of other machines, where another token is another thing;
+  in selectors or in URLs of other machines, where another token means another resource;
 - folders, but not names, of files on this machine;
 - parts that were redacted or cut in the recording: they match everything, or in strict mode, strings with the same
   fingerprint.
@@ -245,7 +245,7 @@ class _Comparison:
 
 
 def _is_made_up(key: Any, recorded: Any, asked: Any) -> bool:
-    """Return whether the browser treats two values of a field alike."""
+    """Return whether two values of a field make no difference to the browser."""
     if key in VOLATILE:
         return True
     if key in LEFT_OF_DEADLINES:
@@ -352,7 +352,7 @@ class Renaming:
 
 
 class Trial:
-    """A comparison of a call with a recorded one. `pairs` are the new pairs of names."""
+    """A comparison of a call with a recorded one. `pairs` are the newly found pairs of names."""
 
     def __init__(self, renaming: Renaming) -> None:
         self.pairs: dict[str, str] = {}

@@ -3,10 +3,10 @@
 Rule: a call matches the first unused recorded call of its connection and session with its method and parameters,
 so tasks of a program may run in another order. Messages of the browser are delivered in the recorded order over
 all connections: a reply after its call, an event after every call sent before it. Calls that the program omits are
-skipped once nothing else happens. The first call without a match is the divergence. A call for a target that is
-gone in the recording gets Chrome's error. HTTP requests are calls too. Questions, and commands without a repeated
-effect, may be sent more or less often than recorded. Differing generated names are renamed, in calls and in
-messages to the program.
+skipped after a pause in which nothing else happens. The first call without a match is the divergence. A call for a
+target that is gone in the recording gets Chrome's error. HTTP requests are calls too. Queries, and commands that
+have no further effect when repeated, may be sent more or less often than recorded. Differing generated names are
+renamed, in calls and in messages to the program.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class Playback:
             call.passed_over = True
 
     def _find_missing(self) -> list[RecordedCall]:
-        """Return the calls not made that block the next message; at least one."""
+        """Return the outstanding calls that block the next message; at least one."""
         blocked = self._received[self._next]
         missing = [call for call in self.calls if _holds_back(call) and call.position < blocked.position]
         if blocked.call is not None:
@@ -344,7 +344,10 @@ class Playback:
                 self._gone_sessions.add(params.get("sessionId", ""))
 
     def _answer_gone(self, envelope: Envelope) -> tuple[int, str] | None:
-        """Return Chrome's answer to a call for an ended target. Whether programs send one depends on timing."""
+        """Return Chrome's answer to a call for an ended target.
+
+        Programs send these calls or not, depending on timing.
+        """
         if envelope.session_id in self._gone_sessions:
             return NO_SESSION, "Session with given id not found."
         params = decode_params(envelope.params)

@@ -1,4 +1,4 @@
-"""A replay server: a recording as a browser endpoint, over HTTP and websockets or in-process; and cassettes.
+"""A replay server, which serves a recording as a browser's endpoint (HTTP, websockets, in-process); and cassettes.
 
 Rule: nothing waits forever. If a program omits a recorded call, the rest is delivered after the recorded pause
 plus `PATIENCE`. The first call that was not recorded is answered with a protocol error, and the block raises
@@ -340,7 +340,7 @@ async def cassette(
 
     `record=True` always records, False never; None records a missing file. `executable` selects the browser as in
     `launch`. Secrets are redacted unless `unredacted`, and arguments and results of the program's scripts are
-    withheld unless `keep_arguments`. `complete`, `patience` and `strict` are those of `replay`: with `strict`, the
+    withheld unless `keep_arguments`. `complete`, `patience` and `strict` work as in `replay`. With `strict`, the
     program must enter the recorded text.
 
     Raises ReplayDivergedError if the program diverges from the recording, InvalidArgumentError if there is no file

@@ -76,8 +76,8 @@ class RecordedCall:
     """A recorded call. `position` is its index in the recording, `line` the number n of its line.
 
     `optional`: it came too late for its target, or at the end, which another run may omit. `passed_over`: the
-    program did not make it in time. `late` is its reply if the reply's position has passed. `prints` and `typed`
-    are the fingerprints of the text that it entered (`entered_texts.py`).
+    program did not make it in time. `late` is its reply, if the playback has passed the reply's position. `prints`
+    and `typed` are the fingerprints of the text that it entered (`entered_texts.py`).
     """
 
     position: float

@@ -1,4 +1,4 @@
-"""Crawling manners: robots.txt, limits a host, Retry-After, and seen URLs.
+"""Crawling manners: robots.txt, limits for each host, Retry-After, and seen URLs.
 
 Names are loaded on first use. `__init__.pyi` lists them.
 """

@@ -32,7 +32,7 @@ def host_of(url: str) -> str:
 class HostLimits:
     """Limits for concurrent visits of a host and for the delay between visits. For one trio program.
 
-    `at_once`, `delay`, `longest_delay` and `longest_pause` are those of `HostSchedule`.
+    `at_once`, `delay`, `longest_delay` and `longest_pause` work as in `HostSchedule`.
     """
 
     schedule: HostSchedule = attrs.field(factory=HostSchedule)

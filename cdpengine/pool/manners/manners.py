@@ -33,7 +33,7 @@ _SETTINGS = (
 
 @attrs.define(eq=False, kw_only=True)
 class Manners:
-    """Robots.txt, limits a host, and seen URLs, for one trio program.
+    """The manners of one trio program: robots.txt, limits for each host, and seen URLs.
 
     `robots`: whether to obey robots.txt, which needs the extra `crawl`. `agent`: the User-Agent of robots.txt
     requests. It begins with the name used to look up rules, as "mybot" in "mybot/1.0 (+https://me.example)". It
@@ -173,7 +173,7 @@ class Manners:
     def note_response(self, url: str, status: int, headers: Mapping[str, str]) -> float:
         """Note a host's response. Return the seconds for which the host is paused now.
 
-        429 and 503 pause the host for everybody, for the time in Retry-After (seconds or a date), or for
+        429 and 503 pause the host for all tasks, for the time in Retry-After (seconds or a date), or for
         `default_pause`.
         """
         if status not in STATUSES:

@@ -1,12 +1,12 @@
 """fetch_robots: the robots.txt of an origin, as text, or why there is none (RFC 9309, section 2.3).
 
-Rule: what a server says in any way has one of three meanings. It has rules; it has none, and all is allowed (2xx
-without rules, 4xx, more than five redirects); or it cannot be asked now, and all is disallowed (5xx, 429, no
-answer in time, an answer that cannot be read). No answer is read beyond `LONGEST_ROBOTS`, and no redirect leads
-from somebody else's host into this machine or its network.
+Rule: every response has one of three meanings. The server has rules. Or it has none, and everything is allowed
+(2xx without rules, 4xx, more than five redirects). Or its rules are unknown, and everything is disallowed (5xx,
+429, no response in time, an unreadable response). At most `LONGEST_ROBOTS` bytes are read. A redirect from a
+foreign host into this machine or its network is not followed.
 
-httpx asks, and not a page: it takes no tab and no process, and the answer is never rendered or stored by a
-browser.
+httpx sends the request instead of a page. That needs no tab and no process, and no browser renders or stores the
+response.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class _Body:
         if self._obstacle:
             return RobotsAnswer(None, self._obstacle)
         if self.is_enough:
-            # The last line may be cut: "Disallow: /" is another rule than "Disallow: /private".
+            # The last line may be cut: "Disallow: /" differs from "Disallow: /private".
             del self._text[LONGEST_ROBOTS:]
             del self._text[max(self._text.rfind(b"\n"), self._text.rfind(b"\r")) + 1 :]
         return RobotsAnswer(self._text.decode("utf-8-sig", "replace"))

@@ -102,7 +102,7 @@ class HostSchedule:
         return len(self._hosts)
 
     def _forget_old(self, now: float) -> None:
-        """Remove the hosts whose history has no more effect. Costs a constant for each added host."""
+        """Remove the hosts whose history has no more effect. Takes constant time for each added host."""
         if len(self._hosts) < self._look_at:
             return
         kept = max(self.delay, self.longest_delay)

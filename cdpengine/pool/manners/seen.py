@@ -45,7 +45,7 @@ class SeenUrls:
         if digest in self._young:
             return False
         is_new = digest not in self._old
-        # A repeated URL becomes young again, and is forgotten later.
+        # A repeated URL counts as recent again, so it is forgotten later.
         self._young.add(digest)
         if len(self._young) >= self.most // 2:
             self._old, self._young = self._young, set()

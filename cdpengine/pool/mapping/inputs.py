@@ -2,7 +2,7 @@
 
 Rule: an input is identified by its line number and a digest of the line without its end. A line that begins with
 "{" or a quotation mark is JSON: an object or a string. Any other line is a URL. Empty lines are not inputs, but
-they count. An invalid line is an input that fails; the run continues.
+they count as lines. An invalid line is an input that fails; the run continues.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SHOWN = 200
 class MapInput:
     """An input: its line number (from 1), digest (16 hexadecimal digits), and value for the function.
 
-    `problem` is the reason why the line is invalid; `value` then is the beginning of the line.
+    For an invalid line, `problem` is the reason and `value` the beginning of the line. Otherwise `problem` is "".
     """
 
     line: int

@@ -59,7 +59,7 @@ class LineFile:
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """The size of the file in bytes."""
         return self._size
 
     def scan(self, take: Callable[[int, str], object], *, start: int = 0) -> Scanned:

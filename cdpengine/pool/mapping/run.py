@@ -159,8 +159,8 @@ class MapRun:
 
         `suffix`: with a folder, values other than bytes are also written as JSON to files with that suffix. `far`:
         the function runs in another process; with `once`, inputs are then marked when they are submitted. `ahead`:
-        maximum number of inputs read without a written outcome; the default is the mapper's. `options` are those
-        of jobs. Raises the errors of `mapper.map`, ResultsNotWrittenError, PackageMissingError, and
+        maximum number of inputs read without a written outcome; the default is the mapper's. `options` are options
+        of jobs (`JobOptions`). Raises the errors of `mapper.map`, ResultsNotWrittenError, PackageMissingError, and
         InvalidArgumentError if standard input has other lines than before.
         """
         once = self._files.settings.once
