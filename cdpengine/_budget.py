@@ -70,7 +70,7 @@ class Budget:
     """The time of one action, and a record of its steps.
 
     `deadline` is absolute, in trio's clock; `timeout` is the caller's number, in seconds. `hindrance` is the error
-    of the current obstacle, if it has one of its own: it is raised at the deadline.
+    of the current obstacle, if it has a specific error. It is raised at the deadline.
     """
 
     action: str
@@ -142,7 +142,7 @@ def undoing(grace: float) -> trio.CancelScope:
 
 
 def undone_by(grace: float) -> float:
-    """Return the end of the time for undoing, on trio's clock; see `undoing`."""
+    """Return the deadline for undoing changes, on trio's clock; see `undoing`."""
     now, deadline = trio.current_time(), _deadline.get()
     if now < deadline:
         grace = min(grace, deadline + UNDOING - now)  # also after a failure before the deadline

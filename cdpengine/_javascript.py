@@ -1,9 +1,9 @@
 """The engine's JavaScript: files next to the modules that send them, each one function expression.
 
 Rule: scripts run in an isolated world, and every source that the engine sends to pages passes through `own`.
-Recordings keep the results of such scripts, and withhold the arguments and results of all others, which are the
-user's. Names in a page hide properties of forms and of the document, even in isolated worlds. So scripts read such
-nodes through `DOM`, which `with_dom` adds to a source: see _dom.js.
+Recordings keep the results of these scripts, and withhold the arguments and results of all others, which belong to
+the user. Names in a page hide properties of forms and of the document, even in isolated worlds. So scripts read
+such nodes through `DOM`, which `with_dom` adds to a source: see _dom.js.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def hide_secrets_of(source: SecretSource) -> None:
 
 
 def _hide_known(text: str) -> str:
-    """Return a string without the entered strings, in plain form or in that of `repr`."""
+    """Return a string without the entered strings, in plain form or in the form of `repr`."""
     sources = (each() for each in _sources)
     known = {secret for source in sources if source is not None for secret in source.secrets}
     lines = {line for secret in known for line in (secret, *secret.splitlines())}
@@ -178,7 +178,10 @@ class RepeatedWarning:
         return self._pace.total
 
     def log(self, *args: object, error: BaseException | None = None) -> None:
-        """Log or count a warning. `args` are those of the format; the traceback of `error` is logged with it."""
+        """Log or count a warning.
+
+        `args` are the arguments of the format; the traceback of `error` is logged too.
+        """
         suppressed = self._pace.take(self._clock())
         if suppressed is None:
             return

@@ -1,8 +1,8 @@
 """Pickling between processes: values can be pickled; objects of a connection, page or task cannot.
 
-Rule: an object that cannot work elsewhere raises when it is pickled, and the error names a replacement. A value
-that can query its page is pickled without the page: it keeps its data, and queries behave as if the page were
-closed.
+Rule: an object that cannot work in another process raises when it is pickled, and the error names a replacement. A
+value that can query its page is pickled without the page: it keeps its data, and queries behave as if the page
+were closed.
 """
 
 from __future__ import annotations

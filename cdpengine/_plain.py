@@ -1,4 +1,4 @@
-"""Conversion of values to JSON values: those of scripts, and the engine's records.
+"""Conversion of scripts' values and the engine's records to JSON values.
 
 Rule: no value is dropped. Numbers that JSON lacks become their names, datetimes ISO 8601, bytes base64, and other
 objects their string. A script's value may contain itself; a placeholder string marks this place.

@@ -82,7 +82,7 @@ class BenchReport:
 
 
 def rate(counts: Sequence[int], seconds: Sequence[float]) -> tuple[float, ...]:
-    """Return the rates per second for pairs of a count and its seconds."""
+    """Return the count per second for each pair of a count and a duration."""
     return tuple(count / max(taken, 1e-9) for count, taken in zip(counts, seconds, strict=True))
 
 
@@ -202,9 +202,9 @@ _BUTTON = "<!doctype html><title>bench</title><button style='margin:40px'>Go</bu
 class Effort:
     """The amount of measuring.
 
-    `rounds` is the number of repetitions of slow cases, `trips` the commands of a round-trip case, `shapes` the
-    numbers of sessions and of pending calls of each, `window` the seconds of one throughput turn, `events` those
-    of one flood, `megabytes` the size of the large reply.
+    `rounds` is the number of repetitions of slow cases, `trips` the number of commands of a round-trip case.
+    `shapes` are pairs of a number of sessions and the pending calls of each. `window` is the seconds of one
+    throughput measurement, `events` the number of events of one flood, `megabytes` the size of the large reply.
     """
 
     rounds: int = 5
@@ -227,7 +227,7 @@ class Case:
     measure: Callable[[], Awaitable[Sequence[Figure]]]
 
     async def run(self, limit: float) -> Sequence[Figure]:
-        """Measure, for at most `limit` seconds. A failure or a timeout gives figures with the reason."""
+        """Run the case for at most `limit` seconds. After a failure or timeout, its figures have the reason."""
         failures: list[str] = []
         try:
             with trio.move_on_after(limit):
@@ -242,7 +242,7 @@ class Case:
 
 
 def cases(browser: Browser, url: str | None, effort: Effort) -> list[Case]:
-    """Return the cases for a browser, in order; `url` adds those of a page."""
+    """Return the cases for a browser, in order. `url` adds the cases for a page."""
     rounds = effort.rounds
     found: list[Case] = []
 
@@ -337,7 +337,7 @@ async def _open_tab(browser: Browser) -> AsyncIterator[Page]:
 
 
 async def _time_calls(call: Callable[[], Awaitable[object]], times: int) -> list[float]:
-    """Return the milliseconds of each of `times` calls, after an uncounted one."""
+    """Return the duration of each of `times` calls in milliseconds, after a call that is not counted."""
     await call()
     taken = []
     for _ in range(times):

@@ -6,7 +6,7 @@ worker_jobs     one job on a worker
 job_ledger      the scheduler's list of started jobs, so that unrepeatable jobs run at most once
 sending         functions, items and results as bytes
 dask_client     the connection to the scheduler
-local_cluster   the cluster of a program that names no scheduler
+local_cluster   the cluster of a program without a scheduler
 trio_thread, asyncio_thread   calls in both directions between trio and asyncio, which Dask uses
 
 Names are imported on first use. `__init__.pyi` lists them.

@@ -53,8 +53,8 @@ class BrowserCluster:
 
     Without a scheduler, a local one is started for the block, with `workers` processes, by default as many as
     processors. `browsers`, `pages`, `limits`, `launch`, `manners` and `timeout` are passed to the BrowserPool of
-    each worker, including later workers. `timeout` (seconds) also limits how long no worker may have pages, at the
-    start and later. The pools of your own scheduler remain when the block ends.
+    each worker, including later workers. `timeout` (seconds) also limits the time without any pages, at the start
+    and later. If you pass a scheduler, the pools of its workers remain when the block ends.
 
     Entering the block waits for the first pages. Raises ClusterUnavailableError, PackageMissingError, the errors
     of a pool's start, and InvalidArgumentError, also if the workers already have pools with other options.
@@ -176,11 +176,11 @@ class BrowserCluster:
     async def run(
         self, function: JobFunction[Item, Value], item: Item, **options: Unpack[JobOptions]
     ) -> JobResult[Value]:
-        """Do one job, `await function(page, item)`, on a page of a worker, and return its result.
+        """Run one job, `await function(page, item)`, on a page of a worker, and return its result.
 
         The result contains the function's exception, or NotSendableError if the item or value cannot be pickled,
-        or WorkerLostError. `options` are those of JobOptions. Raises InvalidArgumentError, NotSendableError for
-        the function, ClusterUnavailableError. A cancellation propagates and frees the page.
+        or WorkerLostError. `options` are the fields of JobOptions. Raises InvalidArgumentError, NotSendableError
+        for the function, and ClusterUnavailableError. A cancellation propagates and frees the page.
         """
         self._check_open("do a job")
         result: JobResult[Value] = await self._do(_pack_task(function, options), options, 0, item)
@@ -197,10 +197,10 @@ class BrowserCluster:
         ahead: int | None = None,
         **options: Unpack[JobOptions],
     ) -> JobResults[Value]:
-        """Do `await function(page, item)` for each item. Use `async for result in cluster.map(...)`.
+        """Run `await function(page, item)` for each item. Iterate over the results with `async for`.
 
         Works like `pool.map`, but on the pages of all workers. The default of `ahead` is twice the cluster's
-        capacity. The results contain the same errors as those of `run`. Raises InvalidArgumentError,
+        capacity. The results contain the same errors as the result of `run`. Raises InvalidArgumentError,
         NotSendableError for the function.
         """
         _, _, nursery = self._check_open("begin jobs")
@@ -263,7 +263,7 @@ def _pack_task(function: JobFunction[Any, Any], options: JobOptions) -> bytes:
 
 
 def _count_nothing(_result: JobResult[Any]) -> None:
-    """Count nothing: each worker counts its own jobs."""
+    """Do nothing: each worker counts its own jobs."""
 
 
 def _count_processors() -> int:

@@ -108,7 +108,7 @@ class DaskClient:
         return {address: each for address, each in read.items() if each is not None}
 
     async def run(self, task: bytes, item: bytes, index: int, priority: int) -> bytes:
-        """Do a job and return its packed result. Cancelling this cancels the job.
+        """Run a job and return its packed result. Cancelling this call cancels the job.
 
         Raises WorkerLostError, ClusterUnavailableError.
         """
@@ -131,7 +131,7 @@ class DaskClient:
                 reason=f"so were {error.allowed_failures} earlier workers of the job",
             ) from error
         except FutureCancelledError as error:
-            # Dask dropped the job: the scheduler ended, restarted, or obeyed another client.
+            # Dask dropped the job: the scheduler ended or restarted, or another client cancelled it.
             raise ClusterUnavailableError(scheduler=self._address, reason=str(error)) from error
         finally:
             if not future.done():  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""The local cluster of a program that names no scheduler, for a block.
+"""The local cluster of a program without a scheduler, for a block.
 
 Rule: Dask's LocalCluster runs in a separate process (`host.py`), never in the caller's. So programs need no `if
 __name__ == "__main__"`, because workers start from a module of this package. A Ctrl-C reaches no worker before the
@@ -83,7 +83,7 @@ async def _end(process: trio.Process) -> None:
 
 
 async def _kill_all(process: trio.Process) -> None:
-    """Kill the rest of its session, which exists only if the process was killed or did not end."""
+    """Kill the remaining processes of its session, which exist only if the process was killed or did not end."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

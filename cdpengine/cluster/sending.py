@@ -45,7 +45,7 @@ def pack(what: str, value: object) -> bytes:
 
 
 def unpack(what: str, data: bytes) -> Any:
-    """Return the value of bytes from `pack`. Raises NotSendableError."""
+    """Return the value that `pack` converted to bytes. Raises NotSendableError."""
     try:
         return pickle.loads(data)  # noqa: S301 - both ends are one program, on machines that run its code anyway
     except Exception as error:

@@ -39,7 +39,7 @@ _RUNNING = ("executing", "long-running")
 
 
 class BrowserWorker(WorkerPlugin):
-    """A pool on each worker of Dask: `client.register_plugin(BrowserWorker(browsers=2, pages=10))`.
+    """A Dask plugin that runs a pool on each worker: `client.register_plugin(BrowserWorker(browsers=2))`.
 
     `browsers`, `pages`, `limits`, `launch`, `manners` and `timeout` are passed to the BrowserPool of each worker.
     The plugin is `idempotent` by its `name`, so registering a second one changes nothing;
@@ -116,7 +116,7 @@ class BrowserWorker(WorkerPlugin):
     # --- called by tasks -------------------------------------------------------------------------------------
 
     async def run(self, key: Any, function: Callable[[BrowserPool], Awaitable[Value]]) -> Value:
-        """Do `await function(pool)` for the task of that key, which must be the calling task.
+        """Run `await function(pool)` for the task of that key, which must be the calling task.
 
         Raises distributed.Reschedule if it is cancelled, or the worker ends.
         """
@@ -176,12 +176,12 @@ def current_key(worker: Worker) -> Any:
 def on_page(
     function: JobFunction[Item, Value], **options: Unpack[JobOptions]
 ) -> Callable[[Item], Coroutine[Any, Any, Value]]:
-    """Return a function for Dask, of an item: it does `await function(page, item)` on a page of the worker's pool.
+    """Return a task function for Dask, which runs `await function(page, item)` on a page of the worker's pool.
 
-    `client.submit(on_page(function), item, resources={"pages": 1})`, on workers with a BrowserWorker. It returns
-    the function's value and raises its exceptions, and NotSendableError if the value cannot be pickled. `options`
-    are those of JobOptions. Dask handles retries and the tasks of lost workers, which it repeats. Raises
-    InvalidArgumentError.
+    Submit it with `client.submit(on_page(function), item, resources={"pages": 1})`, on workers with a
+    BrowserWorker. The task returns the function's value and raises its exceptions, and NotSendableError if the
+    value cannot be pickled. `options` are the fields of JobOptions. Dask handles retries and the tasks of lost
+    workers, which it repeats. Raises InvalidArgumentError.
     """
     JobPlan.checked(options)
 

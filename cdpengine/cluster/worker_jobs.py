@@ -22,7 +22,7 @@ _LOST = "it ended, or was unreachable"
 
 
 async def run_page_job(task: bytes, item: bytes, index: int) -> bytes:
-    """Do a job: from a packed JobTask and a packed item to a packed JobResult."""
+    """Run a job, given as a packed JobTask and a packed item, and return a packed JobResult."""
     worker = get_worker()
     browsers, key = browsers_of(worker), current_key(worker)
     begun = await begin_job(worker, key)
@@ -47,7 +47,7 @@ async def _run(
     try:
         return await pool.run(of_all.function, of_one, **JobOptions({**of_all.options, "retries": left}))
     except (SystemExit, KeyboardInterrupt) as error:
-        # It is meant for the worker's program, which a job must not end.
+        # The exception would end the worker's program, which a job must not do.
         return JobResult(index, None, None, RuntimeError(f"the job raised {error!r}"), ())
 
 

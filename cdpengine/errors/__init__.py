@@ -1,7 +1,7 @@
 """Every public exception, as a tree by the place of the fault.
 
     EngineError
-      InvalidArgumentError                  the caller's: an argument that can never work
+      InvalidArgumentError                  an argument that can never work
       NotInTrioError, WrongRunError         the call runs outside of trio, or in another trio.run
       ActionSyntaxError                     a string that is not an action of a script
       BrowserNotFoundError, LaunchFailedError, ConnectFailedError

@@ -20,8 +20,8 @@ _LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON, _LONGEST_ORIGINS = 240, 100, 110
 class UndefinedVariablesError(EngineError, LookupError):
     """Variables of a template have no value; `names` lists them. Nothing was run.
 
-    For those in `withheld`, the environment has a value that was not recorded on this origin. `failures` lists the
-    exceptions of `ask`.
+    For the variables in `withheld`, the environment has a value that was not recorded on this origin. `failures`
+    lists the exceptions of `ask`.
     """
 
     names: Sequence[str]

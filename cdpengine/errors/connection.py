@@ -98,7 +98,7 @@ class TargetCrashedError(SessionGoneError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class RemoteError(EngineError):
-    """Chrome refused a command: `code` and `message` are Chrome's, `data` is its additional text."""
+    """Chrome refused a command. `code` and `message` are Chrome's error; `data` has details, if any."""
 
     code: int
     message: str
@@ -159,7 +159,7 @@ class EventsLostError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class BodyUnavailableError(EngineError):
-    """The body of a response is not available, or no longer. `reason` is the cause."""
+    """The body of a response is not available, or no longer available. `reason` is the cause."""
 
     url: str
     reason: str

@@ -1,7 +1,7 @@
-"""Method names of Playwright and Puppeteer, with the call that does the same here.
+"""Method names of Playwright and Puppeteer, with the engine's equivalent call.
 
-An unknown attribute raises AttributeError as usual. If its class has a table
-with the name, the error adds our call.
+An unknown attribute raises AttributeError as usual. If its class has a table with the name, the error adds the
+engine's call.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ FRAME = {name: f"page.{name}(..., frame=frame)" for name in ("evaluate", "find",
 
 
 def name_ours(names: Mapping[str, str]) -> Callable[[object, str], NoReturn]:
-    """Return a `__getattr__` that raises AttributeError, and adds our call for a name of another library."""
+    """Return a `__getattr__` whose AttributeError names the engine's call for a name of another library."""
 
     def __getattr__(self: object, name: str) -> NoReturn:  # noqa: N807 - it becomes the class's own
         ours = names.get(name)

@@ -41,8 +41,8 @@ class DownloadFailedError(EngineError):
 class DialogOpenedError(EngineError):
     """A JavaScript dialog opened during `action`, under the policy "raise". It was dismissed immediately.
 
-    `dialog` is its record (a `cdpengine.Dialog`), `kind` its type, `text` its message. The action itself was
-    completed.
+    `dialog` is the dialog's record (a `cdpengine.Dialog`), `kind` its type, `text` its message. The action itself
+    was completed.
     """
 
     action: str
@@ -76,11 +76,11 @@ class StaleRefError(NodeError):
     `became` is the node's fate, if known: "removed" (gone for good), "detached" (it exists, but outside the
     document), "replaced" (a navigation or reload replaced its document), "swapped" (its frame continues in another
     process), "moved" (it is in another frame's document), "frame gone", "dropped" (forgotten, to bound memory),
-    "foreign" (it is of another page, or of a browser that has ended), "renamed" (the page uses it for something
-    else: its role or name differs from the caller's last snapshot). `alternatives` are refs (`cdpengine.Ref`) of
-    the current page with the same role and name, or the same except for a counter, in the latest snapshot; for a
-    node that left its document, its frame is read again. `candidates`: `heal` searched for them again, and none
-    was certain.
+    "foreign" (it belongs to another page, or to a browser that has ended), "renamed" (the page uses it for
+    something else: its role or name differs from the caller's last snapshot). `alternatives` are refs
+    (`cdpengine.Ref`) of the current page with the same role and name, or the same except for a counter, in the
+    latest snapshot; for a node that left its document, its frame is read again. `candidates`: `heal` searched for
+    a replacement, and none was certain.
     """
 
     ref: str
@@ -161,7 +161,7 @@ class CoveredError(NotInteractableError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotDeliveredError(NotInteractableError):
-    """The input was sent, but the node did not receive its press (of a hover: the mouse), or lost the rest.
+    """The input was sent, but the node did not receive the press (or the mouse, for a hover), or not the rest.
 
     `events` are the types of events that the node received. If they include a press, no action of the page at
     these events explains the loss of the rest (otherwise no error is raised: the outcome's `delivered` is False).
@@ -221,7 +221,7 @@ class UnstableError(NotInteractableError):
 class ValueRefusedError(NotInteractableError):
     """The control did not accept the value. `took` is its value instead; None for a secret field.
 
-    The message does not contain it, because it derives from the entered text.
+    The message does not contain `took`, because it derives from the entered text.
     """
 
     took: str | None = attrs.field(default=None, metadata={NEVER_SHOWN: True})
@@ -290,10 +290,10 @@ class FormError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class PageUnresponsiveError(DeadlineExceededError):
-    """The time ran out, and the page does not answer: its script is busy, or blocks the page while it waits.
+    """The time ran out, and the page does not respond: a script is busy, or blocks the page while it waits.
 
-    `unresponsive_for` is the minimum number of seconds, 0.5 or more, since the first ping without an answer. If
-    less is known, as with a first `timeout` below 0.5 s, the error is DeadlineExceededError.
+    `unresponsive_for` is the minimum number of seconds, 0.5 or more, since the first ping without an answer. If a
+    shorter time is known, as with a first `timeout` below 0.5 s, the error is DeadlineExceededError.
     """
 
     unresponsive_for: float = 0.0
@@ -310,8 +310,8 @@ class PageUnresponsiveError(DeadlineExceededError):
 class EvaluationFailedError(EngineError):
     """The page's JavaScript threw. `text` is the description of the thrown value, `stack` its frames.
 
-    If it did not throw (`threw` is False), `text` is the reason why its value is not available. In both, "***"
-    replaces the script's string arguments of 6 or more characters.
+    If the script did not throw (`threw` is False), `text` is the reason why its value is not available. In both
+    cases, "***" replaces the script's string arguments of 6 or more characters.
     """
 
     text: str
@@ -392,7 +392,10 @@ class RecoveryReport:
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EvaluationTimeoutError(DeadlineExceededError):
-    """The script did not finish in time and was terminated. `report` has the steps and their result."""
+    """The script did not finish in time and was terminated.
+
+    `report` lists the recovery steps and their results.
+    """
 
     report: RecoveryReport = attrs.field(factory=RecoveryReport)
 

@@ -14,7 +14,8 @@ from cdpengine.errors.texts import listed
 class LeaseEndedError(EngineError):
     """The browser of a leased page ended or was replaced during the block.
 
-    `browser` is its name in the pool ("browser 2.1": the second member's first), `reason` the cause.
+    `browser` is its name in the pool ("browser 2.1" is the first browser of the second member), `reason` the
+    cause.
     """
 
     browser: str
@@ -105,7 +106,7 @@ class ClusterUnavailableError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotSendableError(EngineError):
-    """`what` cannot be sent between processes: it cannot be pickled there, or not be read here."""
+    """`what` cannot be sent between processes: it cannot be pickled in one, or not be read in the other."""
 
     what: str
     reason: str

@@ -1,8 +1,8 @@
 """EngineError, the base of all errors; and the errors of every method: for its arguments, and for its time.
 
-Rule: a class defines its message in `_describe`, never in `__str__`. In `_describe`, the fields are fit to show:
-each string is one line, escaped, and without secrets. So only a message's own text can begin a line, and no class
-can forget it. The fields themselves are unchanged, for programs.
+Rule: a class defines its message in `_describe`, never in `__str__`. In `_describe`, the fields are safe to
+display: each string is one line, escaped, and without secrets. So page content cannot begin a line, and no class
+can forget the escaping. The fields themselves are unchanged, for programs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class EngineError(Exception):
         return f"{type(self).__name__}({str(self)!r})"
 
     def _describe(self) -> str:
-        """Return the message. Here, `self` is a copy whose strings are fit to show."""
+        """Return the message. Here, `self` is a copy whose strings are safe to display."""
         return Exception.__str__(self)
 
 
@@ -63,7 +63,7 @@ class NotInTrioError(EngineError, RuntimeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class WrongRunError(EngineError, RuntimeError):
-    """The browser belongs to another `trio.run`: that of another thread, or of an earlier notebook cell."""
+    """The browser belongs to another `trio.run`: in another thread, or in an earlier notebook cell."""
 
     action: str
 

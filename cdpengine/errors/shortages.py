@@ -1,8 +1,8 @@
 """Shortages of the machine: descriptors, memory, disk space, an optional package.
 
-Rule: a shortage has one message everywhere. It is found in the error itself, in its causes, and in errors that
-hide it: a failed import, a failed name lookup. Pure, except that for those errors it checks whether a descriptor
-is available.
+Rule: a shortage has the same message everywhere. It is detected in the error itself, in its causes, and in errors
+that hide it: a failed import, a failed name lookup. Pure, except that for those errors it checks whether a
+descriptor is available.
 """
 
 from __future__ import annotations

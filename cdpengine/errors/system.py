@@ -142,7 +142,7 @@ class EmulationRefusedError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class MeasurementBusyError(EngineError):
-    """Chrome makes one measurement of this kind at a time: `what` is already running, `hint` says for whom."""
+    """Chrome makes one measurement of this kind at a time. `what` is already running; `hint` names its client."""
 
     what: str
     hint: str

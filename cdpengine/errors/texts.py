@@ -13,8 +13,8 @@ consist of tags, such as Scotland's, are also escaped.
 
 Not escaped are: a joiner between two characters that it joins (those of an emoji, or of a script such as Persian
 or Hindi), and the emoji or text variation selector right after a character that has both forms. There they have
-the effect that readers expect, and at most two of them can follow each other, so they can hide nothing. A
-backslash is not escaped: the escapes are for readers, and escaping twice has no further effect.
+the effect that readers expect, and at most two of them can be adjacent, so they cannot hide text. A backslash is
+not escaped: the escapes are for readers, and escaping twice has no further effect.
 
 Secrets are users and passwords of URLs, secret parameters, and tokens. Rule: a string for a message, a log or a
 report passes through `hide_secrets`, in linear time, which replaces secrets by "***". It recognizes them by their
@@ -251,9 +251,9 @@ def shown(text: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Return a URL fit for messages: one line, cut, without user, password and secret parameters.
+    """Return a URL for messages: one line, cut, without user, password and secret parameters.
 
-    Of data: and javascript: URLs, which contain whole documents and programs, only the kind is left.
+    Of data: and javascript: URLs, which contain whole documents and programs, only the scheme is kept.
     """
     if inline := _INLINE_URL.match(url):
         return f"data:{inline[2] or ''},..." if inline[1] else "javascript:..."

@@ -45,7 +45,7 @@ def status_of(response: ActResponse) -> int:
 def refuse_url(response: ActResponse, reason: str, remedy: str) -> ActResponse:
     """Return the response to a navigation that the policy blocked.
 
-    `remedy` would allow the URL; "" if nothing would.
+    `remedy` is the setting that would allow the URL; "" if none would.
     """
     hint = f"Go to another URL, or use {remedy}." if remedy else "Go to another URL."
     return _with_error(response, "urlRefused", reason, hint)
@@ -60,7 +60,7 @@ def answer_gone(response: ActResponse, session: str) -> ActResponse:
 
 
 def add_reason(response: ActResponse, reason: str) -> ActResponse:
-    """Add a reason to a failure, from a part of the service that knows more about it."""
+    """Add a reason that another part of the service knows to a failure."""
     assert response.error is not None
     error = attrs.evolve(response.error, message=f"{response.error.message} ({reason})")
     return attrs.evolve(response, error=error)

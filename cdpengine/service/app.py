@@ -62,7 +62,10 @@ class _ClientLeftError(Exception):
 
 @attrs.define(eq=False)
 class Service:
-    """The service: its sessions, limits and counters. Tasks that last as long as they do run in `keeping`."""
+    """The service: its sessions, limits and counters.
+
+    The nursery `keeping` runs tasks that last as long as a session.
+    """
 
     settings: ServiceSettings
     sessions: Sessions
@@ -406,7 +409,7 @@ def _to_http(response: ActResponse) -> Response:
 
 
 def _to_picture(response: Response) -> Response:
-    """Return the picture itself instead of the JSON around it."""
+    """Return the picture's bytes instead of the JSON that contains them."""
     document = _json.decode_leniently(bytes(response.body))
     if not document["ok"] or "base64" not in document["result"]:
         return response

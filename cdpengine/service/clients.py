@@ -58,14 +58,14 @@ class ClientStream:
         await self._stream.aclose()
 
     def close(self) -> None:
-        """Close the connection without waiting: tasks that wait for it get ClosedResourceError."""
+        """Close the connection without waiting. Tasks that wait for it get ClosedResourceError."""
         self._stream.socket.close()
 
 
 class ClientConnection(TCPServer):
     """A server for one client.
 
-    Hypercorn's class keeps a disconnected client, with its socket, for its idle time.
+    Hypercorn's class would keep a disconnected client, with its socket, for the idle time.
     """
 
     _gone = False
@@ -102,7 +102,7 @@ class Clients:
 
     @contextmanager
     def connected(self, stream: trio.SocketStream) -> Iterator[ClientStream | None]:
-        """Count a client as connected during the block; gives None if the limit is reached."""
+        """Count a client as connected during the block. Yields None if the limit is reached."""
         if len(self._streams) >= self.most:
             yield None
             return

@@ -55,7 +55,7 @@ class Refused:
 def check_headers(
     path: str, headers: Mapping[str, str], settings: ServiceSettings, port: int
 ) -> Refused | None:
-    """Return why the headers (names in lower case) do not admit a request, or None if they do."""
+    """Return the refusal for a request with these headers (names in lower case), or None if it is allowed."""
     host = headers.get("host", "")
     if not _is_own_host(host, settings, port):
         return Refused(
@@ -184,7 +184,7 @@ def _allowing_origin(headers: Mapping[str, str], send: Send) -> Send:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the body first, and then the later messages: the disconnect of the client."""
+    """Return a `receive` that returns the body first, and then the later messages, such as a disconnect."""
     given = False
 
     async def replay() -> Message:

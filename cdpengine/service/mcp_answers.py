@@ -98,7 +98,7 @@ class Answers:
 
 
 def say(words: str, *, failed: bool = False) -> types.CallToolResult:
-    """Return words as a result."""
+    """Return a string as a result."""
     return types.CallToolResult(content=[_text(words)], is_error=failed)
 
 

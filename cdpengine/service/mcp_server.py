@@ -213,7 +213,8 @@ class ToolServer:
     async def _show(self, request: Mapping[str, Any], full: Mapping[str, Any]) -> types.CallToolResult:
         """Return a picture.
 
-        One that is too large for a model goes to a file, and a smaller one is taken for the result.
+        If the picture is too large for a model, it is written to a file, and a smaller one is taken for the
+        result.
         """
         is_heavy = full["bytes"] > LARGEST_PICTURE
         if not is_heavy and max(size_of(base64.b64decode(full["base64"]))) <= LONGEST_SIDE:
@@ -241,7 +242,7 @@ class ToolServer:
         return say(f"{describe(nearest)}\n# {note}")
 
     async def _read_output(self, arguments: Mapping[str, Any]) -> types.CallToolResult:
-        """Return a part of a file that a result named, or the places of some words in it."""
+        """Return a part of a file that a result named, or the matches of some words in it."""
         assert self._outputs is not None
         try:
             asked = parse_reading(arguments, self._settings.max_tokens)

@@ -1,4 +1,4 @@
-"""The MCP tools: each stands for one or several kinds of requests.
+"""The MCP tools. Each tool represents one or several kinds of requests.
 
 Rule: a tool is data: a name, a sentence, its kinds, and the fields that it shows. Models read the whole list in
 each conversation, so it is short: it explains each field once and omits fields that no model needs. Tools are
@@ -27,7 +27,8 @@ class Tool:
 
     A tool without kinds does not use the browser.
 
-    `fields` are the fields that it shows besides the required ones. `acts`: its result is the page's changes.
+    `fields` are the fields that it shows in addition to the required ones. `acts`: its result is the page's
+    changes.
     """
 
     name: str
@@ -367,7 +368,10 @@ TOOLS: Sequence[Tool] = (
 
 
 def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
-    """Return the tools of some capabilities, including "core". Raises InvalidArgumentError for an unknown one."""
+    """Return the tools of these capabilities and of "core".
+
+    Raises InvalidArgumentError for an unknown capability.
+    """
     wanted = {"core", *capabilities}
     for each in wanted:
         if each not in CAPABILITIES:
@@ -380,7 +384,7 @@ def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
 
 @attrs.frozen(kw_only=True)
 class Reading:
-    """The requested part of a file: `chars` characters from `offset`, or the places of some words."""
+    """The requested part of a file: `chars` characters from `offset`, or the matches of some words."""
 
     file: str
     offset: int = 0

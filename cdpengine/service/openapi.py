@@ -38,7 +38,7 @@ _SESSION = {
 
 
 def make_document(short_paths: Mapping[str, str]) -> dict[str, Any]:
-    """Return the document. `short_paths` are paths that stand for one kind of request."""
+    """Return the document. `short_paths` are paths for a single kind of request."""
     definitions = make_schema()["$defs"]
     schemas = {name: _localize(schema) for name, schema in definitions.items()}
     schemas["Problem"] = {

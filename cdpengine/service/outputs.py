@@ -81,7 +81,7 @@ class Outputs:
         return text[offset : offset + chars], len(text)
 
     async def find(self, name: str, words: str) -> tuple[list[tuple[int, str]], int]:
-        """Return the matches of some words in a file, with their context, and their number. Case is ignored.
+        """Return the matches of `words` in a file with their context, and the number of matches. Ignores case.
 
         Raises the errors of `read`.
         """

@@ -1,4 +1,4 @@
-"""One session of the service: its actor, its events, its use, and the reason for its end."""
+"""One session of the service: its actor, its events, its running requests, and the reason for its end."""
 
 from __future__ import annotations
 

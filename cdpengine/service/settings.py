@@ -26,23 +26,23 @@ class ServiceSettings:
     `token` is the bearer token of clients. `hosts` are further host names of the service besides those of this
     machine; `origins` are the web origins that may use it (none by default).
 
-    `sessions` is the maximum number of sessions; one that is idle for `session_idle` is closed. `requests` is
-    the maximum number of running requests, `queue` that of waiting ones, and `longest` the limit for a
-    request's timeout. `body` is the maximum size of a request, `body_time` the maximum time to receive it.
-    `connections` is the maximum number of clients, and `listeners` how many of them may receive events, with a
+    `sessions` is the maximum number of sessions; one that is idle for `session_idle` is closed. `requests` is the
+    maximum number of running requests, `queue` of waiting requests, and `longest` the limit for a request's
+    timeout. `body` is the maximum size of a request, `body_time` the maximum time to receive it. `connections` is
+    the maximum number of clients, and `listeners` the maximum number of clients that receive events. These get a
     sign of life every `heartbeat`. A client that reads nothing for `stalled` is disconnected.
 
     `files` is the folder whose files requests may name (None: no files). `profiles` is the folder of the
     profiles for sessions (None: no profiles). `outputs` is the folder for files that requests write without a
     name. `commands_enabled` allows protocol commands and reading protocol messages. These bypass the policies
-    for URLs and files, and affect all sessions. `reads_ahead` is as in `Actor`. `mcp_capabilities` and
-    `mcp_structured` are as in `McpSettings`, for clients of /mcp. `ending` is the time that running requests
-    get at shutdown.
+    for URLs and files, and affect all sessions. `reads_ahead` works as in `Actor`. `mcp_capabilities` and
+    `mcp_structured` work as in `McpSettings`, for clients of /mcp. `ending` is the time that running requests get
+    at shutdown.
 
     `endpoint` is the endpoint of a running browser, which the service leaves running. If it is None, the
-    service starts a browser with `executable` and `headless`. `viewport` is the viewport of its pages; None
-    means the window's. `cache` is the file of the action cache for requests, or "user" for that of the user;
-    None means no cache.
+    service starts a browser with `executable` and `headless`. `viewport` is the viewport of its pages; None means
+    the size of the window. `cache` is the file of the action cache for requests, or "user" for the user's default
+    file; None means no cache.
     """
 
     token: str = attrs.field(repr=False)

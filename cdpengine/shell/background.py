@@ -61,7 +61,7 @@ _NO_PAGE = "Open a page first: cdpengine open URL."
 
 @attrs.frozen(kw_only=True)
 class BackgroundOptions:
-    """Options of the service from the first command: the browser, whether its window is visible, the idle time."""
+    """Options that the first command sets: the browser, whether its window is visible, the idle time."""
 
     idle: float = IDLE
     executable: str | None = None
@@ -69,7 +69,10 @@ class BackgroundOptions:
     viewport: str = "1280x720"
 
     def settings(self) -> ServiceSettings:
-        """Return the settings of the service. Its user has all permissions here anyway."""
+        """Return the settings of the service.
+
+        They restrict nothing, because the user could do everything anyway.
+        """
         return ServiceSettings(
             token=make_token(),  # unused: only this user can open the socket's folder
             url_policy=UrlPolicy(schemes=_SCHEMES, allow_private=True),

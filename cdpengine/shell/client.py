@@ -1,8 +1,8 @@
 """The thin client: sends the command line to the background service, and prints the answer.
 
 Rule: with a running service, a command parses nothing and loads no further modules: `re`, `json` and `socket`
-alone would take more than half of the interpreter's start time. Only without a service, it loads the rest,
-which checks the command and starts a service.
+alone would take more than half of the interpreter's start time. Without a service, it loads the other modules,
+which check the command and start a service.
 
 The request: a line `cdpengine-shell 1 ARGUMENTS STDIN` with the sizes of both in bytes, and then both. The
 arguments are separated by NUL, and begin with the folder, the session and the encoding of the output. The
@@ -74,7 +74,7 @@ class TooLongError(Exception):
 
 
 def is_for_session(arguments: "Sequence[str]") -> bool:
-    """Return whether a command is for the page of a session, not one that starts a separate browser."""
+    """Return whether a command uses the page of a session instead of a separate browser."""
     verb, rest = split_verb(arguments)
     if verb in VERBS:
         return True

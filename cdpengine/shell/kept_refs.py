@@ -24,7 +24,7 @@ _log = get_logger("cdpengine.shell")
 
 @attrs.define(eq=False)
 class KeptRefs:
-    """The number in the file `path`; 0 if no ref was printed yet."""
+    """The highest printed ref number, stored in the file `path`; 0 if no ref was printed yet."""
 
     path: Path
     last: int = 0
@@ -35,13 +35,14 @@ class KeptRefs:
     async def load(cls, path: Path) -> KeptRefs:
         """Read the file. If it is damaged or cannot be written, start above all numbers that were printed.
 
-        That number is the time in seconds since 1970: no service prints a new ref every second of its life.
+        That number is the time in seconds since 1970. It is high enough, because no service assigns a ref every
+        second.
         """
         number, failed = await trio.to_thread.run_sync(_load, path)
         return cls(path, number, failed=failed)
 
     async def keep(self, last: int) -> None:
-        """Return when the file has a number of at least `last`. If it cannot be written, log that once."""
+        """Make sure that the file has a number of at least `last`. If it cannot be written, log that once."""
         async with self._writing:
             if last <= self.last:
                 return

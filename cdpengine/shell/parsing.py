@@ -1,7 +1,7 @@
 """Parsing of command lines: arguments and options become the fields of a request, as its class declares them.
 
-Rule: the parser guesses nothing. It refuses superfluous and missing arguments with the verb's usage. The parser of
-requests checks the values, as for all clients. File names are relative to the folder of the command.
+Rule: the parser guesses nothing. For superfluous and missing arguments, the error has the verb's usage. The parser
+of requests checks the values, as for all clients. File names are relative to the folder of the command.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def refs_path() -> str:
 
 
 def runtime_folder() -> str:
-    """Return the folder of the service's files, which are useless once it has ended."""
+    """Return the folder of the service's files, which are needed only while it runs."""
     root = os.environ.get("XDG_RUNTIME_DIR")
     return os.path.join(root, "cdpengine") if root else os.path.join(state_folder(), "run")
 

@@ -110,9 +110,9 @@ def print_failure(failure: Failure, *, response: ActResponse, as_json: bool) -> 
 
 
 def _in_one_line(message: str) -> str:
-    """Return a message without its log of attempts, which the JSON has.
+    """Return a message without the list of attempts at its end, which the JSON contains.
 
-    A list behind a colon is not such a log.
+    A list after a colon is kept, because it is not a list of attempts.
     """
     first, *rest = [line.strip() for line in message.splitlines()] or [""]
     has_list = first.endswith(":") and rest[:1] != [] and rest[0].startswith("- ")

@@ -110,7 +110,7 @@ def start(command: Command) -> None:
 
 
 def _program() -> list[str]:
-    # The same code as this process, and nothing from the command's folder.
+    # Run the same code as this process, and import nothing from the command's folder.
     root = str(Path(__file__).resolve().parents[2])
     run = f"import sys; sys.path.insert(0, {root!r}); from cdpengine.shell.background import main; main()"
     return [sys.executable, "-P", "-c", run]
@@ -169,7 +169,7 @@ def _reason(error: Exception) -> str:
 
 
 def _log() -> str:
-    """Return the last line of the service's log, or "" if it is empty."""
+    """Return the last line of the service's log, or "" for an empty log."""
     try:
         lines = Path(places.log_path()).read_text("utf-8", "replace").strip().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The words of the shell: errors and hints call a request by its command."""
+"""The words of the shell: errors and hints name commands instead of requests."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Request:
 
 
 class Hold:
-    """Requests kept unanswered until the test releases them, in any order.
+    """Requests that stay unanswered until the test releases them, in any order.
 
     `requests` are the waiting ones, the oldest first.
     """

@@ -126,7 +126,7 @@ class Following:
     ) -> None:
         """Record the items of a stream to its end.
 
-        All streams end with a crash; `reports_end`: this one reports it.
+        A crash ends all streams of a page. `reports_end`: this stream reports the crash.
         """
         while True:
             try:

@@ -100,7 +100,7 @@ class EventsResponse(Response):
             nursery.start_soon(watch)
             await self._send_all(send)
             nursery.cancel_scope.cancel()
-        # Outside of the nursery: the server reports the end of a response as a disconnect, too.
+        # Outside of the nursery, because the server also reports the end of a response as a disconnect.
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_all(self, send: Send) -> None:
@@ -136,7 +136,7 @@ class EventsResponse(Response):
 
 
 def _beat(journal: Journal, number: int) -> str:
-    # Clients remember an id without data, although it is no event. So filtered events do not count as lost.
+    # Clients also remember an id that is sent without data. So filtered events do not count as lost.
     return f": {journal.key}\nid: {journal.id_of(number)}\n\n"
 
 

@@ -2,7 +2,7 @@
 
 Rule: the gate checks a host when a connection to it begins, by the addresses that its name has then, and
 connects to one of exactly those addresses. So nothing that a page loads can bypass the policy (scripts, frames,
-websockets, workers), and a name that changes its address between two lookups (DNS rebinding) gains nothing. The
+websockets, workers), and a name that changes its address between two lookups (DNS rebinding) has no effect. The
 gate does not change the bytes.
 """
 
@@ -77,7 +77,7 @@ class Gate:
 
     @property
     def switches(self) -> tuple[str, ...]:
-        """Chrome's switches that leave only the gate: also for loopback, no name resolution, no UDP."""
+        """Chrome's switches that force all connections through the gate, without name resolution and UDP."""
         return (
             f"--proxy-server=socks5://127.0.0.1:{self.port}",
             "--proxy-bypass-list=<-loopback>",
@@ -150,7 +150,7 @@ async def _open(address: Address, port: int) -> trio.SocketStream:
 
 
 async def _read_destination(browser: trio.SocketStream) -> Destination | None:
-    """Do the handshake and return the destination; None if the request was answered. Raises ValueError."""
+    """Do the handshake and return the destination, or None if the request was refused here. Raises ValueError."""
     head = await _read_exactly(browser, 2)
     if not socks.accepts_no_authentication(head + await _read_exactly(browser, head[1])):
         await browser.send_all(socks.NO_METHOD)

@@ -1,8 +1,8 @@
 """MCP over streamable HTTP: the tools at a path of the service, behind the same guard.
 
 Rule: a client's session is its `Mcp-Session-Id`, with a separate browser context. The 2026 revision of the
-protocol has no such ids. There, and if the URL has `?session=NAME`, the session is the one of that name. If the
-client closes the connection of a call, the call is cancelled and the page's script stopped.
+protocol has no such ids. For that revision, and for URLs with `?session=NAME`, the session is selected by its
+name. If the client closes the connection of a call, the call is cancelled and the page's script stopped.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class McpEndpoint:
 
     @contextmanager
     def _noting(self, asked: tuple[str, str] | None) -> Iterator[None]:
-        """Note a request while it is unanswered."""
+        """Record a request while it is unanswered."""
         if asked is not None:
             self._asked.add(asked)
         try:
@@ -210,7 +210,7 @@ async def _read_body(receive: Receive) -> bytes | None:
 async def _refuse(send: Send, refusal: Refusal) -> None:
     """Answer a message that the SDK does not get.
 
-    A notification or response gets the same status without content.
+    A refused notification or response gets the same status without content.
     """
     content = b"" if refusal.silent else refusal.to_json()
     headers = [(b"content-length", str(len(content)).encode())]

@@ -47,7 +47,10 @@ class Accepted:
 
 @attrs.frozen
 class Refusal:
-    """A message that the SDK does not get. `silent` ones are notifications and responses: they have no answer."""
+    """A message that is not passed to the SDK.
+
+    `silent`: it is a notification or a response, so it gets no answer.
+    """
 
     code: int
     reason: str
@@ -85,7 +88,7 @@ def read_message(raw: bytes) -> Accepted | Refusal:
 
 
 def refuse_duplicate(identifier: Id) -> Refusal:
-    """Return the refusal of a request whose id another unanswered request has."""
+    """Return the refusal of a request with the id of another unanswered request."""
     return Refusal(INVALID_REQUEST, "another request with this id has no answer yet", identifier)
 
 

@@ -5,7 +5,7 @@ declining or closing it means no. The question contains no secrets.
 
 Since MCP 2025-06-18, the server sends the question as a request during the call. MCP 2026-07-28 has no requests
 from a server. There, the call ends with the question (`InputRequiredResult`), and the client calls again with the
-answer. Meanwhile the request waits in the server. Its state at the client is an unguessable name, nothing else.
+answer. Meanwhile the request waits in the server. The client only receives an unguessable name for it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def person_of_client(context: ServerRequestContext[Any]) -> Iterator[None]:
 
 
 def asks_in_rounds(context: ServerRequestContext[Any]) -> bool:
-    """Return whether the client's person can be asked only between two calls."""
+    """Return whether questions to the client's person are possible only between two calls."""
     return is_version_at_least(context.session.protocol_version, ROUNDS) and _can_ask(context)
 
 
@@ -95,7 +95,7 @@ class _Question:
     closed: trio.Event = attrs.field(factory=trio.Event)
 
     async def wait(self) -> bool:
-        """Return the answer. Without one, the caller cancels this after a time."""
+        """Wait for the answer and return it. The caller limits the time."""
         try:
             await self.answered.wait()
             return self.answer[0]
@@ -125,7 +125,7 @@ class _Call:
         self._send, self._receive = trio.open_memory_channel(math.inf)
 
     async def run(self, work: Work) -> None:
-        """Do the work. Its result, or its exception, is the last outcome."""
+        """Run `work`. Its result or exception is the last outcome."""
         person.set(self._ask)
         try:
             with self.scope:
@@ -158,16 +158,16 @@ class _Call:
 
 @attrs.define(eq=False)
 class CallRounds:
-    """The calls of a session that wait for an answer, by the state that their client has."""
+    """The calls of a session that wait for an answer, by the state that was sent to the client."""
 
     _open: dict[str, tuple[_Call, _Question]] = attrs.field(factory=dict)
 
     async def perform(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams, work: Work
     ) -> types.CallToolResult | types.InputRequiredResult | None:
-        """Do the work of a call, or continue it with the answer of the client's person.
+        """Perform a call, or continue it with the answer of the client's person.
 
-        Returns the result, or the next question. None: no call waits for this answer.
+        Returns the result, the next question, or None if no call waits for this answer.
         """
         self._open = {state: each for state, each in self._open.items() if not each[0].ended}
         if params.request_state is None:
