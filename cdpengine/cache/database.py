@@ -1,9 +1,8 @@
 """The SQLite file of a store: its schema, migrations and transactions. All methods block.
 
 Rule: each write is one immediate transaction. It is atomic, and it returns after the data is on the disk
-(WAL, synchronous FULL). SQLite errors become errors of the engine with the file's path and a hint. Only
-BusyError is
-separate: the caller retries. The file is created with mode 0600, a new folder with mode 0700.
+(WAL, synchronous FULL). SQLite errors become errors of the engine with the file's path and a hint. The exception
+is BusyError: the caller retries. The file is created with mode 0600, a new folder with mode 0700.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ class FramePlace:
 class Target:
     """A description of an element, made by `describe_target`.
 
-    role, name: those of a snapshot. `name` can be a template.
+    role, name: the role and name as in a snapshot. `name` can be a template.
     nth, alike: the position among the elements of the same role and name in the frame, from 0, and their
         number.
     frames: the chain of frames, outermost first; () for the page itself.
@@ -344,7 +344,7 @@ class CacheEntry:
     cost: LearningCost = LearningCost()
 
     def all_steps(self) -> Iterator[Step]:
-        """Yield all steps in order, including those of groups and rollbacks."""
+        """Yield all steps in order, including the steps of groups and rollbacks."""
         for step in self.steps:
             if isinstance(step, StepGroup):
                 yield from step.steps

@@ -104,7 +104,7 @@ class EntryTable:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[CacheEntry]:
-        """Return all entries or those of a scenario, latest used first, including expired ones."""
+        """Return all entries or a scenario's entries, latest used first, including expired ones."""
         where, values = ("", ()) if scenario is None else ("AND scenario = ?", (scenario,))
         rows = connection.execute(
             f"SELECT {COLUMNS} FROM entries WHERE owner = ? {where} "  # noqa: S608 - this module's own
@@ -125,7 +125,7 @@ class EntryTable:
     ) -> list[CacheEntry]:
         """Return the valid entries for a URL, most exact address first.
 
-        scenario, levels: only entries of these.
+        scenario, levels: only entries of this scenario, and of these levels.
         fewer_failures: only entries with fewer consecutive failures.
         limit: the maximum number.
         """

@@ -59,12 +59,12 @@ def weight_of(address: str) -> int:
 
 
 def begins_anywhere(entry: CacheEntry) -> bool:
-    """Return whether an entry navigates to its page before it does anything there."""
+    """Return whether an entry begins by navigating to its page, so that it can start on any page."""
     return isinstance(begins_with(entry.steps), Navigate)
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Let the statements of migrations call `place_of` and `weight_of`."""
+    """Make `place_of` and `weight_of` available to SQL statements of migrations."""
     connection.create_function("place_of", 1, place_of, deterministic=True)
     connection.create_function("weight_of", 1, weight_of, deterministic=True)
 

@@ -48,7 +48,7 @@ _T = TypeVar("_T")
 
 @attrs.frozen(kw_only=True)
 class StoreStatistics:
-    """Statistics of an owner's entries: number (by level), size in bytes, expired ones, and runs."""
+    """Statistics of an owner's entries: their number (by level), size in bytes, expired entries, and runs."""
 
     entries: int
     levels: dict[str, int]
@@ -106,8 +106,8 @@ class CacheStore:
     ) -> AsyncIterator[CacheStore]:
         """Open a store for the duration of the block; the file is created if it does not exist.
 
-        path: the file; by default the user's (`default_path`).
-        owner: the owner of the entries; those of other owners are invisible.
+        path: the file; by default the user's file (`default_path`).
+        owner: the owner of the entries; entries of other owners are invisible.
         limits: the limits of the store; by default `StoreLimits`.
         key: 32 bytes for encryption; by default CDPENGINE_CACHE_KEY, then the user's keyring.
         keyring: False does not use the keyring.
@@ -189,8 +189,8 @@ class CacheStore:
     ) -> tuple[CacheEntry, ...]:
         """Return the entries for a URL that have not expired, the most exact address first.
 
-        scenario: only entries of this one; None: of all.
-        levels, fewer_failures: only entries of these levels, and with fewer consecutive failures.
+        scenario: only entries of this scenario; None means all scenarios.
+        levels: only entries of these levels. fewer_failures: only entries with fewer consecutive failures.
         limit: the maximum number.
         """
         return tuple(
@@ -221,7 +221,7 @@ class CacheStore:
         )
 
     async def size(self, scenario: str | None = None) -> int:
-        """Return the number of the owner's entries, or of those of a scenario."""
+        """Return the number of the owner's entries, or of a scenario's entries."""
         return await self._read_with(lambda connection: self._table.count(connection, scenario))
 
     async def scenarios(self, *, limit: int) -> tuple[ScenarioSummary, ...]:
@@ -301,7 +301,7 @@ class CacheStore:
         return await self._delete("id = ?", (identity,)) > 0
 
     async def clear(self, scenario: str | None = None) -> int:
-        """Delete all entries of the owner, or those of a scenario; return their number."""
+        """Delete all entries of the owner, or of a scenario. Return their number."""
         return await (
             self._delete("1", ()) if scenario is None else self._delete("scenario = ?", (scenario,))
         )

@@ -74,7 +74,7 @@ Outcome = Literal["replayed", "planned", "repaired", "known", "refused", "failed
 class PerformReport:
     """The result of a goal.
 
-    `replay` is the report of the replay, or None. `responses` are those to the planner's requests. `entry`
+    `replay` is the report of the replay, or None. `responses` are the responses to the planner's requests. `entry`
     is the stored entry. For the outcome "known", it is the existing entry. `remarks` are failures on the
     way, such as of a classifier.
     """

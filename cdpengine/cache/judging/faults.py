@@ -1,7 +1,7 @@
 """Faults: the reasons why a run stopped, and whether they count against its entry. Pure.
 
 Rule: only "changed" counts against an entry. The page was reachable, but an element of a step is missing,
-uncertain or not usable, or the step led to a different result. All other faults are those of the caller, the
+uncertain or not usable, or the step led to a different result. All other faults are caused by the caller, the
 server or the browser. The same entry works with other values or at another time.
 """
 

@@ -230,7 +230,7 @@ class Recognition:
     """The result of a recognition. `match` is None if no scenario is certain enough.
 
     `acts` is whether the sentence can be an instruction. For a question, a negation and a remark it is False,
-    and `match` is the mentioned scenario. `remarks` lists failures, such as those of the classifier.
+    and `match` is the mentioned scenario. `remarks` lists failures, such as a failure of the classifier.
     """
 
     match: ScenarioMatch | None

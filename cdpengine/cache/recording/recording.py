@@ -63,11 +63,10 @@ _MOST_NOTES = 200
 class Recording:
     """The recorded actions of a page. It is complete after the block of `record_steps`.
 
-    `steps` are the steps of the new entry. `variables` are the names that the steps use. `sensitive` are
-    those whose values appear nowhere. A secret without a variable adds a new name. `url`, `viewport` and
-    `features` describe the first page. `viewport` and `features` are None if the page did not answer.
-    `notes` list the actions that are no steps, with the reasons. `tokens` is the total of the steps'
-    snapshots (`count_tokens`).
+    `steps` are the steps of the new entry. `variables` are the names that the steps use. `sensitive` are the names
+    whose values appear nowhere. A secret without a variable adds a new name. `url`, `viewport` and `features`
+    describe the first page. `viewport` and `features` are None if the page did not answer. `notes` list the
+    actions that are no steps, with the reasons. `tokens` is the total of the steps' snapshots (`count_tokens`).
     """
 
     steps: tuple[Step, ...] = attrs.field(default=(), repr=lambda steps: f"<{len(steps)}>")

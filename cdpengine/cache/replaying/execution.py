@@ -1,4 +1,4 @@
-"""The replay of an entry on a page. The engine checks each step before and after it.
+"""The replay of an entry on a page. The engine checks the page before and after each step.
 
 Rule: a run starts only if all variables have values, the range of steps is valid, and the page is the entry's
 page. The engine finds each element again right before its step. An uncertain element stops the run. Steps use
@@ -418,7 +418,7 @@ class _Run:
     # --- targets -------------------------------------------------------------------------------------------
 
     async def _find(self, step: Step) -> Mapping[str, TargetMatch]:
-        """Find the elements of a step; those that are not there yet get some time to appear."""
+        """Find the elements of a step. Missing elements get some time to appear."""
         if not step.targets:
             return {}
         with within(f"find what to {step.request.kind}", min(_LOOKING, self.left)):

@@ -233,7 +233,7 @@ class _Search:
         return self._stop("ambiguous", f"{reason}; none has surely the surroundings that it had", named)
 
     def _all_around_is_new(self, named: Sequence[int]) -> TargetMatch:
-        """Decide about a unique name with entirely new surroundings: the element can be a different one."""
+        """Judge a unique name with entirely new surroundings: the element can be a different one."""
         if (renamed := self._renamed_in_its_part(named)) is not None:
             return renamed
         if instead := self._of_its_meaning(named[0]):

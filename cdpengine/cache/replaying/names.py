@@ -38,12 +38,12 @@ class Meaning:
 
     @property
     def all(self) -> frozenset[str]:
-        """All of its parts together."""
+        """All parts of the meaning in one set."""
         return self.concepts | self.modifiers | self.others
 
     @property
     def known(self) -> bool:
-        """Whether the tables know its function."""
+        """Whether the tables contain the function."""
         return bool(self.concepts)
 
 

@@ -38,7 +38,7 @@ def check_variables(chosen: Sequence[Step | StepGroup], values: Values) -> None:
 
 
 def all_steps(chosen: Sequence[Step | StepGroup]) -> Iterator[Step]:
-    """Yield the steps in order, including those of groups and rollbacks."""
+    """Yield the steps in order, including the steps of groups and rollbacks."""
     for each in chosen:
         if isinstance(each, StepGroup):
             yield from each.steps
