@@ -14,9 +14,10 @@ import attrs
 from cdpengine._plain import to_plain
 from cdpengine._urls import without_credentials
 from cdpengine.act.fields import camel_case
-from cdpengine.act.words.advice import OTHERS_FILLED, RENAMED, advice_for
+from cdpengine.act.words.advice import NO_SUCH_ENTRY, OTHERS_FILLED, RENAMED, advice_for
 from cdpengine.act.words.wording import Words, in_requests
 from cdpengine.errors import (
+    CacheMissError,
     CoveredError,
     EngineError,
     FocusMovedError,
@@ -193,6 +194,8 @@ def describe_failure(error: EngineError) -> Failure:
     hint = advice.hint
     if isinstance(error, StaleRefError) and error.became == "renamed":
         hint = RENAMED
+    if isinstance(error, CacheMissError) and not error.url:
+        hint = NO_SUCH_ENTRY
     if isinstance(error, CoveredError):
         covered_by, covered_ref = error.covered_by or None, error.covered_ref or None
     elif isinstance(error, FocusMovedError):

@@ -42,6 +42,9 @@ _LATEST = 20
 _SHOWN = 5
 """Maximum number of addresses in the summary of a scenario."""
 
+_FIRST_NAMES, _NEIGHBOURS = 50, 25
+"""Maximum numbers of names of scenarios that a name is compared with."""
+
 
 @attrs.frozen(kw_only=True)
 class StoreLimits:
@@ -214,6 +217,17 @@ class EntryTable:
             )
             for scenario, entries, successes, failures in rows
         ]
+
+    def names_near(self, connection: sqlite3.Connection, name: str) -> list[str]:
+        """Return names of scenarios: the first ones in alphabetical order, and the neighbours of `name`."""
+        names = "SELECT scenario FROM totals WHERE owner = ? AND scenario"
+        queries = (
+            (f"{names} > ? ORDER BY scenario LIMIT ?", "", _FIRST_NAMES),
+            (f"{names} > ? ORDER BY scenario LIMIT ?", name, _NEIGHBOURS),
+            (f"{names} < ? ORDER BY scenario DESC LIMIT ?", name, _NEIGHBOURS),
+        )
+        found = [row[0] for query, *of in queries for row in connection.execute(query, (self.owner, *of))]
+        return [scenario for scenario in dict.fromkeys(found) if scenario]
 
     def _distinct(self, connection: sqlite3.Connection, column: str, scenario: str, most: int) -> list[str]:
         """Return the first distinct values of a column in a scenario, with one index lookup per value."""

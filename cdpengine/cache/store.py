@@ -8,6 +8,7 @@ rejects entries with typed text.
 
 from __future__ import annotations
 
+import difflib
 import random
 import sqlite3
 import time
@@ -227,6 +228,14 @@ class CacheStore:
     async def scenarios(self, *, limit: int) -> tuple[ScenarioSummary, ...]:
         """Return summaries of the first scenarios, in alphabetical order."""
         return tuple(await self._read_with(lambda connection: self._table.summarize(connection, limit)))
+
+    async def scenarios_like(self, name: str) -> tuple[str, ...]:
+        """Return the names of scenarios that are similar to `name`, the most similar one first, 3 at most.
+
+        Of a store with more than 50 scenarios, it compares only some: the time does not grow with the store.
+        """
+        names = await self._read_with(lambda connection: self._table.names_near(connection, name))
+        return tuple(difflib.get_close_matches(name, names, n=3, cutoff=0.6))
 
     async def versions(self, key: CacheKey | str) -> tuple[CacheEntry, ...]:
         """Return the current entry of a key and its older versions, newest first."""

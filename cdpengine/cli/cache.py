@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,15 +13,14 @@ import click
 import trio
 
 from cdpengine.cli.options import F, json_option
-from cdpengine.cli.output import Column, errors_as_json, limit, print_json, print_table, say, say_lines
-from cdpengine.errors import CacheMissError, packages_named
+from cdpengine.cli.output import errors_as_json, limit, print_json, print_table, say, say_lines
+from cdpengine.errors import packages_named
+from cdpengine.shell.cache_output import describe_cache_result
 
 if TYPE_CHECKING:
-    from cdpengine.cache import ActionCache, CacheEntry, Lookup
+    from cdpengine.cache import ActionCache
 
 T = TypeVar("T")
-
-_HOUR, _DAY = 3_600.0, 86_400.0
 
 
 def _file_options(command: F) -> F:
@@ -60,6 +59,26 @@ def _with_cache(
         return trio.run(work)
 
 
+def _run(
+    kind: str,
+    path: Path | None,
+    owner: str | None,
+    use: Callable[[ActionCache], Awaitable[dict[str, Any]]],
+    *,
+    as_json: bool,
+) -> None:
+    """Open the cache, and print the result of `use` like the result of the request `kind`."""
+    result = _with_cache(path, owner, use, as_json=as_json)
+    if as_json:
+        print_json(result)
+        return
+    for piece in describe_cache_result(kind, result, time.time()):
+        if isinstance(piece, str):
+            say(piece)
+        else:
+            print_table(piece, width=limit(), advice="--json has all")
+
+
 @click.group("cache", short_help="Show and manage the entries of the action cache.")
 def cache() -> None:
     """Show and manage the entries of the action cache.
@@ -82,76 +101,28 @@ def list_(
     scenario: str | None, most: int, offset: int, as_json: bool, path: Path | None, owner: str | None
 ) -> None:
     """List the entries, or those of SCENARIO, latest used first."""
+    from cdpengine.cache.acting.managing import list_entries
 
-    async def read(opened: ActionCache) -> tuple[Sequence[CacheEntry], int, Mapping[str, str]]:
-        found = await opened.list(scenario, limit=most, offset=offset)
-        return found, await opened.size(scenario), opened.store.damaged
-
-    entries, size, damaged = _with_cache(path, owner, read, as_json=as_json)
-    if as_json:
-        print_json({"count": size, "entries": [_describe(entry) for entry in entries], "damaged": damaged})
-        return
-    if not entries and not damaged:
-        say("no entries")
-    elif entries:
-        print_table(_columns(entries, time.time()), width=limit(), advice="--json has all")
-    for identity, reason in damaged.items():
-        say(f"entry {identity} is damaged: {reason}. Delete it: cdpengine cache delete {identity}")
-    if offset + len(entries) + len(damaged) < size:
-        say(f"{size} entries in all; --offset {offset + most} shows the next ones")
+    _run(
+        "cacheList",
+        path,
+        owner,
+        lambda opened: list_entries(opened, scenario, limit=most, offset=offset),
+        as_json=as_json,
+    )
 
 
-def _columns(entries: Sequence[CacheEntry], now: float) -> list[Column]:
-    return [
-        Column("entry", [entry.key.id for entry in entries], figure=False),
-        Column("scenario", [entry.key.scenario for entry in entries], figure=False),
-        Column("level", [entry.level for entry in entries], figure=False),
-        Column("address", [entry.key.address for entry in entries], 1, figure=False),
-        Column("variables", [", ".join(entry.key.variables) for entry in entries], 2, figure=False),
-        Column("steps", [str(len(entry.steps)) for entry in entries], 4),
-        Column("version", [str(entry.version) for entry in entries], 5),
-        Column("done", [str(entry.statistics.successes) for entry in entries], 3),
-        Column("failed", [str(entry.statistics.failures) for entry in entries], 3),
-        *_columns_of_variants(entries),
-        Column("ends in", [_tell_time(entry.expires_at - now) for entry in entries], 6),
-    ]
-
-
-def _columns_of_variants(entries: Sequence[CacheEntry]) -> list[Column]:
-    variants = [entry.key.variant for entry in entries]
-    return [Column("variant", variants, 2, figure=False)] if any(variants) else []
-
-
-def _tell_time(seconds: float) -> str:
-    if seconds <= 0:
-        return "expired"
-    return f"{seconds / _DAY:.0f} d" if seconds >= 2 * _DAY else f"{seconds / _HOUR:.1f} h"
-
-
-def _describe(entry: CacheEntry) -> dict[str, Any]:
-    from cdpengine.cache import entry_to_json
-
-    return {"id": entry.key.id, **entry_to_json(entry)}
-
-
-@cache.command(short_help="Print an entry with its steps, as JSON.")
+@cache.command(short_help="Print an entry with its steps.")
 @click.argument("entry")
 @_file_options
 def show(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Print ENTRY, an id of `cdpengine cache list`, as JSON.
+    """Print ENTRY, an id of `cdpengine cache list`, with its steps.
 
-    `statistics` are the outcomes of its runs, and `rule` explains when it is no longer used.
+    Also prints the outcomes of its runs, and the rule that ends its use.
     """
+    from cdpengine.cache.acting.managing import show_entry
 
-    async def find(opened: ActionCache) -> dict[str, Any]:
-        from cdpengine.cache.acting.showing import describe_runs
-
-        found = await opened.get(entry)
-        if found is None:
-            raise CacheMissError(f"entry {entry}", "any page", "no entry has this id")
-        return _describe(found) | describe_runs(found, opened.config.failures)
-
-    print_json(_with_cache(path, owner, find, as_json=as_json))
+    _run("cacheShow", path, owner, lambda opened: show_entry(opened, entry), as_json=as_json)
 
 
 @cache.command(short_help="List the versions of an entry.")
@@ -159,13 +130,9 @@ def show(entry: str, as_json: bool, path: Path | None, owner: str | None) -> Non
 @_file_options
 def versions(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
     """List ENTRY and its older versions, newest first."""
-    found = _with_cache(path, owner, lambda opened: opened.versions(entry), as_json=as_json)
-    if as_json:
-        print_json({"versions": [_describe(each) for each in found]})
-    elif not found:
-        say("no entry has this id")
-    else:
-        print_table(_columns(found, time.time()), width=limit(), advice="--json has all")
+    from cdpengine.cache.acting.managing import list_versions
+
+    _run("cacheVersions", path, owner, lambda opened: list_versions(opened, entry), as_json=as_json)
 
 
 @cache.command(short_help="Restore an older version of an entry.")
@@ -174,11 +141,9 @@ def versions(entry: str, as_json: bool, path: Path | None, owner: str | None) ->
 @_file_options
 def restore(entry: str, version: int, as_json: bool, path: Path | None, owner: str | None) -> None:
     """Make VERSION of ENTRY the current one; `cdpengine cache versions ENTRY` lists them."""
-    kept = _with_cache(path, owner, lambda opened: opened.restore(entry, version), as_json=as_json)
-    if as_json:
-        print_json(_describe(kept))
-    else:
-        say(f"version {version} is restored as version {kept.version}")
+    from cdpengine.cache.acting.managing import restore_version
+
+    _run("cacheRestore", path, owner, lambda opened: restore_version(opened, entry, version), as_json=as_json)
 
 
 @cache.command(short_help="Delete an entry.")
@@ -186,11 +151,9 @@ def restore(entry: str, version: int, as_json: bool, path: Path | None, owner: s
 @_file_options
 def delete(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
     """Delete ENTRY with its versions, even if it is unreadable."""
-    deleted = _with_cache(path, owner, lambda opened: opened.delete(entry), as_json=as_json)
-    if as_json:
-        print_json({"deleted": deleted})
-    else:
-        say("deleted" if deleted else "no entry has this id")
+    from cdpengine.cache.acting.managing import delete_entry
+
+    _run("cacheDelete", path, owner, lambda opened: delete_entry(opened, entry), as_json=as_json)
 
 
 @cache.command(short_help="Report that an entry did something wrong.")
@@ -198,11 +161,9 @@ def delete(entry: str, as_json: bool, path: Path | None, owner: str | None) -> N
 @_file_options
 def report(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
     """Count a run of ENTRY as failed, although all of its steps succeeded."""
-    still = _with_cache(path, owner, lambda opened: opened.report_error(entry), as_json=as_json)
-    if as_json:
-        print_json({"stillUsed": still})
-    else:
-        say("counted" if still else "counted; the entry is no longer used")
+    from cdpengine.cache.acting.managing import report_entry
+
+    _run("reportError", path, owner, lambda opened: report_entry(opened, entry), as_json=as_json)
 
 
 @cache.command(short_help="Print the scenario and the entry for a sentence and a page.")
@@ -218,60 +179,32 @@ def lookup(
     The entry uses all values in SENTENCE. Its other variants follow: only a page shows which one applies.
     With "-" instead of SENTENCE, it is read from standard input.
     """
+    from cdpengine.cache.acting.managing import describe_lookup
+
     sentence = sys.stdin.read() if sentence == "-" else sentence
 
-    async def find(opened: ActionCache) -> Lookup:
-        return await opened.look_up_address(sentence, url, variant=variant)
+    async def find(opened: ActionCache) -> dict[str, Any]:
+        return describe_lookup(await opened.look_up_address(sentence, url, variant=variant))
 
-    found = _with_cache(path, owner, find, as_json=as_json)
-    entries = () if found.entry is None else (found.entry, *found.others)
-    if as_json:
-        print_json({**found.to_json(), "entries": [_describe(entry) for entry in entries]})
-        return
-    values = f" with values for {', '.join(found.variables)}" if found.variables else ""
-    say(f"scenario {found.scenario or 'unknown'}{values}" + (f": {found.reason}" if found.reason else ""))
-    for remark in found.remarks:
-        say(remark)
-    if entries:
-        print_table(_columns(entries, time.time()), width=limit(), advice="--json has all")
+    _run("cacheLookup", path, owner, find, as_json=as_json)
 
 
 @cache.command(short_help="List the scenarios.")
 @_file_options
 def scenarios(as_json: bool, path: Path | None, owner: str | None) -> None:
     """List the scenarios, with their variables and the outcomes of their runs."""
-    found = _with_cache(path, owner, lambda opened: opened.scenarios(), as_json=as_json)
-    if as_json:
-        print_json({"scenarios": [attrs.asdict(each) for each in found]})
-    elif not found:
-        say("no entries")
-    else:
-        columns = [
-            Column("scenario", [each.scenario for each in found], figure=False),
-            Column("entries", [str(each.entries) for each in found]),
-            Column("variables", [", ".join(each.variables) for each in found], 1, figure=False),
-            Column("done", [str(each.successes) for each in found], 2),
-            Column("failed", [str(each.failures) for each in found], 2),
-        ]
-        print_table(columns, width=limit())
+    from cdpengine.cache.acting.managing import list_scenarios
+
+    _run("scenarioList", path, owner, list_scenarios, as_json=as_json)
 
 
 @cache.command(short_help="Print statistics of the cache.")
 @_file_options
 def stats(as_json: bool, path: Path | None, owner: str | None) -> None:
     """Print hits, misses, runs, and the estimated savings in tokens and time."""
-    found = _with_cache(path, owner, lambda opened: opened.statistics(), as_json=as_json)
-    if as_json:
-        print_json({**attrs.asdict(found), "hit_rate": found.hit_rate, "success_rate": found.success_rate})
-        return
-    rows = found.to_rows()
-    print_table(
-        [
-            Column("figure", [name for name, _ in rows], figure=False),
-            Column("value", [value for _, value in rows], figure=False),
-        ],
-        width=limit(),
-    )
+    from cdpengine.cache.acting.managing import read_statistics
+
+    _run("cacheStats", path, owner, read_statistics, as_json=as_json)
 
 
 @cache.command(short_help="Delete entries.")
@@ -282,13 +215,11 @@ def clear(
     scenario: str | None, everything: bool, as_json: bool, path: Path | None, owner: str | None
 ) -> None:
     """Delete the entries of SCENARIO, or with --all those of all scenarios."""
+    from cdpengine.cache.acting.managing import clear_entries
+
     if everything == (scenario is not None):
         raise click.UsageError("give a scenario, or --all")
-    deleted = _with_cache(path, owner, lambda opened: opened.clear(scenario), as_json=as_json)
-    if as_json:
-        print_json({"deleted": deleted})
-    else:
-        say(f"{deleted} deleted")
+    _run("cacheClear", path, owner, lambda opened: clear_entries(opened, scenario), as_json=as_json)
 
 
 @cache.command(short_help="Have an entry learned again.")
@@ -296,11 +227,9 @@ def clear(
 @_file_options
 def refresh(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
     """Stop using ENTRY. The next recording of its scenario becomes its next version."""
-    refreshed = _with_cache(path, owner, lambda opened: opened.refresh(entry), as_json=as_json)
-    if as_json:
-        print_json({"refreshed": refreshed})
-    else:
-        say("it will be learned again" if refreshed else "it was not in use")
+    from cdpengine.cache.acting.managing import refresh_entry
+
+    _run("forceRefresh", path, owner, lambda opened: refresh_entry(opened, entry), as_json=as_json)
 
 
 @cache.command("export", short_help="Print all entries as JSON, to be imported elsewhere.")

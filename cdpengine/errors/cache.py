@@ -81,7 +81,10 @@ class WrongOriginError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class CacheMissError(EngineError, LookupError):
-    """The action cache has no entry that can replay `wanted` on this page. Nothing was done."""
+    """The action cache has no entry that can replay `wanted` on this page. Nothing was done.
+
+    `url` is "" if no page matters: `wanted` is then an entry or a version that does not exist.
+    """
 
     wanted: str
     url: str
@@ -90,6 +93,8 @@ class CacheMissError(EngineError, LookupError):
     def _describe(self) -> str:
         wanted, url = cut(self.wanted, 80), cut(hide_secrets(self.url), 90)
         reason = cut(self.reason, _LONGEST_REASON)
+        if not url:
+            return f"{wanted} is not in the action cache: {reason}"
         return f"nothing to replay for {wanted} on {url}: {reason}. Record it there first"
 
 

@@ -54,8 +54,8 @@ _INSTRUCTIONS = (
     "Results of actions describe the changes."
 )
 _NO_QUESTION = (
-    "no call waits for this answer: it was answered before, it came after 120 s, or its call has ended. Call the "
-    "tool again without requestState."
+    "no call waits for this answer: it was answered before, it came after 120 s, or its call has ended. Make the "
+    "call again without requestState."
 )
 _PROGRESS_SECONDS = 1.0
 

@@ -69,6 +69,9 @@ def parse(typed: Typed) -> Command:
         request = {"kind": verb.kind, **verb.preset, **_fields(verb, bare, options)}
         if "--values" in own:
             request["variables"] = _values(typed.given) | request.get("variables", {})
+        if verb.kind == "cacheClear" and ("--all" in own) == ("scenario" in request):
+            given = "both" if "--all" in own else "neither"
+            raise InvalidArgumentError(what=verb.name, given=given, expected="SCENARIO or --all")
     elif bare:
         raise _misused(verb, _count(bare))
     if request is not None:

@@ -6,6 +6,7 @@ error is one line, with advice in a second one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from cdpengine.act import ActResponse, Failure
 from cdpengine.act.response import describe_cached, describe_effects, describe_failure, shorten_diff
 from cdpengine.errors import EngineError
 from cdpengine.errors.texts import escape_json, escape_line, escape_lines, hide_secrets
+from cdpengine.shell.cache_output import PRINTED, describe_cache_result, render
 
 DONE = 0
 FAILED = 1
@@ -66,16 +68,16 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     """
     if response.error is not None:
         return print_failure(response.error, response=response, as_json=as_json)
-    stopped = _stopped_replay(response)
-    status = FAILED if stopped or _found_nothing(response) else DONE
-    err = f"Error: the replay stopped: {escape_line(stopped)}\n" if stopped else ""
+    failure = _stopped_replay(response) or _stored_nothing(response)
+    status = FAILED if failure or _found_nothing(response) else DONE
+    err = f"Error: {escape_lines(failure)}\n" if failure else ""
     if as_json:
         return Printed(status, _to_json(response.to_json()), err)
     lines = [*_tell_result(response, script=script), *describe_effects(response.effects)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
     lines += describe_cached(response.cached)
-    return Printed(status, "".join(f"{line}\n" for line in lines or ["done"]), err)
+    return Printed(status, "".join(f"{line}\n" for line in lines or ([] if failure else ["done"])), err)
 
 
 def _stopped_replay(response: ActResponse) -> str:
@@ -86,7 +88,17 @@ def _stopped_replay(response: ActResponse) -> str:
         or response.result.get("ok", True)
     ):
         return ""
-    return hide_secrets(str(response.result.get("reason") or "unknown reason"))
+    reason = escape_line(hide_secrets(str(response.result.get("reason") or "unknown reason")))
+    return f"the replay stopped: {reason}"
+
+
+def _stored_nothing(response: ActResponse) -> str:
+    """Return why the end of learning stored nothing, or "" for other responses."""
+    if response.kind != "stopLearning" or not isinstance(response.result, Mapping):
+        return ""
+    if response.result["stored"] or not response.result["kept"]:
+        return ""
+    return "nothing was stored: no action became a step\nHint: Perform the actions after start-learning."
 
 
 def _found_nothing(response: ActResponse) -> bool:
@@ -133,6 +145,8 @@ def _to_json(document: Mapping[str, Any]) -> str:
 
 def _tell_result(response: ActResponse, *, script: bool) -> Sequence[str]:
     result = to_plain(response.result)
+    if response.kind in PRINTED:
+        return list(render(describe_cache_result(response.kind, result, time.time())))
     tell = _TELL.get(response.kind)
     if tell is not None:
         return [escape_lines(line) for line in tell(result)]
@@ -226,10 +240,6 @@ def _nothing(_result: object) -> Iterator[str]:
     return iter(())
 
 
-def _notice(result: Mapping[str, Any] | None) -> Iterator[str]:
-    yield "learning" if result is None else f"learning; {result['notice']}"
-
-
 _TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
     "navigate": _arrival,
     "back": _arrival,
@@ -249,6 +259,5 @@ _TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
     "tabs": _tabs,
     "search": _results,
     "close": _nothing,
-    "startLearning": _notice,
 }
 """How to print results by kind; those of other kinds are printed as JSON."""

@@ -375,8 +375,9 @@ TABLE: Sequence[Verb] = (
     Verb(
         name="cache-clear",
         kind="cacheClear",
-        meaning="Delete all entries of the action cache, or those of a scenario.",
+        meaning="Delete the entries of a scenario in the action cache, or with --all those of all scenarios.",
         places=(Place("SCENARIO", "scenario", needed=False),),
+        options={"--all": "Delete the entries of all scenarios."},
     ),
     Verb(
         name="cache-delete",

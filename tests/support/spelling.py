@@ -27,6 +27,8 @@ def spell(request: dict[str, Any]) -> list[str]:
     typed = []
     for name, value in left.items():
         typed += _option(options[name], value)
+    if verb.kind == "cacheClear" and not bare:
+        typed.append("--all")
     if verb.name in ("screenshot", "pdf") and "path" in request:
         typed.append("--force")
     return [verb.name, *typed, "--", *bare]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from functools import partial
@@ -14,8 +15,10 @@ import pytest
 import trio
 from command_line import run_here
 
-from cdpengine.act import Click
+from cdpengine.act import ActResponse, Click
 from cdpengine.cache import ActionCache, CacheConfig, CacheEntry, Step, Target, Viewport, make_entry, make_key
+from cdpengine.shell.printing import print_response
+from cdpengine.shell.verbs import VERBS
 
 STEP = Step(request=Click(ref="t1"), targets={"t1": Target(role="button", name="Log in")})
 
@@ -52,19 +55,29 @@ def command(file: Path, *arguments: str, status: int = 0) -> str:
 
 def test_entries_are_listed_and_shown(file: Path) -> None:
     listed = json.loads(command(file, "list", "--json"))["entries"]
-    ids = {each["key"]["scenario"]: each["id"] for each in listed}
+    ids = {each["scenario"]: each["entry"] for each in listed}
     table = command(file, "list")
     assert all(each in table for each in ids.values())
     assert "expired" in table
     assert ids["search"] not in command(file, "list", "login")
     assert command(file, "list", "logout") == "no entries\n"
-    shown = json.loads(command(file, "show", ids["login"]))
-    assert shown["steps"][0]["request"]["kind"] == "click"
+    shown = json.loads(command(file, "show", ids["login"], "--json"))
+    assert shown["steps"] == ["click button 'Log in'"]
     assert "after 3 failed runs in a row" in shown["rule"]
     assert shown["statistics"] == {
-        "successes": 0, "failures": 0, "mistakes": 0, "cancelled": 0, "failedInRow": 0, "totalMs": 0, "lastUsedAt": 0,
+        "successes": 0, "failures": 0, "mistakes": 0, "cancelled": 0, "stopped": 0, "failedInRow": 0, "totalMs": 0,
+        "lastUsedAt": 0,
     }  # fmt: skip
-    assert "no entry has this id" in command(file, "show", "0" * 32, status=1)
+    printed = command(file, "show", ids["login"])
+    for words in (
+        "click button 'Log in'",
+        "rule: ",
+        "mistakes of the caller",
+        "stopped",
+        "source",
+        "recorded",
+    ):
+        assert words in printed
 
 
 def test_scenarios_figures_and_the_guide_are_printed(file: Path) -> None:
@@ -75,7 +88,7 @@ def test_scenarios_figures_and_the_guide_are_printed(file: Path) -> None:
     assert "2 (L3 2)" in command(file, "stats")
     figures = json.loads(command(file, "stats", "--json"))
     assert (figures["hits"], figures["misses"], figures["store"]["expired"]) == ({"L3": 2}, 1, 1)
-    assert round(figures["hit_rate"], 3) == 0.667
+    assert round(figures["hitRate"], 3) == 0.667
     assert "- login: variables password, user" in command(file, "guide")
     assert "executeCached" in json.loads(command(file, "guide", "--json"))["guide"]
 
@@ -88,8 +101,8 @@ def test_entries_are_refreshed_deleted_and_moved(file: Path, tmp_path: Path) -> 
     assert command(file, "clear", "search") == "1 deleted\n"
     assert command(file, "import", str(exported)) == "1 added, 0 replaced, 1 kept unchanged\n"
     assert json.loads(command(file, "import", str(exported), "--replace", "--json"))["replaced"] == 2
-    assert command(file, "refresh", found["id"]) == "it will be learned again\n"
-    assert command(file, "refresh", found["id"]) == "it was not in use\n"
+    assert command(file, "refresh", found["entry"]) == "it will be learned again\n"
+    assert command(file, "refresh", found["entry"]) == "it was not in use\n"
     assert json.loads(command(file, "clear", "--all", "--json")) == {"deleted": 2}
     assert command(file, "list") == "no entries\n"
     assert command(file, "scenarios") == "no entries\n"
@@ -120,7 +133,7 @@ def test_entries_are_shown_by_pages(file: Path) -> None:
 
 def id_of(file: Path, scenario: str) -> str:
     listed = json.loads(command(file, "list", scenario, "--json"))["entries"]
-    return str(listed[0]["id"])
+    return str(listed[0]["entry"])
 
 
 def test_an_older_version_is_used_again(file: Path) -> None:
@@ -134,10 +147,11 @@ def test_an_older_version_is_used_again(file: Path) -> None:
     trio.run(change)
     assert len(json.loads(command(file, "versions", identity, "--json"))["versions"]) == 2
     assert command(file, "restore", identity, "1") == "version 1 is restored as version 3\n"
-    shown = json.loads(command(file, "show", identity))
-    assert "doubleClick" not in shown["steps"][0]["request"]
-    assert "is not kept" in command(file, "restore", identity, "9", status=1)
-    assert command(file, "versions", "0" * 32) == "no entry has this id\n"
+    (restored,) = (
+        each for each in json.loads(command(file, "export"))["entries"] if each["key"]["scenario"] == "login"
+    )
+    assert "doubleClick" not in restored["steps"][0]["request"]
+    assert "it has these versions: 3, 2, 1" in command(file, "restore", identity, "9", status=1)
     assert command(file, "refresh", identity) == "it will be learned again\n"
     kept = json.loads(command(file, "versions", identity, "--json"))["versions"]
     assert [each.get("version", 1) for each in kept] == [3, 2, 1]
@@ -147,10 +161,19 @@ def test_an_older_version_is_used_again(file: Path) -> None:
 def test_one_entry_is_deleted_or_reported(file: Path) -> None:
     identity = id_of(file, "login")
     assert command(file, "report", identity) == "counted\n"
-    assert json.loads(command(file, "list", "login", "--json"))["entries"][0]["statistics"]["failures"] == 1
+    assert json.loads(command(file, "list", "login", "--json"))["entries"][0]["failures"] == 1
     assert command(file, "delete", identity) == "deleted\n"
-    assert command(file, "delete", identity) == "no entry has this id\n"
     assert command(file, "list", "login") == "no entries\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["show"], ["versions"], ["delete"], ["refresh"], ["report"], ["restore", "1"]], ids=str
+)
+def test_an_unknown_id_is_an_error_with_advice(file: Path, arguments: list[str]) -> None:
+    name, *more = arguments
+    for identity in ("nonsense", "0" * 32):
+        failed = command(file, name, identity, *more, status=1)
+        assert f"entry {identity} is not in the action cache: list the entries to see their ids" in failed
 
 
 def test_a_damaged_entry_is_named_and_deleted(file: Path) -> None:
@@ -170,13 +193,32 @@ def test_known_entries_for_a_sentence_and_a_page(file: Path) -> None:
         return json.loads(command(file, "lookup", sentence, "https://a.example/login", "--json", *more))
 
     found = look_up("log in")
-    assert [each["key"]["scenario"] for each in found["entries"]] == ["login"]
+    assert found["entry"]["scenario"] == "login"
     assert (found["acts"], found["variables"], "reason" in found) == (True, [], False)
     unused = look_up("log in as ada")  # the entry has no step with a user name
-    assert (unused["entries"], unused["unused"]) == ([], ["username"])
+    assert ("entry" in unused, unused["unused"]) == (False, ["username"])
     assert look_up("log in", "--variant", "b")["reason"] == "there is no entry of the variant 'b'"
     question = look_up("how do I log in?")
-    assert (question["acts"], len(question["entries"])) == (False, 1)
+    assert (question["acts"], "entry" in question) == (False, True)
     printed = command(file, "lookup", "how do I log in?", "https://a.example/login")
-    assert "scenario login: the sentence asks for nothing" in printed
+    assert "scenario login: the sentence is no instruction" in printed
     assert "no entry for this address" in command(file, "lookup", "log in", "https://b.example/")
+
+
+def test_the_shell_prints_the_same_as_the_command(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    identity = id_of(file, "login")
+    for arguments in (
+        ["list"], ["list", "search"], ["list", "logout"], ["list", "--limit", "1"], ["show", identity],
+        ["versions", identity], ["scenarios"], ["stats"], ["lookup", "log in", "https://a.example/login"],
+        ["lookup", "how do I log in?", "https://b.example/"], ["restore", identity, "1"], ["report", identity],
+        ["refresh", identity], ["refresh", identity], ["delete", identity], ["clear", "search"],
+    ):  # fmt: skip
+        name, *_ = arguments
+        copy = file.with_name("copy.sqlite3")
+        shutil.copy(file, copy)
+        result = json.loads(command(copy, *arguments, "--json"))
+        kind = next(each.kind for each in VERBS.values() if each.name == f"cache-{name}")
+        shell = print_response(ActResponse(kind=kind, ok=True, result=result), as_json=False)
+        assert shell.out == command(file, *arguments), arguments
+        assert (shell.status, shell.err) == (0, "")

@@ -32,7 +32,6 @@ MODULES: tuple[ModuleType, ...] = (
 )
 
 MAKE = {
-    "CacheStatistics.to_rows": "makes the rows of a table",
     "Budget.exceeded": "makes an error, for its caller to raise",
     "Budget.scope": "makes a cancel scope, to be entered",
     "Session.posting_early": "makes a context, to be entered",

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from protocols import DOCUMENT
 from recorded import Recorded
@@ -22,6 +23,7 @@ from recorded import Recorded
 import cdpengine.cli
 from cdpengine._protocol.instruments import Span
 from cdpengine.act.response import ActResponse
+from cdpengine.cache import ExecutionReport, StepResult
 from cdpengine.cli import main
 from cdpengine.cli.output import print_json, safe_console, say, say_lines, show_progress
 from cdpengine.errors import NavigationFailedError
@@ -296,13 +298,45 @@ def test_bytes_are_base64_in_json(capsys: pytest.CaptureFixture[str], kind: type
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_stopped_replay_fails_with_its_reason(as_json: bool) -> None:
-    result = {
-        "ok": False,
-        "stoppedAt": "3",
-        "reason": "step 3: the page refused it: it says 'Wrong password'",
-    }
-    printed = print_response(ActResponse(kind="executeCached", ok=True, result=result), as_json=as_json)
+    step = StepResult(index=3, kind="click", label='click button "Log in"', status="failed", milliseconds=40)
+    reason = "step 3: the page refused it: it says 'Wrong password'"
+    report = ExecutionReport(ok=False, steps=(step,), stopped_at=3, reason=reason, fault="rejected")
+    response = ActResponse(kind="executeCached", ok=True, result=report.to_json())
+    printed = print_response(response, as_json=as_json)
     assert printed.status == 1
     assert printed.err == "Error: the replay stopped: step 3: the page refused it: it says 'Wrong password'\n"
-    done = print_response(ActResponse(kind="executeCached", ok=True, result={"ok": True}), as_json=as_json)
-    assert (done.status, done.err) == (0, "")
+    done = attrs.evolve(report, ok=True, reason="", fault=None, milliseconds=62)
+    printed_done = print_response(
+        ActResponse(kind="executeCached", ok=True, result=done.to_json()), as_json=as_json
+    )
+    assert (printed_done.status, printed_done.err) == (0, "")
+    if not as_json:
+        assert printed.out.splitlines()[2:] == [
+            '3     failed         40  click button "Log in"',
+            "fault: rejected",
+        ]
+        assert printed_done.out.endswith("\ndone in 62 ms\n")
+
+
+@pytest.mark.parametrize(
+    ("stored", "kept", "status", "out", "err"),
+    [
+        (True, True, 0, "a note\nstored: login in 3 steps, entry a1, needs password\n", ""),
+        (False, False, 0, "a note\ndiscarded\n", ""),
+        (
+            False,
+            True,
+            1,
+            "a note\n",
+            "Error: nothing was stored: no action became a step\nHint: Perform the actions after start-learning.\n",
+        ),
+    ],
+)
+def test_learning_that_stored_nothing_fails(
+    stored: bool, kept: bool, status: int, out: str, err: str
+) -> None:
+    result: dict[str, Any] = {"stored": stored, "kept": kept, "notes": ["a note"]}
+    if stored:
+        result["entry"] = {"entry": "a1", "scenario": "login", "steps": 3, "variables": ["password"]}
+    printed = print_response(ActResponse(kind="stopLearning", ok=True, result=result), as_json=False)
+    assert (printed.status, printed.out, printed.err) == (status, out, err)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from cdpengine.cli.output import Column, fit_middle, lay_out, limit, print_table
+from cdpengine.cli.output import limit, print_table
+from cdpengine.shell.tables import Column, fit_middle, lay_out
 
 METHODS = [
     "Page.navigate",

@@ -28,6 +28,7 @@ RENAMED = (
     "If its name keeps changing, use a selector instead."
 )
 OTHERS_FILLED = "The other fields were filled in. Correct the failed ones and send them again."
+NO_SUCH_ENTRY = "A cacheList request lists the entries with their ids."
 _LOOK = "Take a snapshot to see the page as it is now."
 _NO_SCRIPTS = "This service runs no scripts of its callers. Use find, extract or snapshot."
 

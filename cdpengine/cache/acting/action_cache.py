@@ -67,6 +67,9 @@ from cdpengine.cache.variables import (
 )
 from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
 
+UNKNOWN_ID = "list the entries to see their ids"
+"""Reason of an error about an id without an entry."""
+
 _GUIDED = 20
 """Maximum number of scenarios in the guide."""
 
@@ -414,7 +417,9 @@ class ActionCache:
         """
         kept = await self._store.restore(key_id, version)
         if kept is None:
-            raise CacheMissError(f"version {version} of entry {key_id}", "any page", "it is not kept")
+            versions = ", ".join(str(each.version) for each in await self.versions(key_id))
+            reason = f"it has these versions: {versions}" if versions else UNKNOWN_ID
+            raise CacheMissError(f"version {version} of entry {key_id}", "", reason)
         return kept
 
     async def delete(self, key_id: str) -> bool:
@@ -437,7 +442,7 @@ class ActionCache:
         """
         entry = await self.get(key_id)
         if entry is None:
-            raise CacheMissError(f"entry {key_id}", "any page", "there is no such entry")
+            raise CacheMissError(f"entry {key_id}", "", UNKNOWN_ID)
         figures = {REPORTED: 1} if self._config.statistics else {}
         after = await self._store.note_run(entry.key, succeeded=False, milliseconds=0.0, figures=figures)
         return after is not None and after.failed_in_row < self._config.failures

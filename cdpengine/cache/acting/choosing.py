@@ -170,7 +170,12 @@ async def find_entry(
         if choice.unused:
             raise UnusedVariablesError(choice.unused, choice.used, scenario_or_key)
         if choice.entry is None:
-            raise CacheMissError(scenario_or_key, page.url, choice.reason)
+            reason = choice.reason
+            if not await store.size(scenario_or_key):
+                similar = await store.scenarios_like(scenario_or_key)
+                meant = f". Perhaps you mean {' or '.join(similar)}" if similar else ""
+                reason = f"no scenario has this name{meant}"
+            raise CacheMissError(scenario_or_key, page.url, reason)
         return choice.entry, *choice.others
     entry = await store.get(scenario_or_key)
     if entry is None or entry.expires_at <= now:

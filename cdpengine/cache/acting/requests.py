@@ -17,7 +17,6 @@ from cdpengine.act import (
     ActResponse,
     Back,
     CacheClear,
-    CachedActions,
     CacheDelete,
     CacheList,
     CacheLookup,
@@ -40,22 +39,33 @@ from cdpengine.act import (
     TakeSnapshot,
 )
 from cdpengine.act.confirming import person
-from cdpengine.act.fields import camel_case
 from cdpengine.act.observing.open_scope import find_scope, open_scope
 from cdpengine.act.performing import Performance
 from cdpengine.cache.acting.action_cache import ActionCache
 from cdpengine.cache.acting.learning import Learning
-from cdpengine.cache.acting.showing import describe_runs
-from cdpengine.cache.entries import CacheEntry
-from cdpengine.cache.replaying.places import describe_step
-from cdpengine.errors import CacheMissError, InvalidArgumentError
+from cdpengine.cache.acting.managing import (
+    clear_entries,
+    delete_entry,
+    describe_lookup,
+    list_entries,
+    list_scenarios,
+    list_versions,
+    read_statistics,
+    refresh_entry,
+    report_entry,
+    restore_version,
+    show_entry,
+    summarize,
+    to_json,
+)
+from cdpengine.errors import InvalidArgumentError
 
 LEARNING = "learning"
 
 _SHOWS = (Navigate, Back, Forward, Reload, NewTab, TakeSnapshot)
 """Kinds of requests whose responses list the cache's entries."""
 
-_MOST_TOLD = 5
+_MOST_LISTED = 5
 
 
 class CacheRequests:
@@ -81,9 +91,9 @@ class CacheRequests:
         page = actor.browser.page(response.target_id)
         if page is None or not self._cache.config.enabled:
             return response
-        known = await self._cache.known_for(page.url, limit=_MOST_TOLD)
-        told = tuple(_describe(entry) for entry in known)
-        return attrs.evolve(response, cached=told) if told else response
+        known = await self._cache.known_for(page.url, limit=_MOST_LISTED)
+        listed = tuple(summarize(entry) for entry in known)
+        return attrs.evolve(response, cached=listed) if listed else response
 
 
 def shows_page(request: ActRequest) -> bool:
@@ -91,35 +101,15 @@ def shows_page(request: ActRequest) -> bool:
     return isinstance(request, _SHOWS)
 
 
-def _describe(entry: CacheEntry) -> CachedActions:
-    return CachedActions(
-        entry=entry.key.id,
-        scenario=entry.key.scenario,
-        level=entry.level,
-        steps=len(entry.steps),
-        variables=entry.key.variables,
-        success_rate=entry.statistics.success_rate,
-        variant=entry.key.variant or None,
-    )
-
-
-def _to_json(value: Any) -> dict[str, Any]:
-    return {
-        camel_case(field.name): list(item) if isinstance(item, tuple) else item
-        for field in attrs.fields(type(value))
-        if (item := getattr(value, field.name)) is not None
-    }
-
-
 async def _execute(cache: ActionCache, run: Performance, request: ExecuteCached) -> dict[str, Any]:
-    wanted = request.entry if request.entry is not None else request.scenario
-    if wanted is None or (request.entry is not None and request.scenario is not None):
+    name = request.entry if request.entry is not None else request.scenario
+    if name is None or (request.entry is not None and request.scenario is not None):
         raise InvalidArgumentError(
             what="executeCached", given="neither or both", expected="one of scenario and entry"
         )
     report = await cache.execute(
         run.page,
-        wanted,
+        name,
         variables=request.variables,
         variant=request.variant,
         from_index=request.from_index,
@@ -137,9 +127,7 @@ async def _execute(cache: ActionCache, run: Performance, request: ExecuteCached)
 
 
 async def _look_up(cache: ActionCache, run: Performance, request: CacheLookup) -> dict[str, Any]:
-    found = await cache.look_up(run.page, request.goal, variant=request.variant)
-    result = found.to_json()
-    return result | ({} if found.entry is None else {"entry": _to_json(_describe(found.entry))})
+    return describe_lookup(await cache.look_up(run.page, request.goal, variant=request.variant))
 
 
 async def _start(cache: ActionCache, run: Performance, request: StartLearning) -> dict[str, Any] | None:
@@ -150,82 +138,62 @@ async def _start(cache: ActionCache, run: Performance, request: StartLearning) -
         description=request.description,
         variant=request.variant,
     )
-    held = await open_scope(run, (LEARNING, run.page.target_id), scope)
-    learning: Learning = held.value
+    opened = await open_scope(run, (LEARNING, run.page.target_id), scope)
+    learning: Learning = opened.value
     return {"notice": learning.notice} if learning.notice else None
 
 
 async def _stop(_cache: ActionCache, run: Performance, request: StopLearning) -> dict[str, Any]:
-    held = find_scope(run, (LEARNING, run.page.target_id), "a startLearning request first")
-    learning: Learning = held.value
+    opened = find_scope(run, (LEARNING, run.page.target_id), "a startLearning request first")
+    learning: Learning = opened.value
     learning.keep = request.keep
-    await held.end(run.left)
-    result: dict[str, Any] = {"notes": list(learning.recording.notes)}
-    return result | ({} if learning.entry is None else {"entry": _to_json(_describe(learning.entry))})
+    await opened.end(run.left)
+    result: dict[str, Any] = {
+        "stored": learning.entry is not None,
+        "kept": request.keep,
+        "notes": list(learning.recording.notes),
+    }
+    return result | ({} if learning.entry is None else {"entry": to_json(summarize(learning.entry))})
 
 
 async def _list(cache: ActionCache, _run: Performance, request: CacheList) -> dict[str, Any]:
-    found = await cache.list(request.scenario, limit=request.limit, offset=request.offset)
-    result: dict[str, Any] = {
-        "count": await cache.size(request.scenario),
-        "entries": [_describe_whole(entry) for entry in found],
-    }
-    return result | ({"damaged": dict(cache.store.damaged)} if cache.store.damaged else {})
-
-
-def _describe_whole(entry: CacheEntry) -> dict[str, Any]:
-    return {
-        **_to_json(_describe(entry)),
-        "address": entry.key.address,
-        "description": entry.description,
-        "version": entry.version,
-        "expiresAt": entry.expires_at,
-    }
+    return await list_entries(cache, request.scenario, limit=request.limit, offset=request.offset)
 
 
 async def _delete(cache: ActionCache, _run: Performance, request: CacheDelete) -> dict[str, Any]:
-    return {"deleted": await cache.delete(request.entry)}
+    return await delete_entry(cache, request.entry)
 
 
 async def _show(cache: ActionCache, _run: Performance, request: CacheShow) -> dict[str, Any]:
-    entry = await cache.get(request.entry)
-    if entry is None:
-        raise CacheMissError(f"entry {request.entry}", "any page", "no entry has this id")
-    return {
-        "entry": _describe_whole(entry),
-        "steps": [describe_step(step) for step in entry.all_steps()],
-        **describe_runs(entry, cache.config.failures),
-    }
+    return await show_entry(cache, request.entry)
 
 
 async def _versions(cache: ActionCache, _run: Performance, request: CacheVersions) -> dict[str, Any]:
-    return {"versions": [_describe_whole(entry) for entry in await cache.versions(request.entry)]}
+    return await list_versions(cache, request.entry)
 
 
 async def _restore(cache: ActionCache, _run: Performance, request: CacheRestore) -> dict[str, Any]:
-    return {"entry": _describe_whole(await cache.restore(request.entry, request.version))}
+    return await restore_version(cache, request.entry, request.version)
 
 
 async def _scenarios(cache: ActionCache, _run: Performance, _request: ScenarioList) -> dict[str, Any]:
-    return {"scenarios": [_to_json(each) for each in await cache.scenarios()]}
+    return await list_scenarios(cache)
 
 
 async def _statistics(cache: ActionCache, _run: Performance, _request: CacheStats) -> dict[str, Any]:
-    found = await cache.statistics()
-    figures = _to_json(found) | {"hitRate": found.hit_rate, "successRate": found.success_rate}
-    return figures | {"store": _to_json(found.store)}
+    return await read_statistics(cache)
 
 
 async def _clear(cache: ActionCache, _run: Performance, request: CacheClear) -> dict[str, Any]:
-    return {"deleted": await cache.clear(request.scenario)}
+    return await clear_entries(cache, request.scenario)
 
 
 async def _refresh(cache: ActionCache, _run: Performance, request: ForceRefresh) -> dict[str, Any]:
-    return {"refreshed": await cache.refresh(request.entry)}
+    return await refresh_entry(cache, request.entry)
 
 
 async def _report(cache: ActionCache, _run: Performance, request: ReportError) -> dict[str, Any]:
-    return {"stillUsed": await cache.report_error(request.entry)}
+    return await report_entry(cache, request.entry)
 
 
 _PERFORM: Mapping[type[CacheRequest], Callable[[ActionCache, Performance, Any], Awaitable[Any]]] = {

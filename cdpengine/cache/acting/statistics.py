@@ -78,33 +78,6 @@ class CacheStatistics:
         judged = self.successes + self.failures
         return self.successes / judged if judged else None
 
-    def to_rows(self) -> list[tuple[str, str]]:
-        """Return the figures as rows of a table: label and value."""
-        by_level = ", ".join(f"{level} {count}" for level, count in sorted(self.hits.items()))
-        kept_levels = ", ".join(f"{level} {count}" for level, count in self.store.levels.items())
-        return [
-            ("entries", f"{self.store.entries}" + (f" ({kept_levels})" if kept_levels else "")),
-            ("expired", str(self.store.expired)),
-            ("bytes", str(self.store.bytes)),
-            ("hits", f"{sum(self.hits.values())}" + (f" ({by_level})" if by_level else "")),
-            ("misses", str(self.misses)),
-            ("hit rate", _percent(self.hit_rate)),
-            ("refused", str(self.refused)),
-            ("runs", str(self.runs)),
-            ("succeeded", str(self.successes)),
-            ("failed", str(self.failures)),
-            ("mistakes of the caller", str(self.mistakes)),
-            ("cancelled", str(self.cancelled)),
-            ("failures reported", str(self.reported)),
-            ("success rate", _percent(self.success_rate)),
-            ("healed", str(self.healed)),
-            ("stopped", str(self.stopped)),
-            ("planned", str(self.planned)),
-            ("repaired", str(self.repaired)),
-            ("tokens saved (estimate)", str(self.tokens_saved)),
-            ("seconds saved (estimate)", f"{self.seconds_saved:.1f}"),
-        ]
-
 
 def add_up(counters: Mapping[str, float], store: StoreStatistics) -> CacheStatistics:
     """Return the statistics of a store's counters."""
@@ -152,7 +125,3 @@ def count_run(
     if excuse == "cancelled":
         return figures | {CANCELLED: 1}
     return figures | {MISTAKES if excuse == "mistake" else FAILED: 1, STOPPED: 1}
-
-
-def _percent(rate: float | None) -> str:
-    return "-" if rate is None else f"{rate:.0%}"

@@ -39,7 +39,7 @@ mention.
 A mention is a scenario in a sentence without an instruction.
 """
 
-ASKS_NOTHING = "the sentence asks for nothing: it is a question, a negation or a remark"
+ASKS_NOTHING = "the sentence is no instruction: it is a question, a negation, a condition or a remark"
 
 CLASSIFYING = 5.0
 """Time limit of a classifier, in seconds."""

@@ -256,7 +256,8 @@ def _print_counts(out: _Printer, counts: tuple[Count, ...], *, full: bool) -> No
     told = [count for count in counts if full or _is_much(count) or count.counts[0] != count.counts[1]]
     if not told:
         return
-    from cdpengine.cli.output import Column, print_table
+    from cdpengine.cli.output import print_table
+    from cdpengine.shell.tables import Column
 
     out.line("counts, and medians in ms:", "head")
     medians = [count.medians if None not in count.medians else (None, None) for count in told]

@@ -20,7 +20,6 @@ from cdpengine.cli.options import Failed, json_option
 from cdpengine.cli.output import (
     PLAIN_WIDTH,
     errors_as_json,
-    fit,
     limit,
     painter,
     print_json,
@@ -30,11 +29,11 @@ from cdpengine.cli.output import (
     width,
 )
 from cdpengine.errors.texts import escape_line
+from cdpengine.shell.tables import fit
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cdpengine.cli.output import Column
     from cdpengine.debug.reading.figures import (
         ActionFigures,
         Counts,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from cdpengine.debug.reading.recording import Recording
     from cdpengine.debug.reading.shown_lines import Piece
     from cdpengine.debug.recording_format import Line
+    from cdpengine.shell.tables import Column
 
 
 _NAMED = 10
@@ -380,7 +380,7 @@ _ADVICE = "--json and wider terminals show them"
 
 
 def _figures(figures: dict[str, int], rows: Sequence[list[str]]) -> list[Column]:
-    from cdpengine.cli.output import Column
+    from cdpengine.shell.tables import Column
 
     return [
         Column(name, [row[number] for row in rows], yields)
@@ -389,7 +389,8 @@ def _figures(figures: dict[str, int], rows: Sequence[list[str]]) -> list[Column]
 
 
 def _print_methods(methods: Sequence[MethodFigures]) -> None:
-    from cdpengine.cli.output import Column, print_table
+    from cdpengine.cli.output import print_table
+    from cdpengine.shell.tables import Column
 
     rows = [_cells(each.counts, each.durations) for each in methods]
     first = Column("method", [escape_line(each.method) for each in methods], figure=False)
@@ -397,8 +398,9 @@ def _print_methods(methods: Sequence[MethodFigures]) -> None:
 
 
 def _print_sessions(sessions: Sequence[SessionFigures]) -> None:
-    from cdpengine.cli.output import Column, print_table
+    from cdpengine.cli.output import print_table
     from cdpengine.debug.reading.shown_lines import SHORT_ID
+    from cdpengine.shell.tables import Column
 
     connections = list(dict.fromkeys(each.connection for each in sessions))
     length = _distinct_length([each.session for each in sessions])
@@ -433,7 +435,8 @@ def _distinct_length(ids: Sequence[str]) -> int:
 
 
 def _print_actions(actions: Sequence[ActionFigures]) -> None:
-    from cdpengine.cli.output import Column, print_table
+    from cdpengine.cli.output import print_table
+    from cdpengine.shell.tables import Column
 
     rows = [
         [
