@@ -37,7 +37,7 @@ from cdpengine.errors import (
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Page, Snapshot
     from cdpengine._page.dialogs import Dialog
-    from cdpengine.act.cached.hooks import DispatchHook, RequestCache
+    from cdpengine.act.hooks import DispatchHook, RequestCache
 
 _SETTLING = 1.5
 """Maximum time for a page to become idle before the snapshot for a diff, in seconds."""

@@ -7,53 +7,23 @@ keys and buttons.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
-from cdpengine.act import acting, reading
+from cdpengine.act import hooks
 from cdpengine.act.actor import Actor, actor_of
-from cdpengine.act.cached import hooks
-from cdpengine.act.cached import requests as cache_requests
-from cdpengine.act.observing import performing as observing
-from cdpengine.act.observing.requests import Command, Messages, ProtocolRequest, StartRecording, StopRecording
+from cdpengine.act.fields import file_fields
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.performing import Performance
-from cdpengine.act.reading_requests import NewTab, Search, Tabs
-from cdpengine.act.requests import ActingRequest, ActRequest, Back, Forward, Navigate, Reload, Wait
+from cdpengine.act.requests import ActingRequest, ActRequest
 from cdpengine.act.response import ActResponse, describe_dialog, describe_failure, describe_url
 from cdpengine.errors import EngineError, EvaluationDisabledError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine import Browser
-
-Perform = Callable[[Performance, Any], Awaitable[Any]]
-
-_CACHE_KINDS = cache_requests.CacheRequest.__subclasses__()
-
-_PERFORM: Mapping[type[ActRequest], Perform] = {
-    **acting.PERFORM,
-    **reading.PERFORM,
-    **observing.PERFORM,
-    **dict.fromkeys(_CACHE_KINDS, hooks.perform),
-}
-_LEAVING = (Navigate, Back, Forward, Reload)
-"""Requests that lead to another document: their diff ignores the document before."""
-
-_ON_PAGE = (
-    cache_requests.ExecuteCached,
-    cache_requests.StartLearning,
-    cache_requests.StopLearning,
-    cache_requests.CacheLookup,
-)
-_WITHOUT_PAGE = (
-    NewTab, Search, Tabs, Messages, StartRecording, StopRecording,
-    *(kind for kind in _CACHE_KINDS if kind not in _ON_PAGE),
-)  # fmt: skip
-
-_SCRIPT_SCHEMES = ("javascript:", "data:", "blob:")
 
 
 async def dispatch(
@@ -96,7 +66,7 @@ async def dispatch_within(
         _check_protocol(parsed, actor)
         await _check_files(parsed, actor)
     except EngineError as error:
-        if isinstance(parsed, (Navigate, NewTab)):
+        if parsed.opens_url:
             actor.note_refusal(str(error))
         return ActResponse(kind=parsed.kind, ok=False, error=describe_failure(error))
     await hooks.call_before(actor, parsed)
@@ -111,26 +81,25 @@ async def dispatch_within(
 
 
 async def _begin(actor: Actor, request: ActRequest, deadline: float) -> Performance:
-    if isinstance(request, _WITHOUT_PAGE) or (isinstance(request, Command) and request.browser):
+    if not request.wants_page():
         return Performance(actor, None, deadline)
-    if isinstance(request, Navigate) and request.target_id is None and actor.current is None:
+    if request.opens_url and request.target_id is None and actor.current is None:
         return Performance(actor, await actor.open_page(request.timeout), deadline)
     return Performance(actor, actor.page_of(request), deadline)
 
 
 async def _perform(performance: Performance, request: ActRequest) -> ActResponse:
     actor, page = performance.actor, performance.page_or_none
-    perform = _PERFORM[type(request)]
     if page is None:
-        return _respond(performance, request, await perform(performance, request))
+        return _respond(performance, request, await request.run(performance))
     async with actor.turn(page, request, performance.deadline):
         wants_diff = isinstance(request, ActingRequest) and request.diff
-        if wants_diff and not isinstance(request, _LEAVING):
+        if wants_diff and not request.leaves:
             await actor.look_before(page, performance.left)
-        response = _respond(performance, request, await perform(performance, request))
+        response = _respond(performance, request, await request.run(performance))
         if wants_diff:
             response = attrs.evolve(response, diff=await actor.look_after(page, performance.left))
-        elif isinstance(request, _LEAVING):
+        elif request.leaves:
             await actor.read_ahead(page, performance.left)
         return response
 
@@ -159,15 +128,15 @@ def _with_dialogs(response: ActResponse, actor: Actor) -> ActResponse:
 
 async def _check_files(request: ActRequest, actor: Actor) -> None:
     """Raise InvalidArgumentError for a file that may not be used. Resolving links reads the disk."""
-    for name in ("path", "paths", "directory"):
-        given = getattr(request, name, None)
+    for name in file_fields(type(request)):
+        given = getattr(request, name)
         for path in () if given is None else (given,) if isinstance(given, str) else given:
             await trio.to_thread.run_sync(actor.check_file, f"{request.kind}.{name}", path)
 
 
 def _check_protocol(request: ActRequest, actor: Actor) -> None:
     """Raise InvalidArgumentError for a protocol request if these are refused."""
-    if isinstance(request, ProtocolRequest) and not actor.commands_enabled:
+    if request.uses_protocol and not actor.commands_enabled:
         raise InvalidArgumentError(
             what=request.kind,
             given="a request for the protocol",
@@ -177,17 +146,5 @@ def _check_protocol(request: ActRequest, actor: Actor) -> None:
 
 def _check_scripts(request: ActRequest, *, evaluate_enabled: bool) -> None:
     """Raise EvaluationDisabledError for a request with a script of the caller if these are refused."""
-    if evaluate_enabled:
-        return
-    if request.runs_script:
-        raise EvaluationDisabledError(action=request.kind)
-    if isinstance(request, Wait) and request.function is not None:
-        raise EvaluationDisabledError(action="wait with a function")
-    if isinstance(request, (Navigate, NewTab)) and request.url is not None:
-        # Browsers ignore whitespace and control characters before a URL, and line breaks inside it.
-        plain = "".join(each for each in request.url if each not in "\t\r\n").lstrip(
-            "".join(map(chr, range(33)))
-        )
-        for scheme in _SCRIPT_SCHEMES:
-            if plain.lower().startswith(scheme):
-                raise EvaluationDisabledError(action=f"{request.kind} to a URL of {scheme}")
+    if not evaluate_enabled and (script := request.script()):
+        raise EvaluationDisabledError(action=script)

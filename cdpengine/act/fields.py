@@ -6,12 +6,12 @@ documentation use the same sentence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
-MEANING, LEAST, MOST, SECRET = "meaning", "least", "most", "secret"
+MEANING, LEAST, MOST, SECRET, FILE = "meaning", "least", "most", "secret", "file"
 
 
 @attrs.frozen
@@ -29,14 +29,20 @@ def field(
     least: float | None = None,
     most: float | None = None,
     secret: bool = False,
+    file: bool = False,
 ) -> Any:
     """Declare a field of a request.
 
     `least` and `most` bound a number, or the length of a list. A `secret` field may contain private data, so a
-    request's `repr` omits it.
+    request's `repr` omits it. A `file` field has paths of this machine, which an actor checks.
     """
-    metadata: Mapping[str, object] = {MEANING: meaning, LEAST: least, MOST: most, SECRET: secret}
+    metadata: Mapping[str, object] = {MEANING: meaning, LEAST: least, MOST: most, SECRET: secret, FILE: file}
     return attrs.field(default=default, metadata=metadata, repr=not secret)
+
+
+def file_fields(kind: type[Any]) -> Sequence[str]:
+    """Return the Python names of the fields of a request that name files."""
+    return tuple(each.name for each in attrs.fields(kind) if each.metadata.get(FILE))
 
 
 def camel_case(name: str) -> str:

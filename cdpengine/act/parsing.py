@@ -28,23 +28,13 @@ from cattrs.errors import (
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from cdpengine import _json
-from cdpengine.act import reading_requests, requests
-from cdpengine.act.cached import requests as cache_requests
 from cdpengine.act.fields import LEAST, MEANING, MOST, camel_case
-from cdpengine.act.observing import requests as observing_requests
 from cdpengine.act.requests import ActRequest
+from cdpengine.act.verbs import KINDS
 from cdpengine.errors import InvalidArgumentError
 
 LONGEST_JSON = 16 * 2**20
 """Maximum length of a request, in characters."""
-
-KINDS: dict[str, type[ActRequest]] = {
-    kind.kind: kind
-    for module in (requests, reading_requests, observing_requests, cache_requests)
-    for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, ActRequest) and kind.kind
-}
-"""All kinds of requests, by their names in JSON."""
 
 
 def parse_request(data: ActRequest | Mapping[str, Any] | str | bytes) -> ActRequest:
@@ -73,7 +63,9 @@ def _structure(data: Mapping[str, Any]) -> ActRequest:
         request = _converter().structure(rest, KINDS[kind])
     except (BaseValidationError, UnfitError) as error:
         raise explain_misfit(error, kind, KINDS[kind]) from None
-    return _checked(request)
+    _check_bounds(request, kind)
+    request.check()
+    return request
 
 
 def _read_ref(name: str, value: Any) -> Any:
@@ -314,36 +306,7 @@ def _check_plain(value: Any) -> Any:
     return value
 
 
-# --- checks --------------------------------------------------------------------------------------------------
-
-_AIMED = (requests.ElementRequest, requests.FormField)
-_NEEDS_NO_TARGET = (requests.Press, requests.Scroll, reading_requests.Download)
-
-
-def _checked(request: ActRequest) -> ActRequest:
-    """Return the request if its values are within bounds and compatible."""
-    _check_bounds(request, request.kind)
-    for place, part in _aimed_parts(request):
-        ref, selector = getattr(part, "ref", None), getattr(part, "selector", None)
-        if ref is not None and selector is not None:
-            raise _refuse(place, "a ref and a selector", "one of them")
-        if (
-            isinstance(part, _AIMED)
-            and not isinstance(part, _NEEDS_NO_TARGET)
-            and ref is None
-            and selector is None
-        ):
-            raise _refuse(place, "no element", "a ref of the last snapshot, or a selector")
-    for check in (_check_wait, _check_scroll, _check_drag, _check_find, _check_tab, _check_picture):
-        check(request)
-    return request
-
-
-def _aimed_parts(request: ActRequest) -> Iterable[tuple[str, object]]:
-    yield request.kind, request
-    if isinstance(request, requests.Fill):
-        for number, part in enumerate(request.fields):
-            yield f"fill.fields[{number}]", part
+# --- bounds --------------------------------------------------------------------------------------------------
 
 
 def _check_bounds(part: Any, place: str) -> None:
@@ -365,58 +328,6 @@ def _check_bounds(part: Any, place: str) -> None:
             bounds = f"{least:g} to {most:g}" if least is not None and most is not None else ""
             bounds = bounds or (f"{least:g} or more" if most is None else f"at most {most:g}")
             raise _refuse(name, f"{size}{unit}", bounds + unit)
-
-
-def _check_wait(request: ActRequest) -> None:
-    if isinstance(request, requests.Wait):
-        names = ("time_ms", "text", "text_gone", "selector", "url", "load_state", "function")
-        if all(getattr(request, name) is None for name in names):
-            expected = f"at least one of {', '.join(map(camel_case, names))}"
-            raise _refuse("wait", "no condition", expected)
-
-
-def _check_scroll(request: ActRequest) -> None:
-    if isinstance(request, requests.Scroll):
-        if request.direction is not None and (request.dx or request.dy):
-            raise _refuse("scroll", "a direction, and dx or dy", "one of them")
-        if request.direction is None and not request.dx and not request.dy:
-            raise _refuse("scroll", "no distance", "a direction, or dx or dy")
-
-
-def _check_drag(request: ActRequest) -> None:
-    if isinstance(request, requests.Drag):
-        for end in ("start", "end"):
-            given = [getattr(request, f"{end}_{by}") for by in ("ref", "selector")]
-            if given.count(None) != 1:
-                words = "no element" if given.count(None) else "a ref and a selector"
-                raise _refuse("drag", words, f"{end}Ref or {end}Selector")
-
-
-def _check_find(request: ActRequest) -> None:
-    if isinstance(request, reading_requests.Find) and not (request.role or request.name or request.text):
-        raise _refuse("find", "nothing to find", "a role, a name or a text")
-    if isinstance(request, reading_requests.TakeSnapshot) and request.find is not None:
-        if not request.find.strip():
-            raise _refuse("snapshot.find", "nothing to find", "a text")
-        if request.diff or request.max_chars is not None or request.max_tokens is not None:
-            raise _refuse("snapshot", "find, and diff, maxChars or maxTokens", "one of them")
-
-
-def _check_tab(request: ActRequest) -> None:
-    if isinstance(request, (reading_requests.FocusTab, reading_requests.Close)):
-        if request.index is not None and request.target_id is not None:
-            raise _refuse(request.kind, "an index and a targetId", "one of them")
-        if isinstance(request, reading_requests.FocusTab) and request.index is None and not request.target_id:
-            raise _refuse(request.kind, "no page", "its index in tabs, or its targetId")
-
-
-def _check_picture(request: ActRequest) -> None:
-    if isinstance(request, reading_requests.Screenshot):
-        aimed = request.ref is not None or request.selector is not None
-        if aimed and (request.full_page or request.labels):
-            raise _refuse("screenshot", "an element, and fullPage or labels", "one of them")
-        if request.quality is not None and request.format == "png":
-            raise _refuse("screenshot.quality", "one for png, which has none", "jpeg or webp with it")
 
 
 # --- words ---------------------------------------------------------------------------------------------------

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 import trio
 
+from cdpengine._paths import to_path
 from cdpengine.act.actor import Actor
 from cdpengine.act.response import Effects, effects_of
+from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine import ActionOutcome, Page
@@ -49,3 +52,23 @@ class Performance:
     async def find_if_given(self, ref: str | None, selector: str | None) -> ElementTarget | None:
         """Return the element of a request, or None if it has none."""
         return None if ref is None and selector is None else await self.find(ref, selector)
+
+    async def output_path(self, field: str, path: str | None, name: str, suffix: str) -> Path:
+        """Return the file to write: the one at `path`, or a new one in the folder of outputs.
+
+        `field` is the field of the request in errors. `name` begins the name of a new file.
+        """
+        if path is not None:
+            return to_path(field, path)
+        folder = self.actor.outputs
+        if folder is None:
+            raise InvalidArgumentError(what=field, given="nothing", expected="the path of a file")
+        return await trio.to_thread.run_sync(_new_path, folder, name, suffix)
+
+
+def _new_path(folder: Path, name: str, suffix: str) -> Path:
+    taken = {each.name for each in folder.iterdir()}
+    number = 1
+    while (new := f"{name}-{number}{suffix}") in taken:
+        number += 1
+    return folder / new

@@ -13,9 +13,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import attrs
 
 from cdpengine.act.fields import LEAST, MEANING, MOST, Timing, camel_case
-from cdpengine.act.parsing import KINDS
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import ActResponse
+from cdpengine.act.verbs import KINDS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -16,18 +16,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
-from cdpengine.act.reading_requests import Close, FocusTab, NewTab
-from cdpengine.act.requests import (
-    ActRequest,
-    Back,
-    Click,
-    Forward,
-    Hover,
-    Navigate,
-    Press,
-    Scroll,
-    Type,
-)
+from cdpengine.act.requests import ActRequest
+from cdpengine.act.verbs.keyboard import Press, Type
+from cdpengine.act.verbs.navigation import Back, Forward, Navigate
+from cdpengine.act.verbs.pointing import Click, Hover, Scroll
+from cdpengine.act.verbs.tabs import Close, FocusTab, NewTab
 from cdpengine.errors import ActionSyntaxError
 
 

@@ -15,9 +15,10 @@ import trio
 
 from cdpengine.act.actor import Actor, actor_of
 from cdpengine.act.dispatch import dispatch
-from cdpengine.act.requests import ActRequest, Wait
+from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import ActResponse, Failure, describe_failure, describe_url
 from cdpengine.act.script_language import Action, Nothing, Stop, extract_action, parse_action, parse_script
+from cdpengine.act.verbs.page import Wait
 from cdpengine.errors import ActionSyntaxError, EngineError
 
 if TYPE_CHECKING:

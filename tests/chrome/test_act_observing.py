@@ -12,9 +12,7 @@ import trio
 from busy_machine import slack
 
 import cdpengine
-from cdpengine.act import Actor, dispatch
-from cdpengine.act.observing.requests import ProtocolRequest
-from cdpengine.act.parsing import KINDS
+from cdpengine.act import KINDS, Actor, dispatch
 
 pytestmark = pytest.mark.chrome
 
@@ -121,7 +119,7 @@ async def test_files_get_unused_names(actor: Actor, tmp_path: Path) -> None:
 
 async def test_disabled_protocol_commands_are_neither_sent_nor_visible(actor: Actor) -> None:
     actor.commands_enabled = False
-    seeing = {kind for kind, each in KINDS.items() if issubclass(each, ProtocolRequest)}
+    seeing = {kind for kind, each in KINDS.items() if each.uses_protocol}
     assert seeing == {"command", "messages", "startRecording", "stopRecording"}
     for kind in seeing:
         request = {"kind": kind, **({"method": "Page.close"} if kind == "command" else {})}

@@ -14,14 +14,12 @@ from recorded_steps import FORM, VALUES, site
 
 import cdpengine
 from cdpengine import Page
-from cdpengine.act import dispatch
-from cdpengine.act.reading_requests import FileChooser
-from cdpengine.act.requests import (
-    ActRequest,
+from cdpengine.act import (
     Back,
     Check,
     Click,
     Drag,
+    FileChooser,
     Fill,
     FormField,
     Forward,
@@ -37,7 +35,9 @@ from cdpengine.act.requests import (
     Type,
     Upload,
     Wait,
+    dispatch,
 )
+from cdpengine.act.requests import ActRequest
 from cdpengine.cache import (
     PostCondition,
     Recording,

@@ -13,13 +13,8 @@ from pytest_httpserver import HTTPServer
 from recorded_steps import CANARY, FORM, NEW_NAMES, SECRET_FIELDS, VALUES, kept, shown, site
 
 from cdpengine import Page
-from cdpengine.act.reading_requests import Dialog
-from cdpengine.act.requests import (
-    ActRequest,
-    Click,
-    Fill,
-    Type,
-)
+from cdpengine.act import Click, Dialog, Fill, Type
+from cdpengine.act.requests import ActRequest
 from cdpengine.cache import (
     PostCondition,
     Recording,

@@ -15,18 +15,8 @@ from recorded_steps import CANARY, NEW_NAMES, SECRET_FIELDS, kept, pause, shown,
 import cdpengine
 from cdpengine import Page
 from cdpengine._protocol.instruments import Traffic
-from cdpengine.act.requests import (
-    ActRequest,
-    Back,
-    Check,
-    Click,
-    Fill,
-    FormField,
-    Navigate,
-    Press,
-    Reload,
-    Select,
-)
+from cdpengine.act import Back, Check, Click, Fill, FormField, Navigate, Press, Reload, Select
+from cdpengine.act.requests import ActRequest
 from cdpengine.cache import PostCondition, record_steps
 from cdpengine.cache.recording import elements
 from cdpengine.cache.recording import person as person_module

@@ -15,9 +15,8 @@ import trio
 from rounds import every_nth
 
 import cdpengine
-from cdpengine.act import Actor, dispatch
+from cdpengine.act import KINDS, Actor, dispatch
 from cdpengine.act.fields import camel_case
-from cdpengine.act.parsing import KINDS
 
 pytestmark = pytest.mark.chrome
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cdpengine.act import KINDS, parse_request, to_json
-from cdpengine.act.fields import LEAST, MEANING, camel_case
+from cdpengine.act.fields import LEAST, MEANING, camel_case, file_fields
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import ActResponse, Effects, OpenedPage, describe_failure, name_error
 from cdpengine.act.schema import make_schema
@@ -50,6 +50,18 @@ def test_each_field_has_a_meaning_and_a_name_in_camel_case(kind: str) -> None:
     for field in attrs.fields(KINDS[kind]):
         assert str(field.metadata[MEANING]).endswith("."), field.name
         assert "_" not in camel_case(field.name)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fields_that_name_files_are_declared_as_files(kind: str) -> None:
+    """An actor checks these files."""
+    names = {field.name for field in attrs.fields(KINDS[kind])}
+    assert set(file_fields(KINDS[kind])) == names & {"path", "paths", "directory"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_has_a_method_that_performs_it(kind: str) -> None:
+    assert KINDS[kind].run is not ActRequest.run
 
 
 def fits(value: object, kind: Any, field: attrs.Attribute[Any]) -> bool:

@@ -12,7 +12,6 @@ import pytest
 from doc_examples import ROOT, blocks
 
 from cdpengine.act import KINDS
-from cdpengine.act.observing.requests import ProtocolRequest
 from cdpengine.cli.acting import allowed_by, mcp
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
 
@@ -71,5 +70,5 @@ def test_each_capability_alone_allows_its_tools(capability: str) -> None:
     allowed = allowed_by((capability,))
     kinds = [KINDS[kind] for tool in TOOLS if tool.capability == capability for kind in tool.kinds.values()]
     assert allowed["evaluate_enabled"] is any(kind.runs_script for kind in kinds)
-    assert allowed["commands_enabled"] is any(issubclass(kind, ProtocolRequest) for kind in kinds)
+    assert allowed["commands_enabled"] is any(kind.uses_protocol for kind in kinds)
     assert (allowed["files"] is not None) is (capability == "files")

@@ -66,6 +66,7 @@ NOT_FOR_CLIENTS = {
 
 OF_ONE_CLIENT = {
     "foreign_names.py",
+    "mcp_server.py",
     "mcp_tools.py",
     "mcp_answers.py",
     "wording.py",

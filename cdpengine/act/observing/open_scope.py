@@ -96,9 +96,14 @@ async def open_scope(
     return opened
 
 
+def scope_of(run: Performance, key: tuple[str, str]) -> OpenScope | None:
+    """Return the open scope, or None."""
+    return run.actor._scopes.get(key)
+
+
 def find_scope(run: Performance, key: tuple[str, str], expected: str) -> OpenScope:
     """Return the open scope. Raises InvalidArgumentError, with `expected`, if none is open."""
-    opened = run.actor._scopes.get(key)
+    opened = scope_of(run, key)
     if opened is None:
         raise InvalidArgumentError(what=key[0], given="no running one", expected=expected)
     return opened

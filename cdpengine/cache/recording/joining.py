@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cdpengine.act.requests import Fill, Press, Type
+from cdpengine.act import Fill, Press, Type
 from cdpengine.cache.recording.outcomes import PageView
 from cdpengine.cache.recording.steps import Draft, Typing, is_paste, typed_character
 

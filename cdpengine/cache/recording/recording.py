@@ -21,7 +21,7 @@ from cdpengine._page.announcing import ActionCall
 from cdpengine._page.dialogs import default_answer
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._page.side_effects import SideEffects
-from cdpengine.act.reading_requests import Dialog, FileChooser
+from cdpengine.act import Dialog, FileChooser
 from cdpengine.cache.addresses import has_address
 from cdpengine.cache.changes import PageFeatures, read_features
 from cdpengine.cache.entries import MOST_STEPS, Step, Viewport

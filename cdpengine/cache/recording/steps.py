@@ -17,14 +17,13 @@ from cdpengine._input.forms.fill import texts_of
 from cdpengine._input.forms.filling import EVERY_TYPE
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.upload import FileContent
-from cdpengine.act import ActRequest
-from cdpengine.act.reading_requests import FileChooser
-from cdpengine.act.requests import (
+from cdpengine.act import (
+    ActRequest,
     Back,
     Check,
     Click,
     Drag,
-    ElementRequest,
+    FileChooser,
     Fill,
     FormField,
     Forward,
@@ -41,6 +40,7 @@ from cdpengine.act.requests import (
     Upload,
     Wait,
 )
+from cdpengine.act.requests import ElementRequest
 from cdpengine.cache.entries import PostCondition, Step, Target
 from cdpengine.cache.origins import document_origin, sent_variables, url_origin
 from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name

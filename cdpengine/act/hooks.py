@@ -15,14 +15,14 @@ import attrs
 import trio
 
 from cdpengine._logs import get_logger
-from cdpengine.act.cached.requests import CacheRequest
-from cdpengine.act.performing import Performance
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import ActResponse
 from cdpengine.errors import EngineError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine.act.actor import Actor
+    from cdpengine.act.performing import Performance
+    from cdpengine.act.verbs.cache import CacheRequest
 
 HOOK_TIME = 2.0
 """Timeout of a hook, before a request and after it, in seconds."""
@@ -84,26 +84,3 @@ async def _bounded(request: ActRequest) -> AsyncIterator[None]:
             _log.warning("a hook of %s failed: %s", request.kind, reason)
     if scope.cancelled_caught:
         _log.warning("a hook of %s took more than %s s, and was ended", request.kind, HOOK_TIME)
-
-
-async def perform(run: Performance, request: CacheRequest) -> Any:
-    """Perform a request about the cache.
-
-    Raises InvalidArgumentError if the actor has no cache or the cache fails.
-    """
-    cache = run.actor.cache
-    if cache is None:
-        raise InvalidArgumentError(
-            what=request.kind, given="a request about a cache", expected="another kind: no cache is open here"
-        )
-    try:
-        return await cache.perform(run, request)
-    except EngineError:
-        raise
-    except Exception as error:
-        # The message of another exception may contain a value of the request: a KeyError has its key.
-        raise InvalidArgumentError(
-            what="Actor.cache",
-            given=f"a cache that raised {type(error).__name__}",
-            expected="one that raises EngineErrors",
-        ) from error

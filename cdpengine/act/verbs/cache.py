@@ -1,18 +1,24 @@
-"""Requests about an action cache: replaying, learning, and managing its entries.
-
-See `act/requests.py`. The actor's cache performs them (`Actor.cache`); without one they are refused.
-"""
+"""Verbs about an action cache: replaying, learning, and managing its entries."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
 from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import LOADING, ActRequest
+from cdpengine.act.requests import (
+    LOADING,
+    LONG,
+    ActRequest,
+)
+from cdpengine.errors import (
+    EngineError,
+    InvalidArgumentError,
+)
 
-RUNNING = Timing(120_000, 600_000)
+if TYPE_CHECKING:
+    from cdpengine.act.performing import Performance
 
 
 @attrs.frozen(kw_only=True)
@@ -21,6 +27,31 @@ class CacheRequest(ActRequest):
 
     timing: ClassVar[Timing] = LOADING
     in_order: ClassVar[bool] = False
+    needs_page: ClassVar[bool] = False
+
+    async def run(self, performance: Performance) -> Any:
+        """Let the actor's cache perform it.
+
+        Raises InvalidArgumentError if the actor has no cache or the cache fails.
+        """
+        cache = performance.actor.cache
+        if cache is None:
+            raise InvalidArgumentError(
+                what=self.kind,
+                given="a request about a cache",
+                expected="another kind: no cache is open here",
+            )
+        try:
+            return await cache.perform(performance, self)
+        except EngineError:
+            raise
+        except Exception as error:
+            # The message of another exception may contain a value of the request: a KeyError has its key.
+            raise InvalidArgumentError(
+                what="Actor.cache",
+                given=f"a cache that raised {type(error).__name__}",
+                expected="one that raises EngineErrors",
+            ) from error
 
 
 @attrs.frozen(kw_only=True)
@@ -28,7 +59,8 @@ class ExecuteCached(CacheRequest):
     """Replay a known scenario on the page. It stops at an element that is not surely the same."""
 
     kind: ClassVar[str] = "executeCached"
-    timing: ClassVar[Timing] = RUNNING
+    timing: ClassVar[Timing] = LONG
+    needs_page: ClassVar[bool] = True
     scenario: str | None = field('The scenario, such as "login".', None)
     entry: str | None = field("The entry, by its id in cacheList or in `cached` of a response.", None)
     variables: dict[str, str] = field("Values by the names of variables.", attrs.Factory(dict), secret=True)
@@ -44,6 +76,7 @@ class CacheLookup(CacheRequest):
     """Find the scenario that a sentence is about, and its entries for this page. Nothing is replayed."""
 
     kind: ClassVar[str] = "cacheLookup"
+    needs_page: ClassVar[bool] = True
     goal: str = field('The sentence: "log in as ada".', secret=True)
     variant: str | None = field("Only this variant; without, the one on the page.", None)
 
@@ -53,6 +86,7 @@ class StartLearning(CacheRequest):
     """Learn a scenario from the following actions on the page, until stopLearning."""
 
     kind: ClassVar[str] = "startLearning"
+    needs_page: ClassVar[bool] = True
     scenario: str = field('Its name: "login".')
     variables: dict[str, str] = field(
         "Values that will be entered, by name. The cache stores variables, never the values.",
@@ -68,6 +102,7 @@ class StopLearning(CacheRequest):
     """End learning, and store the scenario."""
 
     kind: ClassVar[str] = "stopLearning"
+    needs_page: ClassVar[bool] = True
     keep: bool = field("Store it; false discards it.", True)
 
 

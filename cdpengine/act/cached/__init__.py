@@ -1,1 +1,0 @@
-"""Requests about the action cache, and the hooks that run around each request."""

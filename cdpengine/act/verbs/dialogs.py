@@ -1,0 +1,103 @@
+"""Verbs about dialogs, file choosers and downloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+import trio
+
+from cdpengine.act.fields import Timing, field
+from cdpengine.act.requests import (
+    LONG,
+    ActRequest,
+    ElementRequest,
+)
+from cdpengine.act.response import describe_url
+from cdpengine.errors import (
+    DeadlineExceededError,
+)
+
+if TYPE_CHECKING:
+    from cdpengine.act.performing import Performance
+
+
+@attrs.frozen(kw_only=True)
+class Dialog(ActRequest):
+    """Set the answer to the page's next JavaScript dialog, before the action that opens it.
+
+    It is valid for `timeoutMs`. Without it, dialogs are dismissed and alerts accepted.
+    """
+
+    kind: ClassVar[str] = "dialog"
+    timing: ClassVar[Timing] = LONG
+    accept: bool = field("OK or Cancel.")
+    prompt_text: str | None = field("The text for a prompt.", None, secret=True)
+
+    async def run(self, performance: Performance) -> None:
+        async def answer(expected: trio.Event) -> None:
+            # A timeout is no error here: no caller waits for the dialog.
+            expecting = performance.page.expect_dialog(
+                accept=self.accept, text=self.prompt_text, timeout=performance.left
+            )
+            try:
+                async with expecting:
+                    expected.set()
+            except DeadlineExceededError:
+                return
+
+        await performance.actor.arm(answer, performance.left)
+
+
+@attrs.frozen(kw_only=True)
+class FileChooser(ActRequest):
+    """Set the files for the page's next file chooser, before the action that opens it.
+
+    They are valid for `timeoutMs`.
+    """
+
+    kind: ClassVar[str] = "fileChooser"
+    timing: ClassVar[Timing] = LONG
+    paths: tuple[str, ...] = field("Files of this machine.", least=1, most=1000, file=True)
+
+    async def run(self, performance: Performance) -> None:
+        async def answer(expected: trio.Event) -> None:
+            try:
+                async with performance.page.expect_file_chooser(timeout=performance.left) as chooser:
+                    expected.set()
+                    with trio.move_on_after(performance.left):
+                        await chooser.set_files(*self.paths, timeout=performance.left)
+            except DeadlineExceededError:
+                return
+
+        await performance.actor.arm(answer, performance.left)
+
+
+@attrs.frozen(kw_only=True)
+class Download(ElementRequest):
+    """Click an element and wait for its whole download; without an element, wait for the next download."""
+
+    kind: ClassVar[str] = "download"
+    timing: ClassVar[Timing] = LONG
+    needs_element: ClassVar[bool] = False
+    directory: str | None = field(
+        "The folder for the file; without, a private temporary folder.", None, file=True
+    )
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        target = await performance.find_if_given(self.ref, self.selector)
+        async with performance.page.expect_download(self.directory, timeout=performance.left) as expected:
+            if target is not None:
+                performance.report(
+                    await performance.page.click(
+                        target, heal=self.heal, refuse_renamed=True, timeout=performance.left
+                    )
+                )
+        download = expected.value
+        path = await download.wait(timeout=performance.left)
+        return {
+            "path": str(path),
+            "url": describe_url(download.url),
+            "suggestedFilename": download.suggested_filename,
+            "bytes": download.received,
+        }

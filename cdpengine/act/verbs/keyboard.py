@@ -1,0 +1,61 @@
+"""Verbs of the keyboard: type and press."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import attrs
+
+from cdpengine.act.fields import Timing, field
+from cdpengine.act.requests import (
+    LONGEST_TIMEOUT_MS,
+    ElementRequest,
+)
+
+if TYPE_CHECKING:
+    from cdpengine.act.performing import Performance
+
+_BETWEEN_KEYS = 0.075
+"""Pause between two keys for `slowly`, in seconds."""
+
+
+@attrs.frozen(kw_only=True)
+class Type(ElementRequest):
+    """Type text into an element, after its present text, by real key events."""
+
+    kind: ClassVar[str] = "type"
+    timing: ClassVar[Timing] = Timing(20_000, LONGEST_TIMEOUT_MS)
+    text: str = field("The text.", secret=True)
+    submit: bool = field("Press Enter at the end.", False)
+    slowly: bool = field("Wait 75 ms between two keys, for pages that react to each key.", False)
+
+    async def run(self, performance: Performance) -> None:
+        target = await performance.find(self.ref, self.selector)
+        performance.report(
+            await performance.page.type(
+                target,
+                self.text,
+                submit=self.submit,
+                delay=_BETWEEN_KEYS if self.slowly else 0,
+                heal=self.heal,
+                refuse_renamed=True,
+                timeout=performance.left,
+            )
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Press(ElementRequest):
+    """Press a key or a chord, on an element or on the focused one."""
+
+    kind: ClassVar[str] = "press"
+    needs_element: ClassVar[bool] = False
+    key: str = field('The key or chord: "Enter", "a", "Control+A".', secret=True)
+
+    async def run(self, performance: Performance) -> None:
+        target = await performance.find_if_given(self.ref, self.selector)
+        performance.report(
+            await performance.page.press(
+                self.key, target, heal=self.heal, refuse_renamed=True, timeout=performance.left
+            )
+        )

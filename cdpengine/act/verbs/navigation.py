@@ -1,0 +1,110 @@
+"""Verbs that lead a page to another document: navigate, back, forward and reload."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+
+from cdpengine.act.fields import Timing, field
+from cdpengine.act.requests import (
+    LOADING,
+    ActingRequest,
+    LoadStateName,
+    script_in_url,
+)
+from cdpengine.act.response import describe_url
+from cdpengine.errors import (
+    TargetCrashedError,
+)
+
+if TYPE_CHECKING:
+    from cdpengine.act.performing import Performance
+
+
+@attrs.frozen(kw_only=True)
+class Navigate(ActingRequest):
+    """Go to a URL."""
+
+    kind: ClassVar[str] = "navigate"
+    timing: ClassVar[Timing] = LOADING
+    leaves: ClassVar[bool] = True
+    opens_url: ClassVar[bool] = True
+    url: str = field("The URL.")
+    wait_until: LoadStateName = field("The load state to wait for.", "load")
+
+    def script(self) -> str:
+        """Return the scheme of a URL that is a script or a document of the caller."""
+        return script_in_url(self.kind, self.url)
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        await _revive(performance)
+        await performance.actor.watch(performance.page, performance.left)
+        return _describe(
+            await performance.page.goto(self.url, wait_until=self.wait_until, timeout=performance.left)
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Back(ActingRequest):
+    """Go back in the page's history."""
+
+    kind: ClassVar[str] = "back"
+    timing: ClassVar[Timing] = LOADING
+    leaves: ClassVar[bool] = True
+    wait_until: LoadStateName = field("The load state to wait for.", "load")
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        await _revive(performance)
+        return _describe(await performance.page.go_back(wait_until=self.wait_until, timeout=performance.left))
+
+
+@attrs.frozen(kw_only=True)
+class Forward(ActingRequest):
+    """Go forward in the page's history."""
+
+    kind: ClassVar[str] = "forward"
+    timing: ClassVar[Timing] = LOADING
+    leaves: ClassVar[bool] = True
+    wait_until: LoadStateName = field("The load state to wait for.", "load")
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        await _revive(performance)
+        return _describe(
+            await performance.page.go_forward(wait_until=self.wait_until, timeout=performance.left)
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Reload(ActingRequest):
+    """Load the document again."""
+
+    kind: ClassVar[str] = "reload"
+    timing: ClassVar[Timing] = LOADING
+    leaves: ClassVar[bool] = True
+    wait_until: LoadStateName = field("The load state to wait for.", "load")
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        await _revive(performance)
+        return _describe(await performance.page.reload(wait_until=self.wait_until, timeout=performance.left))
+
+
+async def _revive(performance: Performance) -> None:
+    """Stop the script of an unresponsive page, so that it can leave its document.
+
+    A crashed page runs no script, and the navigation restores it. A page that ignores the termination is reloaded:
+    its document is about to be left anyway.
+    """
+    with suppress(TargetCrashedError):
+        if await performance.page.measure.unresponsive_for():
+            await performance.page.recover(allow="reload", timeout=performance.left)
+
+
+def _describe(arrival: Any) -> dict[str, Any]:
+    return {
+        "url": describe_url(arrival.url),
+        "status": arrival.status,
+        "redirects": [describe_url(url) for url in arrival.redirects],
+        "sameDocument": arrival.same_document,
+    }

@@ -1,0 +1,126 @@
+"""Verbs about a page as a whole: recover, resize, wait and evaluate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import attrs
+
+from cdpengine.act.fields import Timing, camel_case, field
+from cdpengine.act.requests import (
+    LOADING,
+    LONGEST_TIMEOUT_MS,
+    ActingRequest,
+    ActRequest,
+    LoadStateName,
+    check_element,
+)
+from cdpengine.act.words.wording import in_requests
+from cdpengine.errors import (
+    InvalidArgumentError,
+)
+
+if TYPE_CHECKING:
+    from cdpengine.act.performing import Performance
+
+RecoveryName = Literal["terminate", "reload", "close"]
+
+
+@attrs.frozen(kw_only=True)
+class Recover(ActRequest):
+    """Bring back an unresponsive page. A page that responds is left unchanged."""
+
+    kind: ClassVar[str] = "recover"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    allow: RecoveryName = field(
+        "terminate stops its script and answers its dialog. If that is not enough, reload loads it again, and "
+        "close closes it.",
+        "terminate",
+    )
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        report = await performance.page.recover(allow=self.allow, timeout=performance.left)
+        if report.closed:
+            performance.page_or_none = None
+        return {"responsive": report.responsive, "closed": report.closed, "report": in_requests(str(report))}
+
+
+@attrs.frozen(kw_only=True)
+class Resize(ActingRequest):
+    """Change the size of the page's viewport."""
+
+    kind: ClassVar[str] = "resize"
+    width: int = field("CSS pixels.", least=1, most=10_000_000)
+    height: int = field("CSS pixels.", least=1, most=10_000_000)
+    device_scale_factor: float = field("Screen pixels per CSS pixel.", 1, least=0.01, most=100)
+
+    async def run(self, performance: Performance) -> None:
+        await performance.page.emulation.set_viewport(
+            self.width, self.height, device_scale_factor=self.device_scale_factor, timeout=performance.left
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Wait(ActRequest):
+    """Wait until all given conditions hold at the same time."""
+
+    kind: ClassVar[str] = "wait"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    time_ms: int | None = field(
+        "This time has passed, in milliseconds.", None, least=0, most=LONGEST_TIMEOUT_MS
+    )
+    text: str | None = field("This text is visible.", None)
+    text_gone: str | None = field("This text is not visible.", None)
+    selector: str | None = field("A visible element matches this CSS selector.", None)
+    url: str | None = field("The page's URL matches this glob; only * is special.", None)
+    load_state: LoadStateName | None = field("The document has reached this load state.", None)
+    function: str | None = field("This expression, or function without arguments, is true in the page.", None)
+
+    def script(self) -> str:
+        """Return "wait with a function" for such a condition."""
+        return "" if self.function is None else "wait with a function"
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError without a condition."""
+        names = ("time_ms", "text", "text_gone", "selector", "url", "load_state", "function")
+        if all(getattr(self, name) is None for name in names):
+            expected = f"at least one of {', '.join(map(camel_case, names))}"
+            raise InvalidArgumentError("wait", "no condition", expected)
+
+    async def run(self, performance: Performance) -> None:
+        await performance.page.wait_for(
+            seconds=None if self.time_ms is None else self.time_ms / 1000,
+            text=self.text,
+            text_gone=self.text_gone,
+            css=self.selector,
+            url=self.url,
+            load_state=self.load_state,
+            expression=self.function,
+            timeout=performance.left,
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Evaluate(ActRequest):
+    """Run a script in the page and return its value. The timeout stops it."""
+
+    kind: ClassVar[str] = "evaluate"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    runs_script: ClassVar[bool] = True
+    function: str = field("An expression, or a function, which is called with the element (if any) and args.")
+    ref: str | None = field("The function's first argument: an element, by its ref.", None)
+    selector: str | None = field("The same, by a CSS selector that matches one.", None)
+    args: tuple[Any, ...] = field("Further arguments: JSON values.", (), most=1000, secret=True)
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError for two elements."""
+        check_element(self, self.kind, needed=False)
+
+    async def run(self, performance: Performance) -> Any:
+        target = await performance.find_if_given(self.ref, self.selector)
+        return await performance.page.evaluate(
+            self.function, *self.args, target=target, timeout=performance.left
+        )

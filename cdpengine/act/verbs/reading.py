@@ -1,0 +1,185 @@
+"""Verbs that read the content of a page: snapshot, find and extract."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import attrs
+
+from cdpengine.act.fields import Timing, field
+from cdpengine.act.requests import (
+    LOADING,
+    ActRequest,
+    SnapshotMode,
+    check_element,
+)
+from cdpengine.errors import (
+    InvalidArgumentError,
+)
+
+if TYPE_CHECKING:
+    from cdpengine._page.search.locator import FoundNode
+    from cdpengine._snapshot.ref import Ref
+    from cdpengine.act.performing import Performance
+
+
+@attrs.frozen(kw_only=True)
+class TakeSnapshot(ActRequest):
+    """Read the page as lines of text, with refs for interactive elements."""
+
+    kind: ClassVar[str] = "snapshot"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    mode: SnapshotMode = field("The format of the lines.", "role")
+    interactive: bool = field("Only interactive elements.", False)
+    compact: bool = field("Omit lines that only give structure.", False)
+    max_depth: int | None = field("Omit lines at a greater depth.", None, least=0)
+    max_chars: int | None = field("Maximum length, in characters.", None, least=1)
+    max_tokens: int | None = field("Maximum length, in estimated tokens.", None, least=1)
+    root: str | None = field("Only the content of this element: a ref, or a CSS selector.", None)
+    find: str | None = field("Only lines that contain this string (in any case), and their ancestors.", None)
+    frame: str | None = field("Only this frame: its id, name, URL pattern, or the ref of its element.", None)
+    refs: Literal["actions", "all"] = field("all: give each element a ref.", "actions")
+    diff: bool = field("Return the changes since the last snapshot instead of the whole.", False)
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError for fields that exclude `find`."""
+        if self.find is None:
+            return
+        if not self.find.strip():
+            raise InvalidArgumentError("snapshot.find", "nothing to find", "a text")
+        if self.diff or self.max_chars is not None or self.max_tokens is not None:
+            raise InvalidArgumentError("snapshot", "find, and diff, maxChars or maxTokens", "one of them")
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        options: dict[str, Any] = {
+            "mode": self.mode,
+            "interactive": self.interactive,
+            "compact": self.compact,
+            "max_depth": self.max_depth,
+            "max_chars": self.max_chars,
+            "max_tokens": self.max_tokens,
+            "root": self.root,
+            "frame": self.frame,
+            "refs": self.refs,
+        }
+        snapshot = await performance.actor.look(performance.page, performance.left, **options)
+        shown: dict[str, Any] = {"title": snapshot.title, "refs": len(snapshot.refs)}
+        if self.diff and snapshot.diff is not None:
+            performance.actor.give(performance.page, snapshot, snapshot.diff.lines)
+            return {**shown, "diff": str(snapshot.diff)}
+        if self.find is None:
+            performance.actor.give(performance.page, snapshot)
+            return {**shown, "snapshot": snapshot.text}
+        found = _lines_that_say(self.find, snapshot.text)
+        performance.actor.give(performance.page, snapshot, found.split("\n"))
+        return {**shown, "snapshot": found}
+
+
+def _lines_that_say(words: str, text: str) -> str:
+    """Return the lines that contain `words`, ignoring case, and the lines of their ancestors."""
+    wanted = words.casefold()
+    lines = text.split("\n")
+    widths = [len(line) - len(line.lstrip()) for line in lines]
+    kept: set[int] = set()
+    above: list[int] = []
+    for number, line in enumerate(lines):
+        while above and widths[above[-1]] >= widths[number]:
+            above.pop()
+        if wanted in line.casefold():
+            kept.update(above, [number])
+        above.append(number)
+    return "\n".join(lines[number] for number in sorted(kept)) or f"# no line contains {words[:80]!r}"
+
+
+@attrs.frozen(kw_only=True)
+class Find(ActRequest):
+    """Find elements by role, name or text, and return their refs."""
+
+    kind: ClassVar[str] = "find"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    role: str | None = field("The role, as in snapshots.", None)
+    name: str | None = field("Part of the accessible name, in any case.", None)
+    text: str | None = field("Part of its visible text, in any case.", None)
+    exact: bool = field("Match the whole name and text, in this case.", False)
+    limit: int = field("Maximum number of elements.", 20, least=1, most=1000)
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError if nothing is to be found."""
+        if not (self.role or self.name or self.text):
+            raise InvalidArgumentError("find", "nothing to find", "a role, a name or a text")
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        page = performance.page
+        snapshot = await page._look(refs="all", timeout=performance.left)  # noqa: SLF001 - given are those that are found
+        found: Sequence[Ref] = []
+        if self.text is not None and self.role is None and self.name is None:
+            nodes = await page.find_all(text=self.text, exact=self.exact, timeout=0)
+            found = [await _ref_of(performance, node) for node in nodes[: self.limit]]
+            count = len(nodes)
+        if not found:  # the string is only part of a name
+            matched = snapshot.find_all(self.role, self.name, text=self.text, exact=self.exact)
+            found, count = matched[: self.limit], len(matched)
+        page._core.refs.give({ref.id: ref for ref in found})  # noqa: SLF001 - as above
+        shown = [{"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth} for ref in found]
+        return {"count": count, "nodes": shown}
+
+
+_TEXT_OF_FOUND = 300
+"""Maximum length of the text that names an element without another name, in characters."""
+
+
+async def _ref_of(performance: Performance, found: FoundNode) -> Ref:
+    """Return the ref of an element found by its text: its current ref, or a new one, named by the text."""
+    from cdpengine._page.frames import renderer_of
+    from cdpengine._snapshot.node import Document, Node
+    from cdpengine._snapshot.roles import kind_of
+    from cdpengine._snapshot.text import shorten
+
+    refs = performance.page._core.refs  # noqa: SLF001 - the table of the page that gives its refs
+    known = refs.known(found.loader_id, found.backend_node_id)
+    if known is not None:
+        return known
+    text = await performance.page.extract_text(found, timeout=performance.left)
+    name = shorten(" ".join(text.split()), _TEXT_OF_FOUND)
+    node = Node("generic", kind_of("generic"), name, backend_node_id=found.backend_node_id)
+    frame = next(
+        (each for each in performance.page.frames if each.id == found.frame_id), performance.page.frames[0]
+    )
+    document = Document(
+        [node],
+        frame_id=found.frame_id,
+        loader_id=found.loader_id,
+        session_id=found.session_id,
+        renderer_id=await renderer_of(frame.session, frame),
+    )
+    return performance.page._core.refs.assign([document], partial=True, every=True)[node]  # noqa: SLF001 - as above
+
+
+@attrs.frozen(kw_only=True)
+class Extract(ActRequest):
+    """Return the readable content of the page, as text or Markdown."""
+
+    kind: ClassVar[str] = "extract"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    format: Literal["text", "markdown"] = field("The format of the result.", "markdown")
+    ref: str | None = field("Only the content of this element, by its ref.", None)
+    selector: str | None = field("Only the content of the element that this CSS selector matches.", None)
+    main_only: bool = field("Only the main content, without navigation, headers and footers.", False)
+    max_chars: int | None = field("Maximum length, in characters.", None, least=1)
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError for two elements."""
+        check_element(self, self.kind, needed=False)
+
+    async def run(self, performance: Performance) -> str:
+        target = self.ref if self.ref is not None else self.selector
+        extract = (
+            performance.page.extract_markdown if self.format == "markdown" else performance.page.extract_text
+        )
+        return await extract(
+            target, main_only=self.main_only, max_chars=self.max_chars, timeout=performance.left
+        )

@@ -1,0 +1,123 @@
+"""Verbs about tabs: list, open, focus and close."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+import trio
+
+from cdpengine.act.fields import Timing, field
+from cdpengine.act.requests import (
+    LOADING,
+    ActRequest,
+    LoadStateName,
+    script_in_url,
+)
+from cdpengine.act.response import describe_url
+from cdpengine.errors import (
+    InvalidArgumentError,
+)
+
+if TYPE_CHECKING:
+    from cdpengine.act.performing import Performance
+
+
+@attrs.frozen(kw_only=True)
+class Tabs(ActRequest):
+    """List the open pages; the current one is marked."""
+
+    kind: ClassVar[str] = "tabs"
+    in_order: ClassVar[bool] = False
+    needs_page: ClassVar[bool] = False
+
+    async def run(self, performance: Performance) -> list[dict[str, Any]]:
+        await trio.lowlevel.checkpoint()
+        current = performance.actor.current
+        return [
+            {
+                "index": index,
+                "targetId": page.target_id,
+                "url": describe_url(page.url),
+                "current": page is current,
+                "opener": None if page.opener is None else page.opener.target_id,
+            }
+            for index, page in enumerate(performance.actor.pages)
+        ]
+
+
+@attrs.frozen(kw_only=True)
+class NewTab(ActRequest):
+    """Open a page, which becomes the current one."""
+
+    kind: ClassVar[str] = "newTab"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    needs_page: ClassVar[bool] = False
+    opens_url: ClassVar[bool] = True
+    url: str | None = field("Its URL; without, it is blank.", None)
+    wait_until: LoadStateName = field("The load state to wait for.", "load")
+
+    def script(self) -> str:
+        """Return the scheme of a URL that is a script or a document of the caller."""
+        return script_in_url(self.kind, self.url)
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        page = await performance.actor.open_page(timeout=performance.left)
+        performance.page_or_none = page
+        if self.url is None:
+            return {"url": page.url}
+        try:
+            arrival = await page.goto(self.url, wait_until=self.wait_until, timeout=performance.left)
+        except BaseException:
+            await performance.actor.discard(page)
+            performance.page_or_none = None
+            raise
+        return {"url": describe_url(arrival.url), "status": arrival.status}
+
+
+@attrs.frozen(kw_only=True)
+class FocusTab(ActRequest):
+    """Make a page the current one, and its window's active tab."""
+
+    kind: ClassVar[str] = "focusTab"
+    index: int | None = field("Its number in tabs, from 0, instead of targetId.", None, least=0)
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError unless the fields name one page."""
+        _check_tab(self.kind, self.index, self.target_id)
+        if self.index is None and not self.target_id:
+            raise InvalidArgumentError(self.kind, "no page", "its index in tabs, or its targetId")
+
+    async def run(self, performance: Performance) -> None:
+        await performance.page.bring_to_front(timeout=performance.left)
+        performance.actor.focus(performance.page)
+
+
+@attrs.frozen(kw_only=True)
+class Close(ActRequest):
+    """Close a page. Its opener, or the last open page, becomes the current one."""
+
+    kind: ClassVar[str] = "close"
+    in_order: ClassVar[bool] = False
+    index: int | None = field("Its number in tabs, from 0, instead of targetId.", None, least=0)
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError if the fields name two pages."""
+        _check_tab(self.kind, self.index, self.target_id)
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        opener = performance.page.opener
+        was_current = performance.actor.current is performance.page
+        await performance.page.close(timeout=performance.left)
+        if was_current and opener is not None and opener in performance.actor.pages:
+            performance.actor.focus(opener)
+        performance.page_or_none = None
+        current = performance.actor.current
+        return {"current": None if current is None else current.target_id}
+
+
+def _check_tab(kind: str, index: int | None, target_id: str | None) -> None:
+    """Raise InvalidArgumentError for two names of a page."""
+    if index is not None and target_id is not None:
+        raise InvalidArgumentError(kind, "an index and a targetId", "one of them")

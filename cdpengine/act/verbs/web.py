@@ -1,0 +1,63 @@
+"""The verb that searches the web."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import attrs
+
+from cdpengine.act.fields import Timing, field
+from cdpengine.act.requests import (
+    LOADING,
+    ActRequest,
+)
+from cdpengine.errors import (
+    InvalidArgumentError,
+)
+
+if TYPE_CHECKING:
+    from cdpengine.act.performing import Performance
+    from cdpengine.act.searching import SearchResult
+
+_ARRIVING = 2.0
+"""Timeout for the first result of a search, in seconds, on pages that add results by script."""
+
+
+@attrs.frozen(kw_only=True)
+class Search(ActRequest):
+    """Search the web in a new tab, and return the results: title, URL and snippet."""
+
+    kind: ClassVar[str] = "search"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    needs_page: ClassVar[bool] = False
+    query: str = field("The search terms.")
+    engine: str = field("The search engine, by its name.", "duckduckgo")
+    limit: int = field("Maximum number of results.", 10, least=1, most=100)
+
+    async def run(self, performance: Performance) -> list[dict[str, str]]:
+        from cdpengine.act.searching import read_result
+
+        engine = performance.actor.search_engines.get(self.engine)
+        if engine is None:
+            known = ", ".join(map(repr, performance.actor.search_engines))
+            raise InvalidArgumentError(
+                what="search.engine", given=repr(self.engine[:40]), expected=f"one of {known}"
+            )
+        page = await performance.actor.browser.new_page(
+            context=performance.actor.context, timeout=performance.left
+        )
+        try:
+            await page.goto(
+                engine.url_of(self.query), wait_until="domcontentloaded", timeout=performance.left
+            )
+            results: list[SearchResult] = []
+            for node in await page.find_all(engine.result, timeout=min(performance.left, _ARRIVING)):
+                if len(results) == self.limit:
+                    break
+                html = await page.elements.outer_html(node, timeout=performance.left)
+                if (result := read_result(html, page.url, engine)) is not None:
+                    results.append(result)
+            return [attrs.asdict(result) for result in results]
+        finally:
+            await performance.actor.discard(page)

@@ -1,0 +1,189 @@
+"""Verbs about protocol traffic: commands, messages, recordings and bodies."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+import trio
+
+from cdpengine._budget import within
+from cdpengine._page.patterns import url_test
+from cdpengine._plain import to_plain
+from cdpengine.act.fields import Timing, field
+from cdpengine.act.observing.open_scope import find_scope, open_scope, scope_of
+from cdpengine.act.requests import (
+    LOADING,
+    LONG,
+    ActRequest,
+)
+from cdpengine.act.response import describe_url
+from cdpengine.errors import (
+    EngineError,
+    InvalidArgumentError,
+    packages_named,
+)
+
+if TYPE_CHECKING:
+    from cdpengine import Page
+    from cdpengine.act.observing.messages import MessageLog
+    from cdpengine.act.performing import Performance
+    from cdpengine.debug import Recorder
+
+_STOPPING = 2.0
+"""Timeout for stopping the script of a command that has timed out, in seconds."""
+
+
+@attrs.frozen(kw_only=True)
+class Command(ActRequest):
+    """Send a command of the Chrome DevTools Protocol, and return its result."""
+
+    kind: ClassVar[str] = "command"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    runs_script: ClassVar[bool] = True
+    uses_protocol: ClassVar[bool] = True
+    method: str = field('The command: "DOM.getDocument".')
+    params: dict[str, Any] = field("Its parameters.", attrs.Factory(dict), secret=True)
+    browser: bool = field("Send it to the browser instead of the page.", False)
+
+    def wants_page(self) -> bool:
+        """Return False for a command to the browser."""
+        return not self.browser
+
+    async def run(self, performance: Performance) -> Any:
+        session = performance.actor.browser.session if self.browser else performance.page.session
+        try:
+            with within(f"send {self.method[:80]}", performance.left):
+                return await session.call(self.method, self.params)
+        except BaseException:
+            if performance.page_or_none is not None:
+                await _stop_script(performance.page)
+            raise
+
+
+async def _stop_script(page: Page) -> None:
+    """Stop the script that keeps the page unresponsive, even if the request is cancelled."""
+    with trio.move_on_after(_STOPPING, shield=True), suppress(EngineError):
+        if await page.measure.unresponsive_for():
+            await page.recover(timeout=_STOPPING)
+
+
+RECORDING, MESSAGES = "recording", "log of messages"
+
+
+@attrs.frozen(kw_only=True)
+class Messages(ActRequest):
+    """Return the newest messages of the protocol, without secrets.
+
+    The log begins with the first such request and keeps 500 messages.
+    """
+
+    kind: ClassVar[str] = "messages"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    needs_page: ClassVar[bool] = False
+    uses_protocol: ClassVar[bool] = True
+    method: str | None = field("Only those whose method matches this glob, in which only * is special.", None)
+    limit: int = field("Maximum number of messages, the newest ones.", 20, least=1, most=500)
+    stop: bool = field("End the log.", False)
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        opened = scope_of(performance, (MESSAGES, ""))
+        if opened is None:
+            opened = await open_scope(performance, (MESSAGES, ""), _log_messages(performance))
+        log: MessageLog = opened.value
+        found = log.newest(self.method, self.limit)
+        if self.stop:
+            await opened.end(performance.left)
+        return {"count": len(found), "messages": found}
+
+
+@asynccontextmanager
+async def _log_messages(performance: Performance) -> AsyncIterator[MessageLog]:
+    from cdpengine.act.observing.messages import MessageLog
+
+    log = MessageLog()
+    with performance.actor.browser.instruments.attached(log):
+        yield log
+
+
+@attrs.frozen(kw_only=True)
+class StartRecording(ActRequest):
+    """Begin to record all traffic of the browser to a file, without secrets."""
+
+    kind: ClassVar[str] = "startRecording"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    needs_page: ClassVar[bool] = False
+    uses_protocol: ClassVar[bool] = True
+    path: str | None = field(
+        "The file, which must not exist. Without, a new one in the folder of outputs.", None, file=True
+    )
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        with packages_named():
+            from cdpengine.debug import record
+        path = await performance.output_path("startRecording.path", self.path, RECORDING, ".jsonl")
+        await open_scope(performance, (RECORDING, ""), record(performance.actor.browser, path))
+        return {"path": str(path)}
+
+
+@attrs.frozen(kw_only=True)
+class StopRecording(ActRequest):
+    """End the recording, and return its path."""
+
+    kind: ClassVar[str] = "stopRecording"
+    timing: ClassVar[Timing] = LONG
+    in_order: ClassVar[bool] = False
+    needs_page: ClassVar[bool] = False
+    uses_protocol: ClassVar[bool] = True
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        recorder: Recorder = await find_scope(
+            performance, (RECORDING, ""), "a startRecording request first"
+        ).end(performance.left)
+        done = recorder.statistics()
+        return {
+            "path": str(recorder.path),
+            "messages": done.messages,
+            "lost": done.lost,
+            "bytes": done.written,
+        }
+
+
+_TEXT_TYPES = ("text/", "application/json", "application/javascript", "application/xml", "image/svg")
+
+
+@attrs.frozen(kw_only=True)
+class ResponseBody(ActRequest):
+    """Return the body of the newest matching response of the page, if the browser still has it."""
+
+    kind: ClassVar[str] = "responseBody"
+    timing: ClassVar[Timing] = LOADING
+    in_order: ClassVar[bool] = False
+    url: str = field("A glob for its URL; only * is special.")
+
+    async def run(self, performance: Performance) -> dict[str, Any]:
+        await performance.actor.watch(performance.page, performance.left)
+        matches = url_test(self.url)
+        found = [
+            each
+            for each in performance.page.activity.requests
+            if matches(each.url) and each.response is not None
+        ]
+        if not found:
+            raise InvalidArgumentError(
+                what="responseBody.url",
+                given=f"{self.url[:80]!r}, which matches no response of the page",
+                expected="the URL of a response that a requests request lists",
+            )
+        response = found[-1].response
+        assert response is not None
+        described = {"url": describe_url(response.url), "status": response.status, "type": response.mime_type}
+        if response.mime_type.startswith(_TEXT_TYPES) or response.mime_type.endswith(("+json", "+xml")):
+            return {**described, "body": await response.text(timeout=performance.left)}
+        data = await response.body(timeout=performance.left)
+        return {**described, "bytes": len(data), "base64": to_plain(data)}
