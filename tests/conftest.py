@@ -137,7 +137,7 @@ SLOW_FILES = (
     "test_evaluate.py", "test_drag.py", "test_dialogs.py", "test_proxy_faults.py", "test_click_places.py",
     "test_ending_signals.py", "test_click.py", "test_finding.py", "test_deadlines.py", "test_proxy.py",
     "test_cookies_and_storages.py", "test_contexts.py", "test_pages.py", "test_no_foreign_errors.py",
-    "test_decompression.py", "test_drag_between_processes.py", "test_arrival.py", "test_emulation_pages.py",
+    "test_decompression.py", "test_drag_between_processes.py", "test_first_content.py", "test_emulation_pages.py",
     "test_content_visibility.py", "test_protocol_chrome.py", "test_imports.py", "test_hindrances.py",
     "test_responses.py", "test_dom_source.py", "test_click_refusals.py", "test_routes.py", "test_replay_server.py",
     "test_delivery_table.py", "test_values.py", "test_trickling_endpoints.py", "test_pointer_frames.py",

@@ -190,7 +190,7 @@ class Collector:
             session._release_domains(*domains)
 
         try:
-            calls = session._hold(*domains)
+            calls = session._hold_domains(*domains)
         except BaseException:
             for method, listener in listeners:
                 session.off_event(method, listener)

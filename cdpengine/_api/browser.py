@@ -17,7 +17,7 @@ from cdpengine._activity.bodies import ActivityOptions, check_options
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.context import BrowserContext, make_context, plan_context
 from cdpengine._api.page.core import PageCore
-from cdpengine._api.page.expecting import Expected, wait_for_arrival
+from cdpengine._api.page.expecting import Expected, wait_for_expected
 from cdpengine._api.page.page import Page
 from cdpengine._api.scopes.measure import BrowserMeasure
 from cdpengine._budget import Budget, within
@@ -268,7 +268,7 @@ class Browser:
                 raise error
             return found
 
-        def seen() -> str:
+        def describe_opened() -> str:
             urls = [shown_url(page.url) for page in opened if not page.closed]
             closed = len(opened) - len(urls)
             others = f"others opened: {', '.join(urls[:5])}" if urls else "no page opened"
@@ -276,7 +276,9 @@ class Browser:
 
         with self._state.tabs.follow_new_pages(added):
             yield expected
-            await wait_for_arrival(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
+            await wait_for_expected(
+                expected, budget, lambda: self._next_page(first, also_closed=True), describe_opened
+            )
 
     async def _next_page(self, choose: Callable[[], Page | None], *, also_closed: bool = False) -> Page:
         """Wait until `choose` returns a page that is ready and shows its first document, and return the page."""

@@ -62,12 +62,12 @@ class BrowserState:
         self.activities = Activities(tabs, read_argument)
         self.emulations = Emulations(tabs.pages)
         self.permissions = Permissions(tabs.connection.root)
-        self.seen_origins = VisitedOrigins(tabs.pages)
+        self.visited_origins = VisitedOrigins(tabs.pages)
         self.context_ids: set[str] = set()
         self.closing = False
         self._ref_numbers: dict[ContextCore | None, RefNumbers] = {}
         tabs.connection.root.on_end(self._note_end)
-        for set_up in (self.emulations.post, self.seen_origins.set_up):
+        for set_up in (self.emulations.post, self.visited_origins.set_up):
             tabs.add_set_up(set_up)
 
     @contextmanager
@@ -82,7 +82,7 @@ class BrowserState:
             self.context_ids.remove(core.id)
             core.end()
             self.permissions.forget(core.id)
-            self.seen_origins.forget(core.id)
+            self.visited_origins.forget(core.id)
             self.emulations.drop(core)
 
     def share_ref_numbers(self, core: ContextCore | None, numbers: RefNumbers) -> None:

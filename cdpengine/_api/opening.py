@@ -165,19 +165,19 @@ def check_activity(activity: bool | ActivityOptions | None) -> ActivityOptions |
     return check_options(activity)
 
 
-def choose_transport(given: Transport | None) -> Transport:
+def choose_transport(requested: Transport | None) -> Transport:
     """Return the transport of a launched browser: the argument, CDPENGINE_TRANSPORT, or the pipe.
 
     Windows does not support the pipe. Raises InvalidArgumentError.
     """
-    named = os.environ.get("CDPENGINE_TRANSPORT") if given is None else given
+    named = os.environ.get("CDPENGINE_TRANSPORT") if requested is None else requested
     if named is None or named == "":
         return "websocket" if sys.platform == "win32" else "pipe"
     if named == "websocket":
         return "websocket"
     if named == "pipe":
         return "pipe"
-    what = "transport" if given is not None else "CDPENGINE_TRANSPORT"
+    what = "transport" if requested is not None else "CDPENGINE_TRANSPORT"
     raise InvalidArgumentError(what=what, given=repr(named)[:80], expected='"websocket" or "pipe"')
 
 

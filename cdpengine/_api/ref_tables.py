@@ -78,10 +78,10 @@ class RefTables:
         for key, table in self._tables.items():
             if excess <= 0 or key == used:
                 return
-            held = len(table)
-            keep = max(held - excess, _EACH_OPEN_PAGE if key in self._open else 0)
+            count = len(table)
+            keep = max(count - excess, _EACH_OPEN_PAGE if key in self._open else 0)
             table.shrink(keep, f"at most {self._max_refs} refs of all pages are kept")
-            excess -= held - len(table)
+            excess -= count - len(table)
 
     def _retire(self, key: tuple[str, str]) -> None:
         self._retired[key] = self._tables.pop(key).last_number

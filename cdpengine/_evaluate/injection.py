@@ -115,7 +115,7 @@ class Binding:
             expected = "a name that is not exposed already"
             raise InvalidArgumentError(what="name", given=repr(self.name), expected=expected)
         # Chrome adds bindings to new documents only while Runtime is enabled.
-        calls: list[Posted] = [*session._hold("Runtime")]
+        calls: list[Posted] = [*session._hold_domains("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._binding))
         calls += self._script.begin(session)
         names.add(self.name)
@@ -272,7 +272,7 @@ class InitScript:
         if (error := session.error(ADD)) is not None:
             raise error
         # The blank document of a new page already exists, and no script has run in it.
-        is_paused = any(page.held_back for page in self._tabs.pages.values() if page.session is session)
+        is_paused = any(page.paused_at_start for page in self._tabs.pages.values() if page.session is session)
         params = {**self._params, "runImmediately": True} if is_paused else self._params
         # Shared: cancelling a caller must not lose the number.
         call = self._added[session] = session.connection._post_shared(ADD, params, session.id)

@@ -220,7 +220,7 @@ async def _address_that_answers(url: SplitResult) -> str:
     Servers often listen on only one of IPv4 and IPv6.
     """
     host, port = url.hostname or "", url.port or _DEFAULT_PORTS[url.scheme]
-    stream = await open_stream(host, port, tls=False, shown=redact_endpoint(url.geturl()))
+    stream = await open_stream(host, port, tls=False, endpoint=redact_endpoint(url.geturl()))
     assert isinstance(stream, trio.SocketStream)
     async with stream:
         return str(stream.socket.getpeername()[0])
@@ -230,7 +230,9 @@ async def _ask(url: SplitResult, headers: Mapping[str, str], endpoint: str) -> s
     redacted, name = redact_endpoint(endpoint), urlsplit(endpoint).hostname or ""
     version_url = url._replace(path=_prefix(url.path) + _VERSION_PATH).geturl()
     try:
-        answered, answer = await get(version_url, headers, shown=redacted, longest=_LONGEST_ANSWER, name=name)
+        answered, answer = await get(
+            version_url, headers, endpoint=redacted, longest=_LONGEST_ANSWER, name=name
+        )
         return websocket_url(answer, _redirected(url, urlsplit(answered)))
     except ConnectFailedError as error:
         if error.status == HTTPStatus.NOT_FOUND:

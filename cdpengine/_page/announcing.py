@@ -49,12 +49,12 @@ class ActionListener(Protocol):
 
 
 @attrs.define(eq=False)
-class _Announced:
+class _Announcement:
     call: ActionCall
     listeners: tuple[ActionListener, ...]
 
 
-_current: ContextVar[_Announced | None] = ContextVar("announced verb", default=None)
+_current: ContextVar[_Announcement | None] = ContextVar("announced verb", default=None)
 
 
 async def announce_call(
@@ -71,11 +71,11 @@ async def announce_call(
     bound.apply_defaults()
     arguments = dict(bound.arguments)
     del arguments["self"]
-    announcement = _Announced(ActionCall(verb, arguments), tuple(listeners))
+    announcement = _Announcement(ActionCall(verb, arguments), tuple(listeners))
     return await _announce(announcement, lambda: method(*args, **kwargs))
 
 
-async def _announce(announcement: _Announced, do: Callable[[], Awaitable[T]]) -> T:
+async def _announce(announcement: _Announcement, do: Callable[[], Awaitable[T]]) -> T:
     call, listeners = announcement.call, announcement.listeners
     token = _current.set(announcement)
     ended = False
@@ -107,7 +107,7 @@ async def announce_block(verb: str, listeners: list[ActionListener]) -> None:
         """Do nothing: the caller runs the block itself."""
 
     if listeners and _current.get() is None:
-        await _announce(_Announced(ActionCall(verb, {}), tuple(listeners)), begin)
+        await _announce(_Announcement(ActionCall(verb, {}), tuple(listeners)), begin)
 
 
 async def announce_node(argument: str, node: Node, seconds: float) -> None:

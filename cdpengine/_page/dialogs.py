@@ -171,7 +171,7 @@ def with_default_text(answer: DialogAnswer, dialog: Dialog) -> DialogAnswer:
 
 logger = get_logger("cdpengine.browser")
 
-KEPT = 100
+MAX_RECORDS = 100
 """Maximum number of dialogs of a page whose record is kept."""
 
 HANDLER_LIMIT = 5.0
@@ -185,7 +185,7 @@ _LONGEST_FAILURE = 300
 
 
 @attrs.define(eq=False)
-class Shown:
+class TrackedDialog:
     """One open dialog: its current record and its handler's task. `lost`: no answer reaches it."""
 
     dialog: Dialog
@@ -200,7 +200,7 @@ class AwaitedDialog:
     """One expectation: the next dialog gets `answer`, regardless of the policy."""
 
     answer: DialogAnswer
-    shown: Shown | None = None
+    tracked: TrackedDialog | None = None
 
 
 class PageDialogs:
@@ -219,15 +219,15 @@ class PageDialogs:
         self.answering = True
         """Whether the policy answers. False leaves dialogs to another client or a person."""
         self._owner = owner
-        self._listeners: list[Callable[[Shown], None]] = []
+        self._listeners: list[Callable[[TrackedDialog], None]] = []
         self.handler_failures = 0
         self._refusals = 0
         self._session = session
         self._changes = changes
         self._nursery = nursery
-        self._kept: deque[Shown] = deque(maxlen=KEPT)
-        self._current: Shown | None = None
-        self._replaced: list[Shown] = []
+        self._tracked: deque[TrackedDialog] = deque(maxlen=MAX_RECORDS)
+        self._current: TrackedDialog | None = None
+        self._replaced: list[TrackedDialog] = []
         self._releasing = trio.Lock()
         self._awaited: list[AwaitedDialog] = []
         self._not_understood = RepeatedWarning(
@@ -245,9 +245,9 @@ class PageDialogs:
     @property
     def records(self) -> list[Dialog]:
         """The latest dialogs, oldest first."""
-        return [shown.dialog for shown in self._kept]
+        return [tracked.dialog for tracked in self._tracked]
 
-    def on_opening(self, listener: Callable[[Shown], None]) -> None:
+    def on_opening(self, listener: Callable[[TrackedDialog], None]) -> None:
         """Call `listener` with each dialog that opens, before it is answered."""
         self._listeners.append(listener)
 
@@ -259,9 +259,9 @@ class PageDialogs:
     def begin_answering(self) -> None:
         """Let the policy answer from now on, including open dialogs that were left to others."""
         self.answering = True
-        for shown in self._open_ones():
-            if not shown.dialog.answered_by and shown.handling is None:
-                self._answer_by_policy(shown)
+        for tracked in self._open_ones():
+            if not tracked.dialog.answered_by and tracked.handling is None:
+                self._answer_by_policy(tracked)
 
     @property
     def is_open(self) -> bool:
@@ -274,8 +274,10 @@ class PageDialogs:
 
         Chrome may not have reported the end of the last one yet.
         """
-        shown = self._current
-        refused = shown is not None and shown.dialog.type == "beforeunload" and shown.dialog.accepted is False
+        tracked = self._current
+        refused = (
+            tracked is not None and tracked.dialog.type == "beforeunload" and tracked.dialog.accepted is False
+        )
         return self._refusals + refused
 
     @contextmanager
@@ -311,25 +313,25 @@ class PageDialogs:
             frame_id=opening.frame_id,
             page=self._owner(),
         )
-        awaited = next((each for each in self._awaited if each.shown is None), None)
-        shown = self._current = Shown(dialog, raises=awaited is None and self.policy.raises)
-        self._kept.append(shown)
+        awaited = next((each for each in self._awaited if each.tracked is None), None)
+        tracked = self._current = TrackedDialog(dialog, raises=awaited is None and self.policy.raises)
+        self._tracked.append(tracked)
         for listener in self._listeners:
-            listener(shown)
+            listener(tracked)
         if awaited is not None:
-            awaited.shown = shown
-            self._answer(shown, with_default_text(awaited.answer, dialog), "expectation")
+            awaited.tracked = tracked
+            self._answer(tracked, with_default_text(awaited.answer, dialog), "expectation")
         elif self.answering:
-            self._answer_by_policy(shown)
+            self._answer_by_policy(tracked)
         self._changes.notify()
 
-    def _answer_by_policy(self, shown: Shown) -> None:
+    def _answer_by_policy(self, tracked: TrackedDialog) -> None:
         handler = self.policy.handler
-        if handler is None or shown.dialog.type == "unknown":
-            self._answer(shown, self.policy.answer(shown.dialog), "policy")
+        if handler is None or tracked.dialog.type == "unknown":
+            self._answer(tracked, self.policy.answer(tracked.dialog), "policy")
         else:
-            shown.handling = trio.CancelScope()
-            self._nursery.start_soon(self._handle, shown, handler, shown.handling, name="dialog handler")
+            tracked.handling = trio.CancelScope()
+            self._nursery.start_soon(self._handle, tracked, handler, tracked.handling, name="dialog handler")
 
     def _note_closing(self, event: Event) -> None:
         try:
@@ -337,90 +339,92 @@ class PageDialogs:
         except UndecodableReplyError:
             self._note_gone()
             return
-        shown = self._find_closed(closed.frame_id)
-        if shown is None:
+        tracked = self._find_closed(closed.frame_id)
+        if tracked is None:
             return
         # Chrome's report decides, because another client may have been faster.
-        ours = bool(shown.dialog.answered_by) and shown.dialog.accepted == closed.result
-        if shown.dialog.answered_by and not ours:
-            self._note_overruled(shown, closed.result)
-        text = closed.user_input if shown.dialog.type == "prompt" and closed.result else None
-        shown.dialog = attrs.evolve(
-            shown.dialog,
+        ours = bool(tracked.dialog.answered_by) and tracked.dialog.accepted == closed.result
+        if tracked.dialog.answered_by and not ours:
+            self._note_overruled(tracked, closed.result)
+        text = closed.user_input if tracked.dialog.type == "prompt" and closed.result else None
+        tracked.dialog = attrs.evolve(
+            tracked.dialog,
             accepted=closed.result,
             prompt_text=text,
-            answered_by=shown.dialog.answered_by if ours else "elsewhere",
+            answered_by=tracked.dialog.answered_by if ours else "elsewhere",
         )
-        if shown.dialog.type == "beforeunload" and not closed.result:
+        if tracked.dialog.type == "beforeunload" and not closed.result:
             self._refusals += 1
-        self._end(shown)
+        self._end(tracked)
         for lost in self._open_ones():
             if not lost.lost and self.answering:
                 lost.lost = True
                 self._nursery.start_soon(self._release, lost, name="dialog release")
 
-    def _note_overruled(self, shown: Shown, accepted: bool) -> None:
+    def _note_overruled(self, tracked: TrackedDialog, accepted: bool) -> None:
         """Note that Chrome used another answer than the engine's."""
-        asked, came = (("accepted", "dismissed")[not each] for each in (shown.dialog.accepted, accepted))
-        failure = f"another client of the browser, or a person, was faster: it was {came}, not {asked}"
-        shown.dialog = attrs.evolve(shown.dialog, failure=shown.dialog.failure or failure)
-        self._overruled.log(shown.dialog.type, failure)
+        requested, actual = (
+            ("accepted", "dismissed")[not each] for each in (tracked.dialog.accepted, accepted)
+        )
+        failure = f"another client of the browser, or a person, was faster: it was {actual}, not {requested}"
+        tracked.dialog = attrs.evolve(tracked.dialog, failure=tracked.dialog.failure or failure)
+        self._overruled.log(tracked.dialog.type, failure)
 
-    def _open_ones(self) -> list[Shown]:
+    def _open_ones(self) -> list[TrackedDialog]:
         return [*self._replaced, *([] if self._current is None else [self._current])]
 
-    def _find_closed(self, frame_id: str) -> Shown | None:
+    def _find_closed(self, frame_id: str) -> TrackedDialog | None:
         """Return the open dialog of a frame, or the oldest one if Chrome does not report the frame.
 
         A frame opens one dialog at a time. Of several, Chrome has not reported the end of the older ones.
         """
-        shown = self._open_ones()
-        of_frame = [each for each in shown if each.dialog.frame_id == frame_id]
-        return of_frame[-1] if of_frame else next(iter(shown), None)
+        open_dialogs = self._open_ones()
+        of_frame = [each for each in open_dialogs if each.dialog.frame_id == frame_id]
+        return of_frame[-1] if of_frame else next(iter(open_dialogs), None)
 
     def _note_gone(self) -> None:
         """Mark the open dialogs as ended without a confirmed answer."""
-        for shown in self._open_ones():
-            if not shown.dialog.answered_by:
-                shown.dialog = attrs.evolve(shown.dialog, accepted=False, answered_by="elsewhere")
-            self._end(shown)
+        for tracked in self._open_ones():
+            if not tracked.dialog.answered_by:
+                tracked.dialog = attrs.evolve(tracked.dialog, accepted=False, answered_by="elsewhere")
+            self._end(tracked)
 
-    def _end(self, shown: Shown) -> None:
-        shown.open = False
-        if shown is self._current:
+    def _end(self, tracked: TrackedDialog) -> None:
+        tracked.open = False
+        if tracked is self._current:
             self._current = None
         else:
-            self._replaced.remove(shown)
-        if shown.handling is not None:
-            shown.handling.cancel()  # its answer would be too late
+            self._replaced.remove(tracked)
+        if tracked.handling is not None:
+            tracked.handling.cancel()  # its answer would be too late
         self._changes.notify()
 
-    async def _release(self, shown: Shown) -> None:
+    async def _release(self, tracked: TrackedDialog) -> None:
         async with self._releasing:
-            await release_page(self._session, lambda: shown.open)
-        if shown.open and self._session.error() is None:
+            await release_page(self._session, lambda: tracked.open)
+        if tracked.open and self._session.error() is None:
             logger.warning("a dialog that Chrome has lost was not closed: a script of the page stays stopped")
 
     # --- answers ---------------------------------------------------------------------------------------------
 
-    def _answer(self, shown: Shown, answer: DialogAnswer, answered_by: str) -> None:
-        if not shown.open:
+    def _answer(self, tracked: TrackedDialog, answer: DialogAnswer, answered_by: str) -> None:
+        if not tracked.open:
             return
-        shown.dialog = attrs.evolve(
-            shown.dialog, accepted=answer.accept, prompt_text=answer.prompt_text, answered_by=answered_by
+        tracked.dialog = attrs.evolve(
+            tracked.dialog, accepted=answer.accept, prompt_text=answer.prompt_text, answered_by=answered_by
         )
         params = {"accept": answer.accept}
         text = {} if answer.prompt_text is None else {"promptText": answer.prompt_text}
         # Not awaited. A refusal means that the user or another client was faster.
         with suppress(SessionGoneError, ConnectionLostError):
-            if answer.prompt_text is not None and answer.prompt_text != shown.dialog.default_prompt:
+            if answer.prompt_text is not None and answer.prompt_text != tracked.dialog.default_prompt:
                 self._session.connection.instruments.add_secret(
                     answer.prompt_text
                 )  # the page defines the default
             call = self._session.post("Page.handleJavaScriptDialog", **params, **text)
-            self._nursery.start_soon(self._release_if_blocked, shown, call, name="dialog answer")
+            self._nursery.start_soon(self._release_if_blocked, tracked, call, name="dialog answer")
 
-    async def _release_if_blocked(self, shown: Shown, call: PendingCall) -> None:
+    async def _release_if_blocked(self, tracked: TrackedDialog, call: PendingCall) -> None:
         """Release the page if a pending navigation blocks the answer to its dialog.
 
         Chrome then waits for the document's process, which waits for the dialog (measured: 6 of 60 late dialogs).
@@ -428,13 +432,13 @@ class PageDialogs:
         try:
             await call.raw()
         except RemoteError as error:
-            if is_not_active(error) and shown.open and not shown.lost:
-                shown.lost = True
-                await self._release(shown)
+            if is_not_active(error) and tracked.open and not tracked.lost:
+                tracked.lost = True
+                await self._release(tracked)
         except (SessionGoneError, ConnectionLostError):
             return
 
-    async def _handle(self, shown: Shown, handler: DialogHandler, scope: trio.CancelScope) -> None:
+    async def _handle(self, tracked: TrackedDialog, handler: DialogHandler, scope: trio.CancelScope) -> None:
         answer: DialogAnswer | None = None
         failure = ""
         try:
@@ -442,20 +446,20 @@ class PageDialogs:
                 # A handler is the user's code. No exception of it may leave the dialog open or end the engine. It
                 # is recorded and logged.
                 try:
-                    answer = answer_from(await _call(handler, shown.dialog), shown.dialog)
+                    answer = answer_from(await _call(handler, tracked.dialog), tracked.dialog)
                 except Exception as error:  # noqa: BLE001 - recorded and logged
                     failure = f"{type(error).__name__}: {error}"[:_LONGEST_FAILURE]
-                    self._handler_failed.log(shown.dialog.type, failure, error=error)
+                    self._handler_failed.log(tracked.dialog.type, failure, error=error)
             if limit.cancelled_caught:
                 failure = f"it did not answer within {HANDLER_LIMIT:g} s"
-                self._handler_failed.log(shown.dialog.type, failure)
+                self._handler_failed.log(tracked.dialog.type, failure)
         finally:  # also when the engine ends, so that no dialog remains in a shared browser
             if failure:
                 self.handler_failures += 1
-                shown.dialog = attrs.evolve(shown.dialog, failure=failure)
+                tracked.dialog = attrs.evolve(tracked.dialog, failure=failure)
             by_handler = answer is not None
             self._answer(
-                shown, answer or default_answer(shown.dialog), "handler" if by_handler else "default"
+                tracked, answer or default_answer(tracked.dialog), "handler" if by_handler else "default"
             )
             self._changes.notify()
 

@@ -27,7 +27,7 @@ logger = get_logger("cdpengine.browser")
 
 INTERCEPT = "Page.setInterceptFileChooserDialog"
 
-KEPT = 100
+MAX_RECORDS = 100
 """Maximum number of file choosers of a page whose record is kept."""
 
 _END_TIMEOUT = 0.5
@@ -70,13 +70,13 @@ class FileChoosers:
 
     def __init__(self, changes: Notifier) -> None:
         self._changes = changes
-        self._kept: deque[OpenedChooser] = deque(maxlen=KEPT)
+        self._opened: deque[OpenedChooser] = deque(maxlen=MAX_RECORDS)
         self._awaited: list[AwaitedChooser] = []
 
     @property
     def records(self) -> list[FileChooser]:
         """The latest file choosers, oldest first."""
-        return [opened.record for opened in self._kept]
+        return [opened.record for opened in self._opened]
 
     def listen(self, session: Session) -> None:
         """Record the choosers that `session` reports. It belongs to the page, or to a frame in another process."""
@@ -110,7 +110,7 @@ class FileChoosers:
             expected=awaited is not None,
         )
         opened = OpenedChooser(session, record)
-        self._kept.append(opened)
+        self._opened.append(opened)
         if awaited is None:
             logger.info("%s: an unexpected file chooser was dismissed", session.describe())
         else:

@@ -94,10 +94,10 @@ class Frame:
 
     def reached(self, loader_id: str, state: LoadState) -> bool:
         """Return whether the loader's document has reached `state`."""
-        seen = self.lifecycle.get(loader_id, set())
+        events = self.lifecycle.get(loader_id, set())
         if state == "commit":
-            return self.loader_id == loader_id or bool(seen - {"init"})
-        return LOAD_STATES[state] in seen
+            return self.loader_id == loader_id or bool(events - {"init"})
+        return LOAD_STATES[state] in events
 
     def _note(self, loader_id: str, name: str) -> None:
         """Record one lifecycle event."""
@@ -124,7 +124,7 @@ class FrameTree:
         self._session = session
         self._frames: dict[str, Frame] = {main_id: self.main}
         self._left: dict[str, list[Frame]] = {}
-        self._held: dict[str, tuple[Session, str, str]] = {}
+        self._earlier_states: dict[str, tuple[Session, str, str]] = {}
         """By frame id: the session, loader and URL of a frame that another session reports now.
 
         Chrome attaches the target of a frame that moves to another process before it commits a document there. If
@@ -190,11 +190,11 @@ class FrameTree:
         """Remove the frames that only the ended session reported. The main frame stays."""
         for frame in self:
             if frame.session is session and frame is not self.main:
-                held = self._held.pop(frame.id, None)
-                if held is None or held[0].ended or held[0] is session:
+                earlier = self._earlier_states.pop(frame.id, None)
+                if earlier is None or earlier[0].ended or earlier[0] is session:
                     self._forget(frame)
                 else:
-                    frame.session, frame.loader_id, frame.url = held
+                    frame.session, frame.loader_id, frame.url = earlier
 
     def _apply_navigation(self, event: FrameNavigated, session: Session) -> None:
         if session is self._session and event.frame.parent_id is None and event.frame.id not in self._frames:
@@ -243,9 +243,9 @@ class FrameTree:
             del self._left[next(iter(self._left))]
 
     def _put_back(self, loader_id: str) -> None:
-        kept = self._left.pop(loader_id, None)
-        self.complete = kept is not None
-        for each in kept or ():
+        restored = self._left.pop(loader_id, None)
+        self.complete = restored is not None
+        for each in restored or ():
             each.attached = True
             self._frames[each.id] = each
 
@@ -253,17 +253,17 @@ class FrameTree:
         frame = self.get(event.frame_id)
         if frame is None or frame is self.main:
             return
-        is_held = self._held.get(frame.id, (None,))[0] is session
+        is_earlier_session = self._earlier_states.get(frame.id, (None,))[0] is session
         if event.reason == "swap":
-            if is_held:
-                del self._held[frame.id]
+            if is_earlier_session:
+                del self._earlier_states[frame.id]
             elif frame.session is session:
                 self._swapped.add(frame.id)
             # The frame continues in another process, and its new session will report it. Its children are gone.
             for child in self.children(frame.id):
                 if child.session is session:  # the new process may have reported its own already
                     self._remove(child)
-        elif frame.session is session or is_held:
+        elif frame.session is session or is_earlier_session:
             self._remove(frame)
 
     def _obtain(self, frame_id: str, session: Session) -> Frame:
@@ -273,7 +273,7 @@ class FrameTree:
         elif frame_id in self._swapped:
             self._swapped.discard(frame_id)
         elif frame.session is not session:
-            self._held[frame_id] = frame.session, frame.loader_id, frame.url
+            self._earlier_states[frame_id] = frame.session, frame.loader_id, frame.url
         frame.session = session
         return frame
 
@@ -287,7 +287,7 @@ class FrameTree:
     def _forget(self, frame: Frame) -> None:
         frame.attached = False
         self._frames.pop(frame.id, None)
-        self._held.pop(frame.id, None)
+        self._earlier_states.pop(frame.id, None)
         self._swapped.discard(frame.id)
 
     def _describe(self, frame: Frame, info: FrameInfo) -> None:
@@ -324,8 +324,8 @@ async def renderer_of(session: Session, frame: Frame) -> str | None:
 
     If the document is replaced meanwhile, the id may belong to the next one. Raises the errors of `Session.call`.
     """
-    with ask_renderer(session, frame) as asked:
-        return await asked.result()
+    with ask_renderer(session, frame) as query:
+        return await query.result()
 
 
 class AskedRenderer:

@@ -19,7 +19,7 @@ from cdpengine.errors import UndecodableReplyError
 _LONGEST = 5.0
 """Time in seconds after a request in which its tab is created. Measured: up to 0.04 s."""
 
-_KEPT = 100
+_MAX_CREATED = 100
 """Maximum number of created tabs that are not attached yet."""
 
 
@@ -65,7 +65,7 @@ class NewTabs:
             if request.url == info.url and request.page.context_id == info.browser_context_id:
                 self._requests.remove(request)
                 self._created[info.target_id] = request
-                if len(self._created) > _KEPT:  # some closed before they were attached
+                if len(self._created) > _MAX_CREATED:  # some closed before they were attached
                     del self._created[next(iter(self._created))]
                 return
 

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 logger = get_logger("cdpengine.browser")
 
-DOCUMENTS_KEPT = 50
+MAX_DOCUMENTS = 50
 """Number of documents whose loading data is kept: more than Chrome's back/forward cache holds."""
 
 _RESTORATION_TIMEOUT = 1.0
@@ -64,9 +64,9 @@ def post_use(session: Session) -> list[tuple[str, PendingCall]]:
 class PageTarget:
     """A page in the engine's model. Tabs creates it when Chrome attaches its target.
 
-    `opener` is the page that opened it, if present. `held_back`: Chrome pauses it at its start until it is set up.
-    `owner_of` returns the user's object for a page. `own_size`: its opener set a width or height. `used`: the
-    engine may act on the page. `ours`: this program opened the page, its opener or its browser.
+    `opener` is the page that opened it, if present. `paused_at_start`: Chrome pauses it at its start until it is
+    set up. `owner_of` returns the user's object for a page. `own_size`: its opener set a width or height. `used`:
+    the engine may act on the page. `ours`: this program opened the page, its opener or its browser.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class PageTarget:
         dialog_policy: DialogPolicy | None = None,
         *,
         opener: PageTarget | None = None,
-        held_back: bool = False,
+        paused_at_start: bool = False,
         owner_of: Callable[[PageTarget], object] = lambda _page: None,
     ) -> None:
         self.session = session
@@ -116,8 +116,8 @@ class PageTarget:
         self.is_drawn_behind = True  # also while another tab is in front
         self._readers_before_leaving: list[Callable[[], Awaitable[None]]] = []
         self._doubt: Callable[[], None] = lambda: None
-        self.activation = Activation(possible=not held_back)
-        self.held_back = held_back
+        self.activation = Activation(possible=not paused_at_start)
+        self.paused_at_start = paused_at_start
         self.take_frame_tree = self.listen(session)
         session.on_event(CRASHED, self._note_change)
         session.on_event(REVIVED, self._note_change)
@@ -303,7 +303,7 @@ class PageTarget:
 
     def set_started(self) -> None:
         """Note that the page is no longer paused: its set-up was sent, and it can run."""
-        self.held_back = False
+        self.paused_at_start = False
         self.running.set_started()
 
     async def shows_document(self, seconds: float) -> None:
@@ -353,13 +353,13 @@ class PageTarget:
 
     # --- data of other modules -----------------------------------------------------------------------------
 
-    def keep_document(self, loader_id: str, came_with: object) -> None:
-        """Keep the loading data of a document for its next use. Only the latest DOCUMENTS_KEPT are kept."""
-        self._documents[loader_id] = came_with
-        if len(self._documents) > DOCUMENTS_KEPT:
+    def store_document_data(self, loader_id: str, data: object) -> None:
+        """Keep the loading data of a document for its next use. Only the latest MAX_DOCUMENTS are kept."""
+        self._documents[loader_id] = data
+        if len(self._documents) > MAX_DOCUMENTS:
             del self._documents[next(iter(self._documents))]
 
-    def kept_document(self, loader_id: str) -> object:
+    def document_data(self, loader_id: str) -> object:
         """Return the kept loading data of a document, or None."""
         return self._documents.get(loader_id)
 

@@ -58,8 +58,10 @@ def check_origin(given: object, what: str = "origin") -> str:
     """
     origin = origin_of(given) if isinstance(given, str) else None
     if origin is None:
-        shown = repr(shown_url(given)) if isinstance(given, str) else f"a {type(given).__name__}"
-        raise InvalidArgumentError(what=what, given=shown, expected="http(s)://host or http(s)://host:port")
+        displayed = repr(shown_url(given)) if isinstance(given, str) else f"a {type(given).__name__}"
+        raise InvalidArgumentError(
+            what=what, given=displayed, expected="http(s)://host or http(s)://host:port"
+        )
     return origin
 
 
@@ -106,7 +108,7 @@ _UNTIDY = re.compile(f"[{SPACE}]{{2,}}|[{SPACE[:4]}{SPACE[5:]}{NOTHING}]|^ | $")
 _SPACES = re.compile(f"[{SPACE}]+")
 _BLANKS = re.compile(f"[{NOTHING}]+")
 
-_LONGEST_SHOWN = 80
+_LONGEST_DISPLAYED = 80
 
 
 def collapse_space(text: str) -> str:
@@ -146,24 +148,24 @@ def with_name(items: Iterable[T], of: Callable[[T], str], name: Words | None, ex
     if isinstance(name, re.Pattern):
         return [item for item in items if name.search(of(item))]
     items = list(items)
-    wanted = collapse_space(name)
-    found = [item for item in items if of(item) == wanted]
+    collapsed = collapse_space(name)
+    found = [item for item in items if of(item) == collapsed]
     if found or exact:
         return found
-    wanted = wanted.casefold()
-    return [item for item in items if of(item).casefold() == wanted]
+    collapsed = collapsed.casefold()
+    return [item for item in items if of(item).casefold() == collapsed]
 
 
-def holds(text: str, wanted: Words, exact: bool) -> bool:
-    """Return whether `text` contains `wanted`, ignoring case; with `exact`, whether both are equal."""
-    if isinstance(wanted, re.Pattern):
-        return wanted.search(text) is not None
-    wanted = collapse_space(wanted)
-    return text == wanted if exact else wanted.casefold() in text.casefold()
+def holds(text: str, words: Words, exact: bool) -> bool:
+    """Return whether `text` contains `words`, ignoring case; with `exact`, whether both are equal."""
+    if isinstance(words, re.Pattern):
+        return words.search(text) is not None
+    words = collapse_space(words)
+    return text == words if exact else words.casefold() in text.casefold()
 
 
-def describe_words(given: Words) -> str:
+def describe_words(words: Words) -> str:
     """Return a string in quotes, or a pattern between slashes, shortened for a message."""
-    if isinstance(given, re.Pattern):
-        return f"/{given.pattern[:_LONGEST_SHOWN]}/"
-    return repr(given[:_LONGEST_SHOWN])
+    if isinstance(words, re.Pattern):
+        return f"/{words.pattern[:_LONGEST_DISPLAYED]}/"
+    return repr(words[:_LONGEST_DISPLAYED])

@@ -22,7 +22,7 @@ from cdpengine._budget import check_run, find_run
 from cdpengine._notifier import Notifier
 from cdpengine._page.announcing import ActionListener, announce_call
 from cdpengine._page.dialog_release import RELEASE_URL
-from cdpengine._page.dialogs import REPLIES_TIMEOUT, Shown
+from cdpengine._page.dialogs import REPLIES_TIMEOUT, TrackedDialog
 from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation
 from cdpengine._page.side_effects import (
     NAVIGATION_EVENTS,
@@ -112,7 +112,7 @@ class RunningActions:
         self._window_url = ""
         self.window_sized = False
         """Whether the page set a size for the window that it opened last."""
-        self._dialog: Shown | None = None
+        self._dialog: TrackedDialog | None = None
         self._dialogs_opened = 0
         self._turns: dict[Session, Turn] = {}
         self._started = False
@@ -340,14 +340,14 @@ class RunningActions:
             self._session.connection._pass_over(event, error)
             return None
 
-    def note_dialog(self, shown: Shown) -> None:
+    def note_dialog(self, tracked: TrackedDialog) -> None:
         """Note that a dialog opened. Called by the reader."""
-        self._dialog = shown
+        self._dialog = tracked
         self._dialogs_opened += 1
         for listener in tuple(self._dialog_listeners):
             listener()
         for effects in self._records:
-            effects.shown.append(shown)
+            effects.tracked_dialogs.append(tracked)
 
     @property
     def dialog_is_open(self) -> bool:
@@ -408,10 +408,12 @@ class _RunningAction:
         self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
     ) -> None:
         self._actions.remove(self)
-        if not self.effects.shown:
+        if not self.effects.tracked_dialogs:
             return
         if error is None or isinstance(error, NavigationFailedError):
-            raising = next((shown.dialog for shown in self.effects.shown if shown.raises), None)
+            raising = next(
+                (tracked.dialog for tracked in self.effects.tracked_dialogs if tracked.raises), None
+            )
             if raising is not None:
                 raise DialogOpenedError(
                     action=self._action, kind=raising.type, text=raising.message, dialog=raising

@@ -12,7 +12,7 @@ import attrs
 import trio
 
 from cdpengine._notifier import Notifier
-from cdpengine._page.dialogs import Dialog, Shown
+from cdpengine._page.dialogs import Dialog, TrackedDialog
 from cdpengine._protocol.domains.page import (
     FrameRequestedNavigation,
     FrameStartedNavigating,
@@ -65,7 +65,7 @@ class SideEffects:
 
     changes: Notifier
     since: float = attrs.field(factory=trio.current_time)
-    shown: list[Shown] = attrs.field(factory=list)
+    tracked_dialogs: list[TrackedDialog] = attrs.field(factory=list)
     navigations: list[NavigationStarted] = attrs.field(factory=list)
     new_frames: set[str] = attrs.field(factory=set)
     new_tabs: int = 0
@@ -75,7 +75,7 @@ class SideEffects:
     @property
     def dialogs(self) -> tuple[Dialog, ...]:
         """The records of the dialogs, in order of opening."""
-        return tuple(shown.dialog for shown in self.shown)
+        return tuple(tracked.dialog for tracked in self.tracked_dialogs)
 
     @property
     def navigation_pending(self) -> bool:

@@ -17,7 +17,7 @@ import trio
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialog_feed import DialogFeed
-from cdpengine._page.dialogs import DialogPolicy, Shown
+from cdpengine._page.dialogs import DialogPolicy, TrackedDialog
 from cdpengine._page.downloads.downloads import Downloads
 from cdpengine._page.navigation.activation import attach_later_session
 from cdpengine._page.new_tabs import NewTabs
@@ -84,7 +84,7 @@ class Tabs:
         self.pages: dict[str, PageTarget] = {}
         self.changes = Notifier()
         self._launched = launched
-        self._dialog_policy, self._dialogs_asked = DialogPolicy(), False
+        self._dialog_policy, self._has_dialog_policy = DialogPolicy(), False
         self._dialog_owner: Callable[[PageTarget], object] = lambda _target: None
         self._dialog_feeds: WeakSet[DialogFeed] = WeakSet()
         self.creations = RemoteResources(connection.root, nursery)
@@ -97,7 +97,7 @@ class Tabs:
 
     def set_dialog_policy(self, policy: DialogPolicy) -> None:
         """Set the dialog policy for new pages. Popups inherit their opener's policy."""
-        self._dialog_policy, self._dialogs_asked = policy, True
+        self._dialog_policy, self._has_dialog_policy = policy, True
 
     def set_dialog_owner(self, owner_of: Callable[[PageTarget], object]) -> None:
         """Set the function that returns the user's object for a page: the value of `Dialog.page`."""
@@ -107,9 +107,9 @@ class Tabs:
         """Report the dialogs of all pages to `feed` from now on, while it is in use."""
         self._dialog_feeds.add(feed)
 
-    def _note_dialog(self, page: PageTarget, shown: Shown) -> None:
+    def _note_dialog(self, page: PageTarget, tracked: TrackedDialog) -> None:
         for feed in self._dialog_feeds:
-            feed.note(page, shown)
+            feed.note(page, tracked)
 
     def add_set_up(self, set_up: SetUp, renew: Renew | None = None) -> None:
         """Call `set_up` for each session of a new page, before its first script runs.
@@ -249,14 +249,14 @@ class Tabs:
             self._nursery,
             policy,
             opener=opener,
-            held_back=attachment.waiting,
+            paused_at_start=attachment.waiting,
             owner_of=self._dialog_owner,
         )
         page.is_drawn_behind = self._launched
         page.ours = self._launched if opener is None else opener.ours
         if not (self._launched if opener is None else opener.used):
             page.leave_alone()
-            page.dialogs.answering = self._dialogs_asked
+            page.dialogs.answering = self._has_dialog_policy
         page.dialogs.on_opening(partial(self._note_dialog, page))
         page.activation.renew = partial(self._renew, page)
         self.pages[page.target_id] = page
@@ -303,8 +303,8 @@ class Tabs:
 
     async def _set_up_page(self, page: PageTarget, attachment: Attachment) -> None:
         session, waiting = page.session, attachment.waiting
-        session._hold_domain("Page")
-        self.evaluation_sessions.keep(page, session, held_back=waiting)
+        session._add_domain_user("Page")
+        self.evaluation_sessions.keep(page, session, paused_at_start=waiting)
         while not page.closed:
             try:
                 # Inspector.enable reports immediately whether the renderer is dead, which is possible on
@@ -312,7 +312,7 @@ class Tabs:
                 calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
                 calls += _post_set_up(session, page.used)
                 if waiting:
-                    await self._hold_for_evaluation_session(page, session)
+                    await self._wait_for_evaluation_session(page, session)
                 calls += self._post_further(page, session)
                 if waiting:
                     calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
@@ -327,7 +327,7 @@ class Tabs:
                 page.running.set_ready()
                 return
 
-    async def _hold_for_evaluation_session(self, page: PageTarget, session: Session) -> None:
+    async def _wait_for_evaluation_session(self, page: PageTarget, session: Session) -> None:
         def settled() -> bool:
             target_id = session.target_id
             return (
@@ -346,15 +346,15 @@ class Tabs:
 
     async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
         session = attachment.session
-        session._hold_domain("Page")
+        session._add_domain_user("Page")
         take = page.attach_frame_session(session)
-        self.evaluation_sessions.keep(page, session, held_back=attachment.waiting)
+        self.evaluation_sessions.keep(page, session, paused_at_start=attachment.waiting)
         try:
             # The renderer can be dead already: a document is restored with an iframe whose process crashed.
             calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
             calls += _post_set_up(session, page.used)
             if attachment.waiting:
-                await self._hold_for_evaluation_session(page, session)
+                await self._wait_for_evaluation_session(page, session)
             calls += self._post_further(page, session)
             calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
             await _wait_for_answers(calls, take)

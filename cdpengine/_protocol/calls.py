@@ -408,7 +408,7 @@ class _SpanScope:
         begun = self._begun
         if begun is not None:
             _span.reset(self._token)
-            for each in begun.seen_by:
+            for each in begun.instruments:
                 each.end_span(begun, "" if kind is None else kind.__name__)
 
 

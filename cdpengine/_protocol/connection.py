@@ -39,7 +39,7 @@ from cdpengine._protocol.instruments import Instruments, Traffic
 from cdpengine._protocol.messages import Call, Envelope, Mux, Reply, Stray, envelope_or_none
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Consumers, Event
-from cdpengine._protocol.transport import Arrival, DirectTransport, Transport, TransportBroken
+from cdpengine._protocol.transport import DirectTransport, LastRead, Transport, TransportBroken
 from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
@@ -282,7 +282,7 @@ class Connection:
 
     async def _run_reader(self) -> None:
         """Route incoming messages until the transport breaks."""
-        arrival: Arrival | None = getattr(self._transport, "arrival", None)
+        last_read: LastRead | None = getattr(self._transport, "last_read", None)
         while True:
             try:
                 message = await self._transport.receive()
@@ -295,8 +295,8 @@ class Connection:
             further: bytes | str | None = message
             room = 1 if self._direct is None else _MOST_AT_ONCE
             while further is not None:
-                if arrival is not None:
-                    lag = time.perf_counter() - arrival.time
+                if last_read is not None:
+                    lag = time.perf_counter() - last_read.time
                     self._lag_total += lag
                     if lag > self._lag_longest:
                         self._lag_longest = lag
@@ -398,7 +398,7 @@ class Targets:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.infos: dict[str, TargetInfo] = {}
-        self._announced: set[str] = set()
+        self._discovered: set[str] = set()
         self.sessions: dict[str, Session] = {}
         self.observed: dict[str, Callable[[Session, Event], None]] = {
             "Target.attachedToTarget": self._attach,
@@ -457,7 +457,7 @@ class Targets:
         # Without target discovery, the detachment is the last event of a target.
         target_id = session.target_id
         others = (other for other in self.sessions.values() if other.target_id == target_id)
-        if target_id is not None and target_id not in self._announced and next(others, None) is None:
+        if target_id is not None and target_id not in self._discovered and next(others, None) is None:
             self.infos.pop(target_id, None)
 
         def gone(method: str | None) -> EngineError:
@@ -473,12 +473,12 @@ class Targets:
 
     def _note(self, info: TargetInfo) -> None:
         self.infos[info.target_id] = info
-        self._announced.add(info.target_id)
+        self._discovered.add(info.target_id)
 
     def _note_destroyed(self, _source: Session, event: Event) -> None:
         target_id = event.decode(TargetDestroyed).target_id
         self.infos.pop(target_id, None)
-        self._announced.discard(target_id)
+        self._discovered.discard(target_id)
         for session in [other for other in self.sessions.values() if other.target_id == target_id]:
             self._end_session(session, "its target was closed")
 

@@ -25,18 +25,18 @@ _HEADER_VALUE = re.compile(r"(?:[^\x00-\x20\x7f](?:[^\x00-\x08\x0a-\x1f\x7f]*[^\
 
 
 async def open_stream(
-    host: str, port: int, *, tls: bool, shown: str
+    host: str, port: int, *, tls: bool, endpoint: str
 ) -> trio.SocketStream | trio.SSLStream[trio.SocketStream]:
     """Connect to a host.
 
-    Raises ConnectFailedError with the reason; `shown` is the endpoint in its message.
+    Raises ConnectFailedError with the reason; `endpoint` is the endpoint in its message.
     """
     try:
         stream = await trio.open_tcp_stream(host, port)
     except OSError as error:
         if (shortage := shortage_of(error)) is not None:
-            raise lacking(shown, shortage) from error
-        raise ConnectFailedError(endpoint=shown, reason=_os_reason(error)) from None
+            raise lacking(endpoint, shortage) from error
+        raise ConnectFailedError(endpoint=endpoint, reason=_os_reason(error)) from None
     if not tls:
         return stream
     secure = trio.SSLStream(stream, ssl.create_default_context(), server_hostname=host, https_compatible=True)
@@ -44,7 +44,7 @@ async def open_stream(
         await secure.do_handshake()
     except trio.BrokenResourceError as error:
         await trio.aclose_forcefully(stream)
-        raise failed(shown, tls_obstacle(error.__cause__)) from None
+        raise failed(endpoint, tls_obstacle(error.__cause__)) from None
     except BaseException:
         await trio.aclose_forcefully(stream)
         raise
@@ -68,10 +68,10 @@ def lacking(endpoint: str, shortage: Shortage) -> ConnectFailedError:
     )
 
 
-def failed(shown: str, obstacle: Obstacle) -> ConnectFailedError:
-    """Return the error for an endpoint (`shown`) that an obstacle made unreachable."""
+def failed(endpoint: str, obstacle: Obstacle) -> ConnectFailedError:
+    """Return the error for an endpoint (`endpoint`) that an obstacle made unreachable."""
     return ConnectFailedError(
-        endpoint=shown, reason=obstacle.reason, advice=obstacle.advice, status=obstacle.status
+        endpoint=endpoint, reason=obstacle.reason, advice=obstacle.advice, status=obstacle.status
     )
 
 
@@ -202,11 +202,11 @@ class ServerAnswer:
         return self._describe_status(int(found[1]), (found[2] or b"").decode("latin-1"), self.location)
 
     def _describe_status(self, status: int, phrase: str, location: str) -> Obstacle:
-        shown = f"{status} ({named})" if (named := _phrase(status, phrase, self.secrets)) else f"{status}"
+        described = f"{status} ({named})" if (named := _phrase(status, phrase, self.secrets)) else f"{status}"
         if self.what:
-            reason = f"{self.what} was answered with HTTP status {shown}"
+            reason = f"{self.what} was answered with HTTP status {described}"
         else:
-            reason = f"the server refused the websocket with HTTP status {shown}"
+            reason = f"the server refused the websocket with HTTP status {described}"
         return Obstacle(reason, _advice(status, location), status)
 
     def _describe_foreign(self) -> Obstacle:
@@ -304,11 +304,11 @@ _LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
 async def get(
-    url: str, headers: Mapping[str, str], *, shown: str, longest: int, name: str = ""
+    url: str, headers: Mapping[str, str], *, endpoint: str, longest: int, name: str = ""
 ) -> tuple[str, bytes]:
     """Return the final URL and the beginning of the body of an http or https URL, at most `longest` bytes.
 
-    Follows redirects on the same host. `name` is another name of the host, `shown` the URL in errors. Has no
+    Follows redirects on the same host. `name` is another name of the host, `endpoint` the URL in errors. Has no
     timeout: put it in a cancel scope.
 
     Raises ConnectFailedError for a missing answer and any status except 200, InvalidArgumentError for headers that
@@ -318,7 +318,7 @@ async def get(
     for left in reversed(range(_MOST_REDIRECTS + 1)):
         answer = ServerAnswer([*secrets, *sent_secrets(url, {})], what=urlsplit(url).path)
         try:
-            return url, await _get(url, headers, answer, longest, shown)
+            return url, await _get(url, headers, answer, longest, endpoint)
         except ConnectFailedError as error:
             followed = left and error.status in _FOLLOWED
             moved = _moved(url, answer.location, name, bool(headers)) if followed else None
@@ -359,44 +359,48 @@ def _port(parts: SplitResult) -> int | None:
     return parts.port or _PORTS.get(parts.scheme)
 
 
-async def _get(url: str, headers: Mapping[str, str], answer: ServerAnswer, longest: int, shown: str) -> bytes:
+async def _get(
+    url: str, headers: Mapping[str, str], answer: ServerAnswer, longest: int, endpoint: str
+) -> bytes:
     parts = urlsplit(url)
     request = _request(url, headers)
     client = h11.Connection(h11.CLIENT)
     sent = (client.send(request) or b"") + (client.send(h11.EndOfMessage()) or b"")
     port = parts.port or _PORTS[parts.scheme]
-    stream = await open_stream(parts.hostname or "", port, tls=parts.scheme == "https", shown=shown)
+    stream = await open_stream(parts.hostname or "", port, tls=parts.scheme == "https", endpoint=endpoint)
     async with stream:
         try:
             await stream.send_all(sent)
-            return await _read(stream, client, answer, longest, shown)
+            return await _read(stream, client, answer, longest, endpoint)
         except trio.BrokenResourceError:
-            raise failed(shown, answer.end() or CLOSED) from None
+            raise failed(endpoint, answer.end() or CLOSED) from None
         except h11.RemoteProtocolError as error:
             # The message may repeat the server's bytes as a Python object, and so a secret that the server echoed.
             why = str(error).partition(": bytearray(")[0]
             reason = f"the server does not speak HTTP as expected ({why})"
-            raise failed(shown, answer.end() or Obstacle(reason, ELSE)) from None
+            raise failed(endpoint, answer.end() or Obstacle(reason, ELSE)) from None
 
 
 def _request(url: str, headers: Mapping[str, str]) -> h11.Request:
     parts = urlsplit(url)
-    given = [checked_header(name, value) for name, value in headers.items()]
+    checked = [checked_header(name, value) for name, value in headers.items()]
     default = _PORTS[parts.scheme]
     host = host_and_port(parts.hostname or "", parts.port or default, default)
     own = [(b"Host", host.encode("idna" if not host.isascii() else "ascii")), (b"Connection", b"close")]
     own.append((b"Accept", b"*/*"))
-    names = {name.lower() for name, _value in given}
+    names = {name.lower() for name, _value in checked}
     target = quote(parts.path or "/", safe=_SAFE) + (
         f"?{quote(parts.query, safe=_SAFE)}" if parts.query else ""
     )
     return h11.Request(
-        method="GET", target=target, headers=[*(pair for pair in own if pair[0].lower() not in names), *given]
+        method="GET",
+        target=target,
+        headers=[*(pair for pair in own if pair[0].lower() not in names), *checked],
     )
 
 
 async def _read(
-    stream: trio.abc.ReceiveStream, client: h11.Connection, answer: ServerAnswer, longest: int, shown: str
+    stream: trio.abc.ReceiveStream, client: h11.Connection, answer: ServerAnswer, longest: int, endpoint: str
 ) -> bytes:
     body = bytearray()
     while len(body) <= longest:
@@ -404,9 +408,9 @@ async def _read(
         if event is h11.NEED_DATA:
             data = await stream.receive_some(_RECEIVE)
             if (obstacle := answer.feed(data) if data else answer.end()) is not None:
-                raise failed(shown, obstacle)
+                raise failed(endpoint, obstacle)
             if not data and answer.is_empty:
-                raise failed(shown, CLOSED)
+                raise failed(endpoint, CLOSED)
             client.receive_data(bytes(data))
         elif isinstance(event, h11.Data):
             body += event.data

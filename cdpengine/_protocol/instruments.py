@@ -26,14 +26,14 @@ _FAILED = "an instrument of the traffic failed and was removed"
 class Span:
     """One action of the program, such as "page.click e7": the cause of the commands sent during it.
 
-    `began` is trio's clock in seconds. `seen_by` lists the instruments that saw one of its commands; they are
+    `began` is trio's clock in seconds. `instruments` lists the instruments that saw one of its commands; they are
     notified when the action ends.
     """
 
     number: int
     name: str
     began: float = 0.0
-    seen_by: set[Instruments] = attrs.field(factory=set, eq=False, repr=False)
+    instruments: set[Instruments] = attrs.field(factory=set, eq=False, repr=False)
 
 
 Direction = Literal["sent", "received"]
@@ -105,10 +105,10 @@ class SecretInstrument(Protocol):
         """Redact a string from now on. Must not block."""
 
 
-_SECRETS_KEPT = 256
+_MAX_SECRETS = 256
 """Maximum number of secrets that are remembered for later instruments. The oldest are dropped first."""
 
-_LONGEST_KEPT = 4_096
+_LONGEST_SECRET = 4_096
 """Maximum length of a remembered secret, in characters."""
 
 
@@ -135,10 +135,10 @@ class Instruments:
         """
         if not text:
             return
-        if len(text) <= _LONGEST_KEPT:
+        if len(text) <= _LONGEST_SECRET:
             self._secrets.pop(text, None)
             self._secrets[text] = None
-            if len(self._secrets) > _SECRETS_KEPT:
+            if len(self._secrets) > _MAX_SECRETS:
                 del self._secrets[next(iter(self._secrets))]
         for instrument in self.active:
             self._give_secret(instrument, text)
@@ -168,7 +168,7 @@ class Instruments:
     def pass_on(self, traffic: Traffic) -> None:
         """Pass one message to every instrument. Callers check `active` first, so that the common case is free."""
         if traffic.span is not None:
-            traffic.span.seen_by.add(self)
+            traffic.span.instruments.add(self)
         for instrument in self.active:
             try:
                 instrument(traffic)

@@ -13,7 +13,7 @@ from collections import deque
 
 import trio
 
-from cdpengine._protocol.transport import LARGEST_INCOMING, RECEIVE_BUFFER, Arrival, TransportBroken
+from cdpengine._protocol.transport import LARGEST_INCOMING, RECEIVE_BUFFER, LastRead, TransportBroken
 
 _FAILURES = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
 
@@ -35,7 +35,7 @@ class PipeTransport:
         self._whole: deque[bytes] = deque()
         self._pieces: list[bytes] = []
         self._length_of_pieces = 0
-        self.arrival = Arrival()
+        self.last_read = LastRead()
         self.name = name
 
     def send_nowait(self, *messages: bytes) -> bool:
@@ -89,7 +89,7 @@ class PipeTransport:
                 chunk = await self._read()
             except _FAILURES as error:
                 raise TransportBroken(_pipe_reason(error)) from None
-            self.arrival.time = time.perf_counter()
+            self.last_read.time = time.perf_counter()
             self._take(chunk)
         return self._whole.popleft()
 

@@ -247,12 +247,12 @@ class Session:
         if self._ended is not None:
             raise self._ended(None)
         domains = {domain for pattern in patterns if (domain := domain_of(pattern)) is not None}
-        wanted = sorted(domains & REPORTING_DOMAINS) if enable else []
+        reporting = sorted(domains & REPORTING_DOMAINS) if enable else []
         self._streams.append(stream)
         self.connection._consumers.add(stream)
         self._routes.clear()
         try:
-            async with self.enabled(*wanted):
+            async with self.enabled(*reporting):
                 yield stream
         finally:
             self._streams.remove(stream)
@@ -286,7 +286,7 @@ class Session:
         would not answer. With `also_crashed`, `enable` is also sent to a target whose renderer is dead: the
         browser process then enables its part of the domain, and the answer comes after a reload.
         """
-        calls = self._hold(*domains, also_crashed=also_crashed)
+        calls = self._hold_domains(*domains, also_crashed=also_crashed)
         try:
             for call in calls if wait else ():
                 await call.wait()
@@ -299,38 +299,38 @@ class Session:
         enabling = self._enabling.get(domain)
         return enabling is not None and not enabling.done
 
-    def _hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
+    def _hold_domains(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
         """Enable domains as in `enabled`, without a block or waiting. Return the pending `enable` calls.
 
         `_release_domains` undoes it. Raises SessionGoneError, TargetCrashedError, ConnectionLostError, and then
         holds no domain.
         """
-        held: list[str] = []
+        added: list[str] = []
         try:
             for domain in (need for name in domains for need in (*NEEDS.get(name, ()), name)):
-                held.append(domain)
-                if self._hold_domain(domain):
+                added.append(domain)
+                if self._add_domain_user(domain):
                     if not (also_crashed and self._ended is None):
                         self._check_usable(f"{domain}.enable")
                     self._enabling[domain] = self.connection._post_shared(f"{domain}.enable", {}, self.id)
         except BaseException:
-            self._release_domains(*held)
+            self._release_domains(*added)
             raise
-        return [self._enabling[domain] for domain in held if domain in self._enabling]
+        return [self._enabling[domain] for domain in added if domain in self._enabling]
 
-    def _hold_domain(self, domain: str) -> bool:
+    def _add_domain_user(self, domain: str) -> bool:
         """Add one user to the domain. Return whether it is the first, which has to send `enable`."""
         count = self._domains.get(domain, 0)
         self._domains[domain] = count + 1
         return count == 0
 
-    def _release_domains(self, *held: str) -> None:
+    def _release_domains(self, *domains: str) -> None:
         """Remove one user of each domain, and disable the domains without users.
 
         Sends in order and does not wait: the next command finds the domain off, and a hanging page would not
         answer.
         """
-        for domain in reversed(held):
+        for domain in reversed(domains):
             self._domains[domain] -= 1
             if self._domains[domain]:
                 continue

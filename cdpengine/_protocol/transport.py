@@ -33,7 +33,7 @@ class TransportBroken(Exception):
     """The other end is gone, or this end was closed. The message has the reason."""
 
 
-class Arrival:
+class LastRead:
     """The time of the last read from a socket or pipe: `time`, of time.perf_counter()."""
 
     __slots__ = ("time",)
@@ -43,7 +43,7 @@ class Arrival:
 
 
 class Transport(Protocol):
-    """A stream of whole messages in both directions. It may have an `arrival`, for statistics."""
+    """A stream of whole messages in both directions. It may have a `last_read`, for statistics."""
 
     name: str
     largest_outgoing: int

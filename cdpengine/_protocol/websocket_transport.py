@@ -40,7 +40,7 @@ from cdpengine._protocol.transport import (
     LARGEST_INCOMING,
     LARGEST_OUTGOING,
     RECEIVE_BUFFER,
-    Arrival,
+    LastRead,
     TransportBroken,
 )
 from cdpengine.errors import InvalidArgumentError
@@ -66,13 +66,13 @@ class WebSocketTransport:
         websocket: WebSocketConnection,
         stream: _Stamped,
         name: str,
-        arrival: Arrival | None = None,
+        last_read: LastRead | None = None,
         secrets: Collection[str] = (),
     ) -> None:
         self._websocket = websocket
         self._stream = stream
         self._secrets = secrets
-        self.arrival = arrival
+        self.last_read = last_read
         self.name = name
 
     async def send(self, *messages: bytes) -> None:
@@ -115,14 +115,14 @@ async def open_websocket(
     """
     parts, port = _parse(url)
     host_name = parts.hostname or ""
-    shown = name or f"{parts.scheme}://{parts.hostname}:{port}"
+    endpoint_name = name or f"{parts.scheme}://{parts.hostname}:{port}"
     resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     host = host_header or host_and_port(host_name, port, _DEFAULT_PORTS[parts.scheme])
     extra_headers = [checked_header(key, value) for key, value in (headers or {}).items()]
-    arrival = Arrival()
+    last_read = LastRead()
     answer = ServerAnswer(sent_secrets(url, headers or {}))
-    opened = await open_stream(host_name, port, tls=parts.scheme == "wss", shown=shown)
-    stream = _Stamped(opened, arrival, answer)
+    opened = await open_stream(host_name, port, tls=parts.scheme == "wss", endpoint=endpoint_name)
+    stream = _Stamped(opened, last_read, answer)
     async with stream, open_body_nursery() as nursery:
         reader = ReaderTask((_Refused, *READER_ERRORS))
         await nursery.start(reader.run, name="websocket reader")
@@ -140,16 +140,16 @@ async def open_websocket(
         )
         stream.answer = None  # only messages follow
         if websocket is None:
-            raise failed(shown, _obstacle_of(reader.error) or answer.end() or _CLOSED_EARLY)
+            raise failed(endpoint_name, _obstacle_of(reader.error) or answer.end() or _CLOSED_EARLY)
         if websocket.closed is not None:
             raise failed(
-                shown,
+                endpoint_name,
                 attrs.evolve(
                     _CLOSED_EARLY,
                     reason=f"{_CLOSED_EARLY.reason}, {_close_words(websocket.closed, answer.secrets)}",
                 ),
             )
-        transport = WebSocketTransport(websocket, stream, shown, arrival, answer.secrets)
+        transport = WebSocketTransport(websocket, stream, endpoint_name, last_read, answer.secrets)
         try:
             # The closing handshake needs the reader, so outside cancellation reaches the reader only after the
             # handshake.
@@ -177,16 +177,16 @@ class _Stamped(trio.abc.Stream):
     Inside `gathering`, sent data waits and is sent together with the next data.
     """
 
-    def __init__(self, stream: trio.abc.Stream, arrival: Arrival, answer: ServerAnswer | None) -> None:
+    def __init__(self, stream: trio.abc.Stream, last_read: LastRead, answer: ServerAnswer | None) -> None:
         self.answer = answer
         self._stream = stream
-        self._arrival = arrival
+        self._last_read = last_read
         self._gathered = bytearray()
         self._gathering = False
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         data = await self._stream.receive_some(max_bytes)
-        self._arrival.time = time.perf_counter()
+        self._last_read.time = time.perf_counter()
         if self.answer is not None and (obstacle := self.answer.feed(data)) is not None:
             raise _Refused(obstacle)
         return data

@@ -49,7 +49,7 @@ class AsyncioThread:
         def end(task: asyncio.Task[Value]) -> None:
             if not task.cancelled():
                 task.exception()  # retrieved, so that asyncio does not complain about an abandoned call
-            self._tell(ended.set)
+            self._run_in_trio(ended.set)
 
         def cancel() -> None:
             for task in tasks:
@@ -69,20 +69,20 @@ class AsyncioThread:
         try:
             asyncio.run(self._main())
         finally:
-            self._tell(self._over.set)
+            self._run_in_trio(self._over.set)
 
     async def _main(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        self._tell(self._started.set)
+        self._run_in_trio(self._started.set)
         await self._stop.wait()
 
-    def _tell(self, function: Callable[[], object]) -> None:
+    def _run_in_trio(self, function: Callable[[], object]) -> None:
         try:
             self._trio.run_sync_soon(function)
         except trio.RunFinishedError:
             return  # no waiter is left
 
-    async def _hold(self) -> None:
+    async def _begin(self) -> None:
         with trio.CancelScope(
             shield=True
         ):  # a thread starts immediately, and must start before it can be ended
@@ -102,7 +102,7 @@ class AsyncioThread:
 async def open_asyncio_thread() -> AsyncIterator[AsyncioThread]:
     """Run asyncio in a thread for a block."""
     thread = AsyncioThread()
-    await thread._hold()
+    await thread._begin()
     try:
         yield thread
     finally:

@@ -42,7 +42,7 @@ async def wait(session: Session) -> None:
 
 
 async def hold_by_hand(session: Session) -> None:
-    session._hold_domain("Page")
+    session._add_domain_user("Page")
     session._release_domains("Page")
     await trio.lowlevel.checkpoint()
 

@@ -194,7 +194,7 @@ async def test_a_release_after_the_end_raises_nothing(
         group.on(session)
         ENDS[end][0](session)
     RemoteHandle(session, "1.7.3").release()
-    ExecutionContext(session, 7).tell("f")
+    ExecutionContext(session, 7).send("f")
 
 
 async def test_a_group_is_released_once_in_each_of_its_sessions(

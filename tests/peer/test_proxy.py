@@ -258,7 +258,7 @@ async def test_http_requests_of_a_client_are_not_logged(
     httpserver.expect_request("/json/list", query_string="token=sesame").respond_with_json([])
     async with debug.proxy(f"ws://127.0.0.1:{httpserver.port}/devtools/browser/1") as proxy:
         asked = f"{proxy.endpoint}/json/list?token=sesame"
-        assert await get(asked, {}, shown="the proxy", longest=100) == (asked, b"[]")
+        assert await get(asked, {}, endpoint="the proxy", longest=100) == (asked, b"[]")
     assert not [record for record in caplog.records if record.name.startswith("http")]
     async with httpx.AsyncClient(trust_env=False) as client:
         await client.get(f"http://127.0.0.1:{httpserver.port}/json/list?token=sesame")

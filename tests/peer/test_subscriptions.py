@@ -356,8 +356,8 @@ async def test_a_crashed_session_can_be_listened_to(peer: ScriptedPeer, connecti
 
 
 async def test_holding_a_domain_by_hand(peer: ScriptedPeer, root: Session) -> None:
-    assert root._hold_domain("Page")
-    assert not root._hold_domain("Page")
+    assert root._add_domain_user("Page")
+    assert not root._add_domain_user("Page")
     async with root.subscribe("Page.*"):
         assert methods(peer) == []
     root._release_domains("Page")

@@ -196,7 +196,7 @@ async def open_stage(window: Window) -> AsyncIterator[Stage]:
         session = connection.targets.sessions[attached["sessionId"]]
         dialogs = DialogWatch(session)
         # Never released: Chrome reports dialogs only while the domain is enabled.
-        session._hold_domain("Page")
+        session._add_domain_user("Page")
         await session.call("Page.enable")
         await session.call("Emulation.setFocusEmulationEnabled", enabled=True)
         await session.call(

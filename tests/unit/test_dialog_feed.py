@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from cdpengine._page.dialog_feed import DialogFeed
-from cdpengine._page.dialogs import KEPT, Dialog, Shown
+from cdpengine._page.dialogs import MAX_RECORDS, Dialog, TrackedDialog
 
 
 class Page:
@@ -13,8 +13,8 @@ class Page:
         self.target_id = target_id
 
 
-def note(feed: DialogFeed, page: Page, message: str, *, is_open: bool = False) -> Shown:
-    shown = Shown(Dialog(type="alert", message=message, url=""), raises=False, open=is_open)
+def note(feed: DialogFeed, page: Page, message: str, *, is_open: bool = False) -> TrackedDialog:
+    shown = TrackedDialog(Dialog(type="alert", message=message, url=""), raises=False, open=is_open)
     feed.note(cast("Any", page), shown)
     return shown
 
@@ -52,8 +52,8 @@ def test_dialogs_of_other_pages_are_not_kept_and_busy_pages_wait() -> None:
 
 def test_the_oldest_dialogs_are_counted() -> None:
     feed = DialogFeed(lambda _page: True)
-    for number in range(KEPT + 3):
+    for number in range(MAX_RECORDS + 3):
         note(feed, Page("1"), str(number))
     taken, omitted = feed.take()
-    assert (taken[0].message, len(taken), omitted) == ("3", KEPT, 3)
+    assert (taken[0].message, len(taken), omitted) == ("3", MAX_RECORDS, 3)
     assert feed.take() == ([], 0)

@@ -60,7 +60,7 @@ def test_invalid_field_values(value: object) -> None:
         check_field_value(value)  # type: ignore[arg-type]
 
 
-def test_arrival_of_dropped_files(tmp_path: Path) -> None:
+def test_first_content_of_dropped_files(tmp_path: Path) -> None:
     one, two = tmp_path / "a", tmp_path / "b"
     assert have_arrived([one, two], ["b", "a"])
     assert not have_arrived([one, two], ["a"])

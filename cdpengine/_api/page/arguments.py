@@ -54,6 +54,6 @@ _COMMANDING = {"Alt", "Control", "ControlOrMeta", "Meta"}
 
 def name_key(key: object) -> str:
     """Return a loggable name for the key; never the character that it types."""
-    held, _, last = str(key).rpartition("+")
-    types = len(last) <= 1 and not _COMMANDING & set(held.split("+"))
+    modifiers, _, last = str(key).rpartition("+")
+    types = len(last) <= 1 and not _COMMANDING & set(modifiers.split("+"))
     return "a character" if types else str(key)[:40]

@@ -87,10 +87,10 @@ class PageCore:
     def __init__(self, state: BrowserState, target: PageTarget) -> None:
         self.state = state
         self.target = target
-        held = HeldKeys(mac=state.version.on_mac)
-        self.keyboard = KeyboardDevice(target.session, target.running, held=held)
-        self.mouse = MouseDevice(target.session, target.running, held=held)
-        self.touch = TouchDevice(target.session, target.running, held=held)
+        held_keys = HeldKeys(mac=state.version.on_mac)
+        self.keyboard = KeyboardDevice(target.session, target.running, held=held_keys)
+        self.mouse = MouseDevice(target.session, target.running, held=held_keys)
+        self.touch = TouchDevice(target.session, target.running, held=held_keys)
         self.worlds = IsolatedWorlds()
         self.evaluator = Evaluator(
             target,
@@ -144,9 +144,9 @@ class PageCore:
         if error is None:
             return self.node(ref), None
         page = self.target
-        while (seen := await look_again(page, self.worlds, ref, error, budget.remaining)) is None:
+        while (captured := await look_again(page, self.worlds, ref, error, budget.remaining)) is None:
             budget.step("the frame's document was replaced during the search")
-        self.refs.assign(seen.documents)
+        self.refs.assign(captured.documents)
         healed = find_successor(page, self.refs, ref, error)
         return self.node(healed), healed
 
@@ -346,20 +346,20 @@ class InputAction:
     async def with_effects(self, outcome: ActionOutcome) -> ActionOutcome:
         """Return the outcome with the effects on the page, once the new documents have arrived."""
         effects, page = self.effects, self._core.target
-        if effects.shown:
+        if effects.tracked_dialogs:
             await page.dialogs.wait_for_answer()
         if effects.navigations or effects.new_tabs:
             page.navigation.add_set_off(effects.frames_that_leave())
             await wait_for_effects(page, effects, self.context.budget)
-            if effects.shown:
+            if effects.tracked_dialogs:
                 await page.dialogs.wait_for_answer()
         self.renaming.give()
         healed = [each for each in (self.healed, self.healed_destination) if each is not None]
         self._core.refs.give({each.id: each for each in healed})
         return attrs.evolve(
             outcome,
-            dialogs=tuple(shown.dialog for shown in effects.shown),
-            dialog_opened=outcome.dialog_opened or bool(effects.shown),
+            dialogs=tuple(tracked.dialog for tracked in effects.tracked_dialogs),
+            dialog_opened=outcome.dialog_opened or bool(effects.tracked_dialogs),
             navigation=describe_navigation(page, effects) if effects.navigations else None,
             popup=next(iter(effects.popups), None),
             download=next(iter(effects.downloads), None),

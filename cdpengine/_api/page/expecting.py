@@ -58,21 +58,21 @@ class Expected(Generic[T]):
         return self._values[0]
 
 
-async def wait_for_arrival(
-    expected: Expected[T], budget: Budget, wait: Callable[[], Awaitable[T]], seen: Callable[[], str]
+async def wait_for_expected(
+    expected: Expected[T], budget: Budget, wait: Callable[[], Awaitable[T]], describe: Callable[[], str]
 ) -> None:
     """Wait for the expected object and store it. Raises DeadlineExceededError with the last observation.
 
     An object that arrived during the block counts even if the block used up the timeout.
     """
-    with trio.CancelScope(deadline=max(budget.deadline, trio.current_time() + _ARRIVAL_TIMEOUT)) as scope:
+    with trio.CancelScope(deadline=max(budget.deadline, trio.current_time() + _EXPECTED_TIMEOUT)) as scope:
         expected._values[:] = [await wait()]  # noqa: SLF001 - set here only
     if scope.cancelled_caught:
-        budget.step(f"{expected._what} did not arrive; {seen()}")  # noqa: SLF001 - as above
+        budget.step(f"{expected._what} did not arrive; {describe()}")  # noqa: SLF001 - as above
         raise budget.exceeded()
 
 
-_ARRIVAL_TIMEOUT = 0.08
+_EXPECTED_TIMEOUT = 0.08
 """Minimum time in seconds for an object that arrived during the block to become ready."""
 
 
@@ -94,17 +94,19 @@ async def expect_dialog(
         yield expected
 
         def closed() -> Dialog | None:
-            return awaited.shown.dialog if awaited.shown is not None and not awaited.shown.open else None
+            return (
+                awaited.tracked.dialog if awaited.tracked is not None and not awaited.tracked.open else None
+            )
 
         async with explain_deadline(core.target, budget.deadline):
             wait = core.target.wait_for
-            await wait_for_arrival(expected, budget, lambda: wait(closed), lambda: _describe_dialog(awaited))
+            await wait_for_expected(expected, budget, lambda: wait(closed), lambda: _describe_dialog(awaited))
 
 
 def _describe_dialog(awaited: AwaitedDialog) -> str:
-    if awaited.shown is None:
+    if awaited.tracked is None:
         return "none opened"
-    return f"a {awaited.shown.dialog.type} opened, but Chrome did not report its end"
+    return f"a {awaited.tracked.dialog.type} opened, but Chrome did not report its end"
 
 
 @asynccontextmanager
@@ -122,22 +124,22 @@ async def expect_download(
         with within("expect a download", timeout):
             expecting = downloads.expecting(core.target, place)
             awaited = await stack.enter_async_context(expecting)
-        seen = _describe_downloads(core, awaited)
+        describe = _describe_downloads(core, awaited)
         yield expected
         async with explain_deadline(core.target, budget.deadline):
             wait = core.target.wait_for
-            await wait_for_arrival(expected, budget, lambda: wait(lambda: awaited.download), seen)
+            await wait_for_expected(expected, budget, lambda: wait(lambda: awaited.download), describe)
 
 
 def _describe_downloads(core: PageCore, awaited: AwaitedDownload) -> Callable[[], str]:
     records = core.state.downloads.records
     before = len(records)
 
-    def seen() -> str:
+    def describe() -> str:
         others = [record for record in list(records)[before:] if record is not awaited.download]
         return f"{len(others)} others began" if others else "none began in this page or a popup of it"
 
-    return seen
+    return describe
 
 
 @asynccontextmanager
@@ -160,7 +162,7 @@ async def expect_response(
                 )
         yield expected
         async with explain_deadline(core.target, budget.deadline):
-            await wait_for_arrival(expected, budget, lambda: awaited.next_in(stream), lambda: awaited.seen)
+            await wait_for_expected(expected, budget, lambda: awaited.next_in(stream), lambda: awaited.seen)
 
 
 @asynccontextmanager
@@ -182,7 +184,7 @@ async def expect_file_chooser(core: PageCore, *, timeout: float) -> AsyncIterato
         opened: Expected[OpenedChooser] = Expected("a file chooser")
         async with explain_deadline(core.target, budget.deadline):
             wait = core.target.wait_for
-            await wait_for_arrival(
+            await wait_for_expected(
                 opened, budget, lambda: wait(lambda: awaited.opened), lambda: "the page opened none"
             )
 

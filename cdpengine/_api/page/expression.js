@@ -1,12 +1,12 @@
 // Waits until `look`, the user's condition, returns a true value. Runs in the main world, because the condition
-// uses its names. Returns an object. next() is a promise of { holds, seen } that resolves when the value is true,
-// or after stop(). now() is a promise of the current { holds, seen }. An exception of `look` counts as false. The
+// uses its names. Returns an object. next() is a promise of { holds, observed } that resolves when the value is true,
+// or after stop(). now() is a promise of the current { holds, observed }. An exception of `look` counts as false. The
 // page may have replaced Promise and String: `async`, `await` and templates use V8's own.
 (look) => {
   const LOOK_MS = 100; // if animation frames do not arrive
   let stopped = false;
   let stopNow = () => {};
-  let seen = "it was never evaluated";
+  let observed = "it was never evaluated";
 
   const asString = (value) => {
     try {
@@ -19,11 +19,11 @@
   const now = async () => {
     try {
       const value = await look();
-      seen = "it was " + asString(value);
-      return { holds: !!value, seen };
+      observed = "it was " + asString(value);
+      return { holds: !!value, observed };
     } catch (error) {
-      seen = "it threw " + asString(error);
-      return { holds: false, seen };
+      observed = "it threw " + asString(error);
+      return { holds: false, observed };
     }
   };
 
@@ -44,7 +44,7 @@
       if (answer.holds) return answer;
       await frame();
     }
-    return { holds: false, seen };
+    return { holds: false, observed };
   };
 
   return {
@@ -52,7 +52,7 @@
     next: async () =>
       await {
         then(resolve) {
-          stopNow = () => resolve({ holds: false, seen });
+          stopNow = () => resolve({ holds: false, observed });
           (async () => resolve(await loop()))();
         },
       },

@@ -42,7 +42,7 @@ _LOOK = 5.0
 _MARGIN = 0.1
 """Time before the deadline, in seconds, to raise the specific error; at most a tenth of the timeout."""
 
-_SHOWN = 5
+_MAX_CANDIDATES = 5
 """Maximum number of candidates in an error."""
 
 _NAMING = 1.0
@@ -69,7 +69,7 @@ async def find_one(
     needed = 1 if nth is None else nth + 1
     found = await find_matches(core, criteria, frame, needed, timeout)
     if nth is None and len(found) > 1:
-        candidates = await _describe(core, found[:_SHOWN])
+        candidates = await _describe(core, found[:_MAX_CANDIDATES])
         raise AmbiguousNodeError(target=f"find {criteria}", count=len(found), candidates=candidates)
     if len(found) >= needed:
         return found[needed - 1]
@@ -151,10 +151,10 @@ async def _wait_for_nodes(
     watches = FrameWatches(core.target, core.worlds, [], frames=lambda: _frames_in(core, frame), changes=True)
     async with open_body_nursery() as nursery:
         nursery.start_soon(watches.run, name="watch for nodes")
-        seen = -1
+        last_round = -1
         while len(latest[0]) < needed:
-            await core.target.wait_for(lambda: watches.rounds != seen)  # noqa: B023
-            seen = watches.rounds
+            await core.target.wait_for(lambda: watches.rounds != last_round)  # noqa: B023
+            last_round = watches.rounds
             latest[0] = await _look(core, criteria, frame, budget)
 
 
@@ -186,12 +186,14 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
         reply = await context.post(
             own(script("_api/page/find_root")), selector, how=SERIALIZED, group=group
         ).decoded(NodesReply)
-    shown = shorten(quote(selector), 80)
+    described = shorten(quote(selector), 80)
     if reply.exception_details is not None:
         why = reply.exception_details.reason.partition("\n")[0]
         raise InvalidArgumentError(
-            what="root", given=shown, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
+            what="root", given=described, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
         )
     if found := reply.result.deep_serialized_value.nodes():
         return found[0].backend_node_id
-    raise NodeNotFoundError(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
+    raise NodeNotFoundError(
+        target=described, reason=f"nothing in {shown_url(frame.url)} matches this selector"
+    )

@@ -49,7 +49,7 @@ from cdpengine._page.file_choosers import FileChooser
 from cdpengine._page.frames import Frame, LoadState
 from cdpengine._page.navigation.history import go_through_history
 from cdpengine._page.navigation.navigation import (
-    Arrival,
+    NavigationResult,
     check_url,
     check_wait_until,
     go_to,
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
-class Navigation(Arrival):
+class Navigation(NavigationResult):
     """The result of a navigation, with the response of its document.
 
     `response` is None if Chrome reports no response: for about: URLs, documents from the back/forward cache, and
@@ -383,14 +383,14 @@ class Page(PageActions, PageReading):
         routes = self.network.routes
         return route_requests(self._scope, routes, pattern, handler, resource_type, stage, limit, timeout)
 
-    async def _follow(self, go: Callable[[], Awaitable[Arrival]]) -> Navigation:
+    async def _follow(self, go: Callable[[], Awaitable[NavigationResult]]) -> Navigation:
         documents = MainDocuments(self._core.target)
         with documents.followed():
-            arrival = await go()
+            result = await go()
         response = None
-        if arrival.loader_id:
+        if result.loader_id:
             collector = self._core.target.collector
             if isinstance(collector, Collector):  # the collector continues and may keep the body
-                response = collector.response(arrival.loader_id)
-            response = response or documents.response(arrival.loader_id)
-        return Navigation(**attrs.asdict(arrival, recurse=False), response=response)
+                response = collector.response(result.loader_id)
+            response = response or documents.response(result.loader_id)
+        return Navigation(**attrs.asdict(result, recurse=False), response=response)

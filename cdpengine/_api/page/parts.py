@@ -357,14 +357,14 @@ def checked_bounds(
         raise InvalidArgumentError(
             what="state", given=repr(state), expected=", ".join(repr(each) for each in _STATES)
         )
-    wanted = {name: number for name, number in numbers.items() if number is not None}
-    if wanted and state not in (None, "normal"):
+    bounds = {name: number for name, number in numbers.items() if number is not None}
+    if bounds and state not in (None, "normal"):
         raise InvalidArgumentError(
             what="state", given=repr(state), expected='"normal" or none, together with a place or a size'
         )
-    if not wanted and state is None:
+    if not bounds and state is None:
         raise InvalidArgumentError(what="bounds", given="nothing", expected="a place, a size or a state")
-    return wanted
+    return bounds
 
 
 async def window_bounds(root: Session, target_id: str) -> WindowBounds:

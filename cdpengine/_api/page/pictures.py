@@ -17,7 +17,7 @@ import attrs
 import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
-from cdpengine._api.page.snapshots import capture_arrived, make_snapshot
+from cdpengine._api.page.snapshots import capture_loaded, make_snapshot
 from cdpengine._budget import Budget
 from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
 from cdpengine._nursery import open_body_nursery
@@ -35,8 +35,8 @@ from cdpengine._pictures.editing import (
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
 from cdpengine._pictures.screenshot import Picture, current_view, screen_scale, take_screenshot
 from cdpengine._protocol.domains.dom import BoxModelReply
-from cdpengine._snapshot.arrival import has_nothing
 from cdpengine._snapshot.capture import Capture, Scope
+from cdpengine._snapshot.first_content import has_nothing
 from cdpengine._snapshot.labels import boxes_of, draw_labels
 from cdpengine._snapshot.node import walk
 from cdpengine._snapshot.render.lines import SnapshotOptions
@@ -183,8 +183,8 @@ async def take_picture(
         masked = [at for node in hidden if (at := await bounding_box(node, core.worlds))]
         plain = attrs.evolve(options, format="png", quality=None) if masked else options
         if masked:
-            shown = area or (view.document if request.full_page else view.viewport)
-            pixels = shown.pixels(options.scale_for(shown, screen))
+            region = area or (view.document if request.full_page else view.viewport)
+            pixels = region.pixels(options.scale_for(region, screen))
             check_pixels(options.format, *pixels)
             options.check_size(*pixels)
         budget.step(_WAITING)
@@ -291,7 +291,7 @@ async def _capture(core: PageCore, scope: Scope, budget: Budget) -> Capture:
     async def choose() -> Scope:
         return attrs.evolve(scope, frame=core.target.frames.main)
 
-    return await capture_arrived(core, choose, has_nothing, budget)
+    return await capture_loaded(core, choose, has_nothing, budget)
 
 
 async def _origins(core: PageCore, captured: Capture) -> dict[str, tuple[float, float]]:
@@ -317,9 +317,9 @@ async def _origins(core: PageCore, captured: Capture) -> dict[str, tuple[float, 
 
 
 def _check_choice(*, target: bool, clip: bool, full_page: bool) -> None:
-    given = {"target": target, "clip": clip, "full_page": full_page}
-    if sum(given.values()) > 1:
-        names = " and ".join(name for name, there in given.items() if there)
+    choices = {"target": target, "clip": clip, "full_page": full_page}
+    if sum(choices.values()) > 1:
+        names = " and ".join(name for name, there in choices.items() if there)
         raise InvalidArgumentError(what=names, given="together", expected="one of them")
 
 

@@ -149,10 +149,10 @@ class PageReading:
         timeout: float,
         frame: FrameTarget | None = None,
         root: ElementTarget | None = None,
-        **shown: Any,
+        **fields: Any,
     ) -> Snapshot:
         """Take an internal snapshot. Its refs do not count as known to the caller."""
-        options = SnapshotOptions(**shown)
+        options = SnapshotOptions(**fields)
         part = section or PageSection(frame, root)
         part = attrs.evolve(part, source=check_source(part.source, options.mode))
         return await read_snapshot(self._core, part, options, since, timeout)

@@ -49,14 +49,14 @@ class Renaming:
     _budget: Budget
     refuse: bool = False
     found: list[Renamed] = attrs.field(factory=list, init=False)
-    _given: dict[int, Ref] = attrs.field(factory=dict, init=False)
+    _reported: dict[int, Ref] = attrs.field(factory=dict, init=False)
 
     def expect(self, node: Node, ref: Ref) -> Node:
         """Return the node of a ref, with the role and name that were last reported for it."""
-        given = self._refs().given(ref)
+        reported = self._refs().given(ref)
         number = node.backend_node_id
-        self._given[number] = given
-        expected = Expected(number, _roles(given.role), given.name)
+        self._reported[number] = reported
+        expected = Expected(number, _roles(reported.role), reported.name)
         return NamedNode(
             node.session, number, node.frame_id, node.description, valid=node.valid, expected=expected
         )
@@ -67,70 +67,74 @@ class Renaming:
         Raises StaleRefError if it is another item now and `refuse` is set.
         """
         node = changed.node
-        given = self._given[node.backend_node_id]
-        role, names = await self._look(changed, given)
-        if role == given.role and any(_is_same(given.name, name) for name in names):
+        reported = self._reported[node.backend_node_id]
+        role, names = await self._look(changed, reported)
+        if role == reported.role and any(_is_same(reported.name, name) for name in names):
             return _plain(node, node.description)
         table = self._refs()
-        present = table.rename(given.id, role, names[0]) or attrs.evolve(given, role=role, name=names[0])
-        if self.refuse and not self._counts(given, present):
-            raise self._refusal(given, present)
-        self.found.append(Renamed(given, present))
+        present = table.rename(reported.id, role, names[0]) or attrs.evolve(
+            reported, role=role, name=names[0]
+        )
+        if self.refuse and not self._counts(reported, present):
+            raise self._refusal(reported, present)
+        self.found.append(Renamed(reported, present))
         return _plain(node, str(present))
 
     def give(self) -> None:
         """Mark the current names of the renamed elements as reported to the caller."""
         self._refs().give({each.new.id: each.new for each in self.found})
 
-    async def _look(self, changed: NameChanged, given: Ref) -> tuple[str, list[str]]:
+    async def _look(self, changed: NameChanged, reported: Ref) -> tuple[str, list[str]]:
         """Return the node's role and possible names as in a snapshot, or else as the page reported them."""
         number = changed.node.backend_node_id
         frame = self._page.frames.get(changed.node.frame_id)
-        seen = None
+        captured = None
         if frame is not None:
             scope = Scope(frame=frame, root=number, pointer=True)
             try:
-                seen = await capture(self._page, self._worlds, scope, self._budget.remaining)
+                captured = await capture(self._page, self._worlds, scope, self._budget.remaining)
             except RemoteError:  # it is gone; the action reports that
-                return given.role, [given.name]
-        for node in () if seen is None else walk(seen.document.roots):
+                return reported.role, [reported.name]
+        for node in () if captured is None else walk(captured.document.roots):
             if node.backend_node_id == number:
                 inside = " ".join(each.name for each in walk(node.children) if each.kind == "text")
                 return node.role, [node.name or inside, inside]
         role = role_name(changed.role)
         if not changed.role:
-            role = given.role
+            role = reported.role
         elif role in FOLDED_ROLES | INLINE_ROLES:
             role = "generic"
         return role, [changed.name]
 
-    def _counts(self, given: Ref, present: Ref) -> bool:
+    def _counts(self, reported: Ref, present: Ref) -> bool:
         """Return whether the names differ only by a counter."""
-        label = without_counter(given.name)
-        if given.role != present.role or not label or label != without_counter(present.name):
+        label = without_counter(reported.name)
+        if reported.role != present.role or not label or label != without_counter(present.name):
             return False
         return not any(
-            other.role == given.role and without_counter(other.name) == label
-            for other in self._refs().others(given)
+            other.role == reported.role and without_counter(other.name) == label
+            for other in self._refs().others(reported)
         )
 
-    def _refusal(self, given: Ref, present: Ref) -> StaleRefError:
-        was, now = given.describe(), present.describe()
+    def _refusal(self, reported: Ref, present: Ref) -> StaleRefError:
+        was, now = reported.describe(), present.describe()
         if was == now:  # both are shortened and begin alike
             place = next(
-                (at for at, (a, b) in enumerate(zip(given.name, present.name, strict=False)) if a != b),
-                min(len(given.name), len(present.name)),
+                (at for at, (a, b) in enumerate(zip(reported.name, present.name, strict=False)) if a != b),
+                min(len(reported.name), len(present.name)),
             )
             was, now = (
                 f"{each.role} {quote('…' + shorten(each.name[max(place - 20, 0) :], 60))}"
-                for each in (given, present)
+                for each in (reported, present)
             )
         return StaleRefError(
-            ref=given.id,
+            ref=reported.id,
             description=was,
             reason=f"the element is {now} now, so the page uses it for something else",
             became="renamed",
-            alternatives=self._refs().alternatives(given, {frame.loader_id for frame in self._page.frames}),
+            alternatives=self._refs().alternatives(
+                reported, {frame.loader_id for frame in self._page.frames}
+            ),
         )
 
 
@@ -154,7 +158,7 @@ def _roles(role: str) -> tuple[str, ...]:
 _UNSEEN = re.compile(r"[\s\u00ad\u200b-\u200f\u2060\ufeff]+")
 
 
-def _is_same(given: str, name: str) -> bool:
-    """Return whether the names are equal except for white space. `given` may be shortened with "…"."""
-    expected, found = _UNSEEN.sub("", given), _UNSEEN.sub("", name)
+def _is_same(reported: str, name: str) -> bool:
+    """Return whether the names are equal except for white space. `reported` may be shortened with "…"."""
+    expected, found = _UNSEEN.sub("", reported), _UNSEEN.sub("", name)
     return expected == found or (expected.endswith("…") and found.startswith(expected[:-1]))

@@ -33,6 +33,6 @@ async def one_viewport(
         async with core.action("scroll", timeout) as budget:
             node, _ = await core.resolve_target(target, heal, budget)
             async with core.context(budget).inspect(node, "scroll") as inspection:
-                asked = {"way": way, "point": None}
-                width, height = await inspection.run(script(_SCROLLPORT), asked, tuple[float, float])
+                probe = {"way": way, "point": None}
+                width, height = await inspection.run(script(_SCROLLPORT), probe, tuple[float, float])
     return {"up": (0, -height), "down": (0, height), "left": (-width, 0), "right": (width, 0)}[way]

@@ -22,9 +22,9 @@ from cdpengine._collector import pause_collector
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import PATIENCE, wait_for_documents
 from cdpengine._page.search.locator import Locator
-from cdpengine._snapshot.arrival import Arrival, has_nothing
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.content import Block, shorten
+from cdpengine._snapshot.first_content import ContentWait, has_nothing
 from cdpengine._snapshot.node import Document, Source
 from cdpengine._snapshot.readable import ReadableDocument, has_no_content, readable_reader
 from cdpengine._snapshot.refs import RefTable, parse_ref_text
@@ -100,7 +100,7 @@ async def read_snapshot(
         check_comparable(since, options.mode)
     started = time.perf_counter()
     async with core.action("snapshot", timeout, everywhere=True) as budget:
-        captured = await capture_arrived(
+        captured = await capture_loaded(
             core, lambda: section.scope(core, options, budget), has_nothing, budget
         )
         partial = section.root is not None
@@ -132,26 +132,26 @@ async def extract(
         async def choose() -> Scope:
             return attrs.evolve(await section.scope(core, SnapshotOptions(), budget), reader=reader)
 
-        captured = await capture_arrived(core, choose, has_no_content, budget)
+        captured = await capture_loaded(core, choose, has_no_content, budget)
         assert isinstance(captured.document, ReadableDocument)
         return shorten(captured.document.blocks(), options.write, options.max_chars)
 
 
-async def capture_arrived(
+async def capture_loaded(
     core: PageCore,
     choose: Callable[[], Awaitable[Scope]],
     is_empty: Callable[[Document], bool],
     budget: Budget,
 ) -> Capture:
     """Capture the scope of `choose`, after a pending navigation has arrived and the document has content."""
-    arrival = Arrival(core.target, core.worlds, budget.remaining, is_empty)
-    await arrival.wait_begun()
+    content_wait = ContentWait(core.target, core.worlds, budget.remaining, is_empty)
+    await content_wait.wait_begun()
     waited_until = trio.current_time() + PATIENCE
     while True:
         scope = await choose()
         budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
         seconds = budget.remaining * (1 - _GRAFTING)
-        arrival.begin_look()
+        content_wait.begin_look()
         captured = await capture(core.target, core.worlds, scope, seconds)
         if captured is None:
             budget.step("the document was replaced during the capture; reading the new one")
@@ -160,8 +160,8 @@ async def capture_arrived(
             core.target, (scope.frame.id,), budget, left
         ):
             continue
-        if scope.root is not None or not await arrival.may_come(captured):
-            arrival.remark(captured)
+        if scope.root is not None or not await content_wait.may_come(captured):
+            content_wait.remark(captured)
             return captured
         budget.step("the document was still empty and loading")
 

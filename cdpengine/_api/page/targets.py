@@ -185,11 +185,11 @@ async def _look_for_alternatives(
     page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError
 ) -> StaleRefError:
     """Return the error with the refs that replaced the node or resemble it in its frame."""
-    seen = await look_again(page, worlds, ref, error, _FATE_TIMEOUT)
+    captured = await look_again(page, worlds, ref, error, _FATE_TIMEOUT)
     frame = find_frame_of(page, ref)
-    if seen is None or frame is None:
+    if captured is None or frame is None:
         return error
-    refs.assign(seen.documents)
+    refs.assign(captured.documents)
     placed = refs.successor(ref, frame.loader_id)
     others = refs.alternatives(ref, {frame.loader_id for frame in page.frames})
     if placed is not None:
@@ -276,10 +276,10 @@ async def give_ref(
             if (await _ask_fate(Node(frame.session, node, frame.id, ""), worlds))[0]:
                 continue  # the node is in another frame
             with suppress(RemoteError):
-                seen = await capture(page, worlds, Scope(frame=frame, root=node), _FATE_TIMEOUT)
-                if seen is None:
+                captured = await capture(page, worlds, Scope(frame=frame, root=node), _FATE_TIMEOUT)
+                if captured is None:
                     continue
-                refs.assign(seen.documents, partial=True)
+                refs.assign(captured.documents, partial=True)
                 if (ref := refs.known(frame.loader_id, node)) is not None:
                     refs.give({ref.id: ref})
                     return ref.id

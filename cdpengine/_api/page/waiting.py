@@ -40,7 +40,7 @@ from cdpengine.errors import (
 _STOP_TIMEOUT = 0.08
 """Time in seconds in which an expression must stop before its script is terminated."""
 
-_LONGEST_SEEN = 220
+_LONGEST_OBSERVATION = 220
 """Maximum length of an expression's value in the error, in characters."""
 
 _RETRY_PAUSE = 0.05
@@ -53,7 +53,7 @@ class Condition(Protocol):
     def words(self) -> str:
         """Return the description of the condition for messages."""
 
-    def seen(self) -> str:
+    def observation(self) -> str:
         """Return the last observation."""
 
     def holds(self) -> bool:
@@ -72,15 +72,15 @@ class Simple:
 
     _words: str
     _test: Callable[[], bool]
-    _seen: Callable[[], str]
+    _observe: Callable[[], str]
 
     def words(self) -> str:
         """Return the description of the condition."""
         return self._words
 
-    def seen(self) -> str:
+    def observation(self) -> str:
         """Return the last observation."""
-        return self._seen()
+        return self._observe()
 
     def holds(self) -> bool:
         """Return whether the condition holds now."""
@@ -107,7 +107,7 @@ class Elapsed:
         """Return the description of the condition."""
         return f"{self.seconds:g} s have passed"
 
-    def seen(self) -> str:
+    def observation(self) -> str:
         """Return the last observation."""
         return f"{trio.current_time() - self.began:.2f} s had passed"
 
@@ -142,7 +142,7 @@ class InPage:
         """Return the description of the condition."""
         return ", ".join(words for words, _ in self.parts)
 
-    def seen(self) -> str:
+    def observation(self) -> str:
         """Return the last observation of each unmet part."""
         reports = self.watches.reports()
         if self.watches.node_gone:
@@ -152,7 +152,11 @@ class InPage:
         unmet = []
         for number, (words, expected) in enumerate(self.parts):
             if not self._part_holds(number, expected):
-                seen = [report.seen[number] for report in reports if report.seen[number] or len(reports) == 1]
+                seen = [
+                    report.observed[number]
+                    for report in reports
+                    if report.observed[number] or len(reports) == 1
+                ]
                 unmet.append(f"{words}: seen was {' | '.join(map(repr, seen[:4])) or 'nothing'}")
         return "; ".join(unmet)
 
@@ -163,10 +167,14 @@ class InPage:
             return self._accepts_removal()
         if reports is None:
             return False
-        held = all(self._part_holds(number, expected) for number, (_, expected) in enumerate(self.parts))
-        if not held and self.node and any("detached" in report.seen[0].split(", ") for report in reports):
+        all_hold = all(self._part_holds(number, expected) for number, (_, expected) in enumerate(self.parts))
+        if (
+            not all_hold
+            and self.node
+            and any("detached" in report.observed[0].split(", ") for report in reports)
+        ):
             return self._accepts_removal()
-        return held
+        return all_hold
 
     def _accepts_removal(self) -> bool:
         if self.parts[0][0].endswith((" is detached", " is hidden")):
@@ -203,7 +211,7 @@ class NetworkIdle:
         """Return the description of the condition."""
         return f"no request in progress for {self.seconds:g} s"
 
-    def seen(self) -> str:
+    def observation(self) -> str:
         """Return the last observation."""
         waiting = [] if self.requests is None else self.requests.under_way(self.page.frames)
         urls = [shown_url(each.url) or "a request sent before the wait" for each in waiting[:3]]
@@ -253,7 +261,7 @@ class Expression:
         """Return the description of the condition."""
         return f"expression {' '.join(self.source.split())[:120]}"
 
-    def seen(self) -> str:
+    def observation(self) -> str:
         """Return the last observation."""
         return self.last
 
@@ -335,11 +343,14 @@ class Expression:
 
     def _take(self, answer: object) -> None:
         if isinstance(answer, dict):
-            self.true, self.last = bool(answer.get("holds")), str(answer.get("seen"))[:_LONGEST_SEEN]
+            self.true, self.last = (
+                bool(answer.get("holds")),
+                str(answer.get("observed"))[:_LONGEST_OBSERVATION],
+            )
 
     def _stop(self) -> None:
         if (handle := self._handle) is not None:
-            handle.remote.tell(own(STOP))
+            handle.remote.send(own(STOP))
 
 
 NodeState = Literal[
@@ -398,12 +409,12 @@ def make_load_condition(target: PageTarget, state: LoadState) -> Condition:
     def reached() -> bool:
         return not target.navigation.under_way and main.reached(main.loader_id, state)
 
-    def seen() -> str:
+    def observe() -> str:
         if target.navigation.under_way:
             return "a navigation was in progress"
         return f"it had reached {', '.join(sorted(main.lifecycle.get(main.loader_id, ()))) or 'nothing'}"
 
-    return Simple(f"load state {state}", reached, seen)
+    return Simple(f"load state {state}", reached, observe)
 
 
 def make_text_conditions(core: PageCore, parts: Sequence[tuple[str, Words, bool]]) -> list[Condition]:
@@ -459,13 +470,13 @@ async def wait_for_all(core: PageCore, conditions: Sequence[Condition], timeout:
                 try:
                     await _wait_until_confirmed(core.target, conditions)
                 except trio.Cancelled:
-                    missing += [(each, each.seen()) for each in conditions if not each.holds()]
+                    missing += [(each, each.observation()) for each in conditions if not each.holds()]
                     raise
         except trio.Cancelled:
-            for condition, seen in missing:
+            for condition, observation in missing:
                 # An expression has its last value only at its end.
-                observed = condition.seen() if isinstance(condition, Expression) else seen
-                budget.step(f"{condition.words()} did not hold; {observed}")
+                latest = condition.observation() if isinstance(condition, Expression) else observation
+                budget.step(f"{condition.words()} did not hold; {latest}")
             raise
 
 

@@ -134,9 +134,9 @@ class ScopeRegistry:
 
         Raises the errors of entering.
         """
-        kept: _Scope = await self._nursery.start(self._live, kind, scope, name=f"lasting {kind}")
-        value: T = kept.value  # type: ignore[assignment]  # the value of `scope`
-        return value, partial(self._end, [kept])
+        lasting: _Scope = await self._nursery.start(self._live, kind, scope, name=f"lasting {kind}")
+        value: T = lasting.value  # type: ignore[assignment]  # the value of `scope`
+        return value, partial(self._end, [lasting])
 
     async def end(self, kind: str, where: Callable[[Any], bool] = lambda _value: True) -> int:
         """End the scopes of a kind whose value matches, latest first, and return their number."""
@@ -162,21 +162,21 @@ class ScopeRegistry:
         make: Callable[[], AbstractAsyncContextManager[T]],
         task_status: trio.TaskStatus[_Scope] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        kept: _Scope | None = None
+        lasting: _Scope | None = None
         try:
             async with make() as value:
-                kept = _Scope(kind, value)
-                self._scopes.append(kept)
-                task_status.started(kept)
-                await kept.end.wait()
+                lasting = _Scope(kind, value)
+                self._scopes.append(lasting)
+                task_status.started(lasting)
+                await lasting.end.wait()
         except Exception:
-            if kept is None:
+            if lasting is None:
                 raise  # in the call that entered the scope
             logger.exception("a lasting %s ended by an error", kind)
         finally:
-            if kept is not None:
-                self._scopes.remove(kept)
-                kept.ended.set()
+            if lasting is not None:
+                self._scopes.remove(lasting)
+                lasting.ended.set()
 
 
 class SettingScope:
@@ -237,7 +237,7 @@ class SettingScope:
             self._registry.end_all()
 
     @asynccontextmanager
-    async def held(
+    async def overriding(
         self, override: SessionOverride, action: str, timeout: float, close: Callable[[], None] = lambda: None
     ) -> AsyncIterator[None]:
         """Apply `override` during the body. `close` is called before anything is undone."""

@@ -102,7 +102,7 @@ class Network:
                 types=DOCUMENTS,
                 renew=lambda session: interceptor_of(session).renew(),
             )
-            async with self._scope.held(override, "HTTP credentials", timeout):
+            async with self._scope.overriding(override, "HTTP credentials", timeout):
                 yield
 
         return self._scope.lasting("network", "network.http_credentials", scope)
@@ -125,7 +125,7 @@ class Network:
                 )
             begin, end = EXTRA_HEADERS.want(dict(check_headers(headers)))
             override = SessionOverride(self._scope.page_scope, begin, end, types=DOCUMENTS_AND_WORKERS)
-            async with self._scope.held(override, "extra headers", timeout):
+            async with self._scope.overriding(override, "extra headers", timeout):
                 yield
 
         return self._scope.lasting("network", "network.extra_headers", scope)
@@ -147,7 +147,7 @@ class Network:
             override = SessionOverride(
                 self._scope.page_scope, begin, end, types=DOCUMENTS_AND_WORKERS, renew=CONDITIONS.renew
             )
-            async with self._scope.held(override, "network conditions", timeout):
+            async with self._scope.overriding(override, "network conditions", timeout):
                 yield
 
         return self._scope.lasting("network", "network.conditions", scope)
@@ -168,7 +168,7 @@ class Network:
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             begin, end = CPU_RATE.want(check_cpu_rate(rate))
-            async with self._scope.held(
+            async with self._scope.overriding(
                 SessionOverride(self._scope.page_scope, begin, end), "throttle the CPU", timeout
             ):
                 yield
@@ -185,7 +185,7 @@ class Network:
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             begin, end = NO_SERVICE_WORKER.want(True)
-            async with self._scope.held(
+            async with self._scope.overriding(
                 SessionOverride(self._scope.page_scope, begin, end), "bypass service workers", timeout
             ):
                 yield
@@ -211,7 +211,7 @@ def route_requests(
     """Answer requests of a scope with `handler`: `Page.route`, `BrowserContext.route`."""
 
     @asynccontextmanager
-    async def hold_route() -> AsyncIterator[RouteRegistration]:
+    async def open_route() -> AsyncIterator[RouteRegistration]:
         match = _route_match(pattern, resource_type, stage)
         check_function("handler", handler)
         check_limit(limit)
@@ -225,12 +225,12 @@ def route_requests(
             )
             routes.active.insert(0, routed)
             try:
-                async with scope.held(override, f"route {match.words}", timeout, routed._close):
+                async with scope.overriding(override, f"route {match.words}", timeout, routed._close):
                     yield routed
             finally:
                 routes.active.remove(routed)
 
-    return scope.lasting("route", "route", hold_route)
+    return scope.lasting("route", "route", open_route)
 
 
 def _route_match(

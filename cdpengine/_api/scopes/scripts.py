@@ -145,7 +145,7 @@ class Scripts:
                 self.bindings.active.append(exposed)
                 try:
                     override = SessionOverride(page_scope, exposed._begin, exposed._end, renew=exposed.renew)
-                    async with self._scope.held(override, f"expose {name}", timeout, exposed._close):
+                    async with self._scope.overriding(override, f"expose {name}", timeout, exposed._close):
                         yield exposed
                 finally:
                     self.bindings.active.remove(exposed)

@@ -212,12 +212,16 @@ class ContextStorage(Cookies):
         """
         if isinstance(origins, str):
             raise InvalidArgumentError(what="origins", given="a str", expected="a list of origins")
-        wanted = [check_origin(origin, "origins") for origin in origins]
+        requested_origins = [check_origin(origin, "origins") for origin in origins]
         file = None if path is None else to_path("path", path)
         with within("save the storage state", timeout):
-            seen = self._core.state.seen_origins.of(await self._core.real_id())
+            visited_origins = self._core.state.visited_origins.of(await self._core.real_id())
             state = await collect_state(
-                self._core.state.session, self._core.id, self._core.origin_page(), seen, wanted
+                self._core.state.session,
+                self._core.id,
+                self._core.origin_page(),
+                visited_origins,
+                requested_origins,
             )
             if file is not None:
                 await trio.to_thread.run_sync(write_state, file, state)

@@ -266,12 +266,12 @@ def safe_file_name(suggested: str) -> str:
     a device name, and is never empty.
     """
     text = unicodedata.normalize("NFC", suggested)
-    kept = "".join(
+    cleaned = "".join(
         "_" if character in _FORBIDDEN else " " if character.isspace() else character
         for character in text
         if character.isspace() or not unicodedata.category(character).startswith("C")
     )
-    name = _trim(_shorten(_trim(kept)))
+    name = _trim(_shorten(_trim(cleaned)))
     if not name:
         return _FALLBACK
     if name.partition(".")[0].rstrip(" ").casefold() in _RESERVED or name.startswith("-"):
@@ -310,8 +310,8 @@ def _shorten(name: str) -> str:
     stem, dot, ending = name.rpartition(".")
     if not stem or len(ending.encode()) > _LONGEST_ENDING:
         return _cut(name, LONGEST_NAME)
-    kept = f"{dot}{ending}"
-    return _cut(stem, LONGEST_NAME - len(kept.encode())) + kept
+    suffix = f"{dot}{ending}"
+    return _cut(stem, LONGEST_NAME - len(suffix.encode())) + suffix
 
 
 def _cut(text: str, most: int) -> str:

@@ -36,16 +36,16 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionG
 
 logger = get_logger("cdpengine.browser")
 
-KEPT = 100
+MAX_RECORDS = 100
 """Maximum number of downloads whose record is kept."""
 
 CANCEL_TIMEOUT = 1.0
 """Time in seconds for Chrome to confirm the end of a cancelled download."""
 
-_EARLY_REPORTS_KEPT = 100
+_MAX_EARLY_REPORTS = 100
 """Maximum number of early reports about downloads that Chrome has not announced yet."""
 
-_OPENERS_KEPT = 1000
+_MAX_OPENERS = 1000
 
 _GUID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
@@ -71,7 +71,7 @@ class Downloads:
     """The downloads of one browser, reported on its session. `pages` are the known pages."""
 
     def __init__(self, root: Session, pages: Mapping[str, PageTarget], nursery: trio.Nursery) -> None:
-        self.records: deque[Download] = deque(maxlen=KEPT)
+        self.records: deque[Download] = deque(maxlen=MAX_RECORDS)
         self.changes = Notifier()
         self._root = root
         self._pages = pages
@@ -245,11 +245,11 @@ class Downloads:
         info = event.decode(TargetCreated).target_info
         if info.opener_id is not None:
             self._openers[info.target_id] = info.opener_id
-            while len(self._openers) > _OPENERS_KEPT:
+            while len(self._openers) > _MAX_OPENERS:
                 del self._openers[next(iter(self._openers))]
         if info.browser_context_id is not None:
             self._contexts[info.target_id] = info.browser_context_id
-            while len(self._contexts) > _OPENERS_KEPT:
+            while len(self._contexts) > _MAX_OPENERS:
                 del self._contexts[next(iter(self._contexts))]
 
     def _will_begin(self, event: Event) -> None:
@@ -287,7 +287,7 @@ class Downloads:
         if download is not None:
             self._take(download, progress)
             self.changes.notify()
-        elif not self._is_known(progress.guid) and len(self._early) < _EARLY_REPORTS_KEPT:
+        elif not self._is_known(progress.guid) and len(self._early) < _MAX_EARLY_REPORTS:
             self._early.setdefault(progress.guid, []).append(progress)
 
     def _is_known(self, guid: str) -> bool:
@@ -401,7 +401,7 @@ class Downloads:
     def _is_of(self, frame_id: str, page: PageTarget) -> bool:
         own = self._page_of(frame_id)
         target_id: str | None = frame_id if own is None else own.target_id
-        for _ in range(_OPENERS_KEPT):
+        for _ in range(_MAX_OPENERS):
             if target_id == page.target_id:
                 return True
             target_id = self._openers.get(target_id or "")

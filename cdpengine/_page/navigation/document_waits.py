@@ -67,9 +67,9 @@ async def wait_for_documents(
     budget.step("waiting for the next document")
     with trio.move_on_after(seconds) as waiting:
         while navigation.is_awaited(frame_ids) and not page.running.dialog_is_open:
-            seen = navigation.leaving(frame_ids).union(navigation.fresh).intersection(frame_ids)
+            changing = navigation.leaving(frame_ids).union(navigation.fresh).intersection(frame_ids)
             await _wait_until_over(page, frame_ids)
-            await _wait_until_read(page, seen)
+            await _wait_until_read(page, changing)
     if waiting.cancelled_caught and seconds >= PATIENCE:
         navigation.give_up(frame_ids)
     return True

@@ -92,16 +92,16 @@ class Document:
             raise EvaluationFailedError(text="the script returned no object")
         return made
 
-    async def ask(self, held: RemoteHandle, function: str, *arguments: object, kind: type[T]) -> T:
+    async def ask(self, handle: RemoteHandle, function: str, *arguments: object, kind: type[T]) -> T:
         """Call a function on an object, wait for its promise, and return the JSON value, decoded."""
         with _explain_refusal():
-            return await held.call(
+            return await handle.call(
                 own(function), *arguments, returns=kind, how=SETTLED_VALUE, group=self.group
             )
 
-    def tell(self, held: RemoteHandle, function: str) -> None:
+    def send(self, handle: RemoteHandle, function: str) -> None:
         """Call a function on an object without waiting."""
-        held.tell(own(function))
+        handle.send(own(function))
 
     def release(self) -> None:
         """Release the objects of the group without waiting. Chrome frees the objects of a gone document itself."""
@@ -162,7 +162,7 @@ class Report(msgspec.Struct):
 
     key: str
     holds: list[bool]
-    seen: list[str]
+    observed: list[str]
     texts: list[str]
     invalid: str = ""
 
@@ -170,7 +170,7 @@ class Report(msgspec.Struct):
 @attrs.define(eq=False)
 class _Watched:
     document: Document | None = None
-    held: RemoteHandle | None = None
+    handle: RemoteHandle | None = None
     report: Report | None = None
     scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
 
@@ -234,8 +234,8 @@ class FrameWatches:
         """Ask every document for its current report."""
         for watched in list(self._watched.values()):
             with suppress(DocumentGone, SessionGoneError):
-                if watched.document is not None and watched.held is not None:
-                    watched.report = await watched.document.ask(watched.held, NOW, kind=Report)
+                if watched.document is not None and watched.handle is not None:
+                    watched.report = await watched.document.ask(watched.handle, NOW, kind=Report)
 
     async def _follow(self, key: Key, frame: Frame, watched: _Watched) -> None:
         with watched.scope:
@@ -259,16 +259,16 @@ class FrameWatches:
             request = {"conditions": self._conditions, "changes": self._changes, "quiet": False}
             arguments: list[object] = [request]
             if self._node is not None:
-                held = await node_argument(document, self._node)
-                if held is None:
+                node = await node_argument(document, self._node)
+                if node is None:
                     self.node_gone = True
                     self._page.changes.notify()
                     await trio.sleep_forever()
-                arguments.append(held)
-            watched.held = await document.make(script_with_search("_page/navigation/waiting"), *arguments)
+                arguments.append(node)
+            watched.handle = await document.make(script_with_search("_page/navigation/waiting"), *arguments)
             known: str | None = None
             while True:
-                report = await document.ask(watched.held, NEXT, known, kind=Report)
+                report = await document.ask(watched.handle, NEXT, known, kind=Report)
                 if report.invalid:
                     raise InvalidArgumentError(
                         what="css", given=f"an invalid selector ({report.invalid})", expected="a CSS selector"
@@ -278,9 +278,9 @@ class FrameWatches:
                 self.rounds += 1
                 self._page.changes.notify()
         finally:
-            if watched.held is not None:
-                document.tell(watched.held, STOP)
-                watched.held = None
+            if watched.handle is not None:
+                document.send(watched.handle, STOP)
+                watched.handle = None
             document.release()
 
 

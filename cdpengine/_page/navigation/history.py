@@ -18,8 +18,8 @@ from cdpengine._page.navigation.document_waits import wait_for_documents
 from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.navigation.navigation import (
     TRIES,
-    Arrival,
     DocumentWatch,
+    NavigationResult,
     check_left,
     end_pending,
     navigate,
@@ -31,7 +31,9 @@ from cdpengine._protocol.domains.page import NavigationEntry, NavigationHistoryR
 from cdpengine.errors import NavigationFailedError, RemoteError, shown_url
 
 
-async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Arrival:
+async def go_through_history(
+    page: PageTarget, by: int, wait_until: LoadState, budget: Budget
+) -> NavigationResult:
     """Go `by` entries forward (negative: back), also on a crashed page.
 
     Raises NavigationFailedError if the entry does not exist.
@@ -102,11 +104,11 @@ async def _go_to(
         main = page.frames.main
         return main.loader_id != before or main.moves_within > moves_before
 
-    def seen() -> bool:
+    def has_effect() -> bool:
         interrupted = not once and page.navigation.requests > requests
         return moved() or interrupted or _frame_places(page) != frames_before
 
-    await wait_for_document(page, watch, seen, entry.url, dead=dead)
+    await wait_for_document(page, watch, has_effect, entry.url, dead=dead)
     while not moved() and (once or page.navigation.requests == requests):
         # A frame shows another document, perhaps for another reason. The history shows whether the entry was
         # reached.

@@ -120,7 +120,7 @@ class Ping:
     def __init__(self, session: Callable[[], Session]) -> None:
         self._session = session
         self._question: SharedCall | None = None
-        self._asked_on: Session | None = None
+        self._queried_session: Session | None = None
         self._silent_since: float | None = None
 
     async def unresponsive_time(self, seconds: float) -> float:
@@ -177,11 +177,11 @@ class Ping:
 
     def _ask(self) -> SharedCall:
         session = self._session()
-        if self._question is None or self._asked_on is not session:
+        if self._question is None or self._queried_session is not session:
             question = post_shared_empty_evaluation(session)
             if self._question is not None:
                 self._question.abandon()
-            self._question, self._asked_on = question, session
+            self._question, self._queried_session = question, session
             if self._silent_since is None:
                 self._silent_since = trio.current_time()
         return self._question
@@ -190,7 +190,7 @@ class Ping:
         """Reset the state and ignore the open query."""
         if self._question is not None:
             self._question.abandon()
-        self._question = self._asked_on = self._silent_since = None
+        self._question = self._queried_session = self._silent_since = None
 
 
 @asynccontextmanager

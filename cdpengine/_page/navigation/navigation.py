@@ -71,7 +71,7 @@ _OVERTAKING_TIMEOUT = 0.1
 _BEGIN_TIMEOUT = 0.3
 """Time in seconds in which a requested navigation begins. Measured: up to 0.06 s on a busy machine."""
 
-_GIVEN_UP_TIMEOUT = 1.0
+_ABORTED_TIMEOUT = 1.0
 """Time in seconds in which a document may still arrive after Chrome gave its request up."""
 
 _ANSWER_TIMEOUT = 1.0
@@ -79,7 +79,7 @@ _ANSWER_TIMEOUT = 1.0
 
 
 @attrs.frozen
-class Arrival:
+class NavigationResult:
     """The result of a navigation.
 
     `url` is the page's URL now. `status` is the HTTP status of its document, or None if unknown, as for
@@ -133,7 +133,7 @@ class DocumentWatch:
             document.failure = failed.error_text
             self._failed()
 
-    def find_given_up(self) -> _Document | None:
+    def find_aborted(self) -> _Document | None:
         """Return the latest requested document if Chrome gave its request up, else None."""
         latest = next(reversed(self.documents.values()), None)
         return latest if latest is not None and latest.failure == _ABORTED else None
@@ -181,7 +181,7 @@ def check_url(url: str) -> str:
 
 async def go_to(
     page: PageTarget, url: str, wait_until: LoadState, budget: Budget, *, fresh: bool = False
-) -> Arrival:
+) -> NavigationResult:
     """Navigate and wait. `fresh`: the page was just created, is blank and set up.
 
     Raises NavigationFailedError with Chrome's reason, the error of an ended session, and TargetCrashedError if the
@@ -218,7 +218,9 @@ async def go_to(
     return await navigate(page, send, wait_until, budget, fresh=fresh)
 
 
-async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget) -> Arrival:
+async def reload(
+    page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget
+) -> NavigationResult:
     """Load the document again and wait. Also restores a crashed page. Raises the errors of `go_to`."""
 
     async def send(dead: bool, watch: DocumentWatch) -> str:
@@ -246,35 +248,35 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
 
 
 async def wait_for_document(
-    page: PageTarget, watch: DocumentWatch, seen: Callable[[], T | None], url: str, *, dead: bool
+    page: PageTarget, watch: DocumentWatch, find: Callable[[], T | None], url: str, *, dead: bool
 ) -> T:
-    """Wait until `seen` returns a value. Raises NavigationFailedError if Chrome abandons the document.
+    """Wait until `find` returns a value. Raises NavigationFailedError if Chrome abandons the document.
 
     Chrome abandons a document that the server does not send, or that another navigation replaces.
     """
     known: _Document | None = None
 
     def over() -> tuple[T | None, _Document | None] | None:
-        if (value := seen()) is not None and value is not False:
+        if (value := find()) is not None and value is not False:
             return value, None
-        given_up = watch.find_given_up()
-        return None if given_up is None or given_up is known else (None, given_up)
+        aborted = watch.find_aborted()
+        return None if aborted is None or aborted is known else (None, aborted)
 
     while True:
         value, known = await page.wait_for(over, also_crashed=dead)
         if value is not None:
             return value
         # If the page answers, it does not wait for a document, and a replacement that it requested is known.
-        with trio.move_on_after(_GIVEN_UP_TIMEOUT) as asking:
+        with trio.move_on_after(_ABORTED_TIMEOUT) as asking:
             for _ in range(QUESTIONS):
                 await answers(page.session)
-        if (value := seen()) is not None and value is not False:
+        if (value := find()) is not None and value is not False:
             return value
         pending = page.navigation.pending.get(page.frames.main.id)
         requested = pending is not None and pending.requested
-        if watch.find_given_up() is known and not (asking.cancelled_caught or requested):
+        if watch.find_aborted() is known and not (asking.cancelled_caught or requested):
             page.navigation.end(page.frames.main.id)
-            raise NavigationFailedError(url=url, reason=_explain_given_up(known))
+            raise NavigationFailedError(url=url, reason=_explain_aborted(known))
 
 
 async def _wait_for_crash(page: PageTarget, budget: Budget) -> None:
@@ -294,7 +296,7 @@ async def _does_answer(page: PageTarget, budget: Budget) -> bool:
 _MADE_HANG = "this chrome: URL makes the page hang. A recovery that may reload the page restores it"
 
 
-def _explain_given_up(document: _Document | None) -> str:
+def _explain_aborted(document: _Document | None) -> str:
     response = None if document is None else document.response
     if response is None:
         return f"{_ABORTED} (Chrome gave it up, or it was replaced)"
@@ -318,7 +320,7 @@ async def navigate(
     *,
     fresh: bool = False,
     reloads: bool = False,
-) -> Arrival:
+) -> NavigationResult:
     session = page.session
     if not fresh:  # nothing hangs in a new page, and no collector reads it
         await _terminate_hung_script(page, budget)
@@ -335,16 +337,16 @@ async def navigate(
                     try:
                         loader_id = await send(dead, watch)
                         if loader_id is None:
-                            return Arrival(url=page.frames.main.url, status=None, same_document=True)
-                        arrival = await _arrive(page, loader_id, dead, wait_until, watch, budget)
+                            return NavigationResult(url=page.frames.main.url, status=None, same_document=True)
+                        result = await _arrive(page, loader_id, dead, wait_until, watch, budget)
                         if not page.navigation.overtaken:
-                            return arrival
+                            return result
                         await _stop_overtaking(page)
                     except trio.Cancelled:
                         await _stop(session)
                         raise
                 if page.frames.main.loader_id == loader_id or not tries_left:
-                    return arrival
+                    return result
                 budget.step("the previous document navigated elsewhere meanwhile; navigating again")
     raise AssertionError("the last try returns")
 
@@ -356,7 +358,7 @@ async def _arrive(
     wait_until: LoadState,
     watch: DocumentWatch,
     budget: Budget,
-) -> Arrival:
+) -> NavigationResult:
     budget.step(f"waiting for {wait_until} of the new document")
     main = page.frames.main
     committed = False
@@ -371,28 +373,28 @@ async def _arrive(
         replaced = committed and current != loader_id
         return current if replaced and main.reached(current, wait_until) else None
 
-    def given_up() -> bool:
+    def is_aborted() -> bool:
         failure = watch.documents[loader_id].failure if loader_id in watch.documents else ""
         return failure == _ABORTED and not main.reached(loader_id, "commit")
 
-    arrived_id = await page.wait_for(lambda: arrived() or ("" if given_up() else None), also_crashed=dead)
+    arrived_id = await page.wait_for(lambda: arrived() or ("" if is_aborted() else None), also_crashed=dead)
     if not arrived_id:
         # Chrome gave the navigation up after its answer, and reports nothing more.
-        with trio.move_on_after(_GIVEN_UP_TIMEOUT):
+        with trio.move_on_after(_ABORTED_TIMEOUT):
             arrived_id = await page.wait_for(arrived, also_crashed=dead)
     if not arrived_id:
         url = watch.documents[loader_id].urls[-1]
         raise NavigationFailedError(url=url, reason=f"{_ABORTED} (Chrome gave it up, or it was replaced)")
     await page.running.set_up_answered()  # a page that hung or had crashed reports its frames only now
     restored = main.restored == arrived_id
-    known = page.kept_document(arrived_id) if restored else None
+    known = page.document_data(arrived_id) if restored else None
     document = watch.documents.get(arrived_id) or (known if isinstance(known, _Document) else _Document())
     if main.loader_id == arrived_id and main.unreachable_url:
         reason = document.failure or "Chrome shows an error page in its place"
         raise NavigationFailedError(url=main.unreachable_url, reason=reason)
-    page.keep_document(arrived_id, document)
+    page.store_document_data(arrived_id, document)
     response = document.response
-    return Arrival(
+    return NavigationResult(
         url=main.url,
         status=response.status or None if response else None,
         redirects=tuple(document.urls[:-1]),

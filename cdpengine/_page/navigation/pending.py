@@ -39,7 +39,7 @@ class Pending:
     `requested`: the page requested it, and Chrome has not begun. `begun`: Chrome loads the document. Both are set
     if the page requested a further navigation meanwhile. `stopped`: an event arrived that may be its end, or the
     end of an earlier navigation; a query to the page decides. `initial`: the first navigation of a new frame.
-    `given_up`: a wait for it has expired. `since`: time of the latest event (trio's clock). `loaders`: the
+    `expired`: a wait for it has expired. `since`: time of the latest event (trio's clock). `loaders`: the
     documents that Chrome began to load. The last one is expected, but an earlier one can arrive first.
     """
 
@@ -48,7 +48,7 @@ class Pending:
     begun: bool = False
     stopped: bool = False
     initial: bool = False
-    given_up: bool = False
+    expired: bool = False
     since: float = attrs.field(factory=trio.current_time)
     loaders: list[str] = attrs.field(factory=list)
 
@@ -57,7 +57,7 @@ class Pending:
         return self.begun and loader_id in self.loaders[:-1] and loader_id != self.loaders[-1]
 
 
-_LOADERS_KEPT = 8
+_MAX_LOADERS = 8
 """Maximum number of replaced documents per navigation that may still arrive."""
 
 
@@ -91,7 +91,7 @@ class PendingNavigation:
         session.on_event("Page.frameStartedNavigating", self._note_start)
         session.on_event("Page.frameClearedScheduledNavigation", self._note_clearing)
         session.on_event("Page.frameStoppedLoading", self._note_end)
-        session.on_event("Page.frameNavigated", self._note_arrival)
+        session.on_event("Page.frameNavigated", self._note_navigated)
         session.on_event("Page.frameDetached", self._note_detachment)
 
     # --- queries -------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class PendingNavigation:
         return {
             frame_id
             for frame_id in frame_ids
-            if (known := pending.get(frame_id)) is not None and not (known.initial or known.given_up)
+            if (known := pending.get(frame_id)) is not None and not (known.initial or known.expired)
         }
 
     def is_awaited(self, frame_ids: Iterable[str]) -> bool:
@@ -154,7 +154,7 @@ class PendingNavigation:
         """End all waits for the pending navigations of these frames."""
         for frame_id in frame_ids:
             if (known := self.pending.get(frame_id)) is not None:
-                known.given_up = True
+                known.expired = True
 
     def end(self, frame_id: str) -> None:
         """Mark the frame's navigation as ended, with or without a document."""
@@ -198,7 +198,7 @@ class PendingNavigation:
             expected = started.frame_id in self.pending
             known = self._obtain(started.frame_id, started.url)
             known.requested, known.begun, known.stopped = False, True, False
-            known.loaders = [*known.loaders[-_LOADERS_KEPT:], started.loader_id]
+            known.loaders = [*known.loaders[-_MAX_LOADERS:], started.loader_id]
             if expected:
                 self._notify()  # otherwise no task can be waiting for it
 
@@ -223,7 +223,7 @@ class PendingNavigation:
             elif not known.requested:
                 self.end(ended.frame_id)
 
-    def _note_arrival(self, event: Event) -> None:
+    def _note_navigated(self, event: Event) -> None:
         navigated = _decode(event, FrameNavigated)
         if navigated is None:
             return
@@ -254,7 +254,7 @@ class PendingNavigation:
         known = self.pending.get(frame_id)
         if known is None:
             known = self.pending[frame_id] = Pending()
-        known.url, known.since, known.given_up = url, trio.current_time(), False
+        known.url, known.since, known.expired = url, trio.current_time(), False
         return known
 
 

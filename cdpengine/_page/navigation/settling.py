@@ -220,7 +220,7 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
 _RETRY_PAUSE = 0.02
 """Pause in seconds before documents replaced during a query are asked again."""
 
-_SHOWN = 5
+_MAX_URLS = 5
 """Maximum number of requests in a message."""
 
 STOP = "function () { this.stop(); }"
@@ -239,21 +239,21 @@ class _Still:
     """One document and its observer."""
 
     document: Document
-    held: RemoteHandle
+    handle: RemoteHandle
     frame: Frame
     last: Stillness = attrs.field(factory=Stillness)
 
     async def quiet(self, milliseconds: float) -> None:
         source = "function (ms) { return this.quiet(ms); }"
-        self.last = await self.document.ask(self.held, source, milliseconds, kind=Stillness)
+        self.last = await self.document.ask(self.handle, source, milliseconds, kind=Stillness)
 
     async def stillness(self) -> Stillness:
         source = "function () { return this.stillness(); }"
-        self.last = await self.document.ask(self.held, source, kind=Stillness)
+        self.last = await self.document.ask(self.handle, source, kind=Stillness)
         return self.last
 
     def stop(self) -> None:
-        self.document.tell(self.held, STOP)
+        self.document.send(self.handle, STOP)
         self.document.release()
 
 
@@ -371,10 +371,12 @@ class Settling:
         if page.navigation.under_way:
             causes.append(f"a navigation is in progress from {shown_url(page.frames.main.url)}")
         requests = self._requests.under_way(page.frames)
-        urls = [shown_url(request.url) or "a request sent before the wait" for request in requests[:_SHOWN]]
+        urls = [
+            shown_url(request.url) or "a request sent before the wait" for request in requests[:_MAX_URLS]
+        ]
         causes += [f"in progress: {url}" for url in urls]
-        if len(requests) > _SHOWN:
-            causes.append(f"and {len(requests) - _SHOWN} more requests")
+        if len(requests) > _MAX_URLS:
+            causes.append(f"and {len(requests) - _MAX_URLS} more requests")
         return causes
 
     async def recent_changes(self) -> list[str]:

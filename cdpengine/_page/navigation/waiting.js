@@ -47,23 +47,23 @@
     switch (condition.kind) {
       case "pattern": {
         const text = search.visibleText(true).text.trim();
-        return { holds: false, seen: text.slice(0, TEXT_SHOWN), text }; // the caller decides whether it holds
+        return { holds: false, observed: text.slice(0, TEXT_SHOWN), text }; // the caller decides whether it holds
       }
       case "text": {
         const { text } = search.visibleText(false, DOM.documentElement(document), 2 * TEXT_SHOWN);
-        return { holds: search.hasText(condition.text), seen: text.trim().slice(0, TEXT_SHOWN) };
+        return { holds: search.hasText(condition.text), observed: text.trim().slice(0, TEXT_SHOWN) };
       }
       case "css": {
         const found = search.select(condition.css);
         const shown = found.filter(search.isVisible).length;
-        return { holds: shown > 0, seen: found.length + " in the document, " + shown + " visible" };
+        return { holds: shown > 0, observed: found.length + " in the document, " + shown + " visible" };
       }
       case "node": {
         const holding = Object.keys(STATES).filter((state) => STATES[state]());
-        return { holds: holding.includes(condition.state), seen: holding.join(", ") };
+        return { holds: holding.includes(condition.state), observed: holding.join(", ") };
       }
       default:
-        return { holds: true, seen: String(changes) };
+        return { holds: true, observed: String(changes) };
     }
   }
 
@@ -73,14 +73,14 @@
     try {
       looks = request.conditions.map(look);
     } catch (error) {
-      return { key: "invalid", holds: [], seen: [], texts: [], invalid: String(error.message) };
+      return { key: "invalid", holds: [], observed: [], texts: [], invalid: String(error.message) };
     }
     const ended = performance.now();
     earliest = ended + Math.max(FRAME_MS, COST_SHARE * (ended - began));
     const holds = looks.map((each) => each.holds);
     const texts = looks.map((each) => each.text ?? "");
     const key = holds.join() + (request.changes ? " " + changes : "") + texts.join();
-    return { key, holds, seen: looks.map((each) => each.seen), texts, invalid: "" };
+    return { key, holds, observed: looks.map((each) => each.observed), texts, invalid: "" };
   }
 
   function noted(what) {

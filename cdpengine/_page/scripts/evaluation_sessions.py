@@ -128,7 +128,7 @@ class EvaluationSessions:
         self._closed = False
         self._nursery = nursery
         self._changes = Notifier()
-        self._kept: set[Notifier] = set()
+        self._target_changes: set[Notifier] = set()
         self._unreachable: ConnectionLostError | None = None
         self._in_doubt: Connection | None = None
 
@@ -155,19 +155,19 @@ class EvaluationSessions:
         self._closed = True
         self.connection._lose("this program closed the connection")
 
-    def keep(self, page: PageTarget, session: Session, *, held_back: bool) -> None:
+    def keep(self, page: PageTarget, session: Session, *, paused_at_start: bool) -> None:
         """Keep an evaluation session for the target of `session` (the page, or a frame) while it lives.
 
-        `held_back`: the target is paused at its start, until its first evaluation session exists.
+        `paused_at_start`: the target is paused at its start, until its first evaluation session exists.
         """
         page.on_evaluation_session_in_doubt(self._doubt)
         self._nursery.start_soon(
-            self._keep_evaluation_session, page, session, held_back, name="evaluation session"
+            self._keep_evaluation_session, page, session, paused_at_start, name="evaluation session"
         )
 
     def _notify(self) -> None:
         self._changes.notify()
-        for changes in self._kept:
+        for changes in self._target_changes:
             changes.notify()
 
     # --- the connection ------------------------------------------------------------------------------------
@@ -269,17 +269,21 @@ class EvaluationSessions:
 
     # --- evaluation session of one target --------------------------------------------------------------------
 
-    async def _keep_evaluation_session(self, page: PageTarget, session: Session, held_back: bool) -> None:
+    async def _keep_evaluation_session(
+        self, page: PageTarget, session: Session, paused_at_start: bool
+    ) -> None:
         changes = Notifier()
         with trio.CancelScope() as while_it_lives:
             session.on_end(while_it_lives.cancel)
-            self._kept.add(changes)
+            self._target_changes.add(changes)
             try:
-                await self._rebuild(page, session, changes, held_back)
+                await self._rebuild(page, session, changes, paused_at_start)
             finally:
-                self._kept.discard(changes)
+                self._target_changes.discard(changes)
 
-    async def _rebuild(self, page: PageTarget, session: Session, changes: Notifier, held_back: bool) -> None:
+    async def _rebuild(
+        self, page: PageTarget, session: Session, changes: Notifier, paused_at_start: bool
+    ) -> None:
         target_id = session.target_id
         assert target_id is not None
         row, refusals = _Row(), 0
@@ -287,7 +291,7 @@ class EvaluationSessions:
         while True:
             connection = await self._wait_for_connection(page, target_id, changes)
             try:
-                evaluation_session = await self._open(connection, page, session, held_back)
+                evaluation_session = await self._open(connection, page, session, paused_at_start)
             except ConnectionLostError:
                 ended = ended or CONNECTION_LOST
                 continue
@@ -308,7 +312,7 @@ class EvaluationSessions:
                     refusals = 0
                 continue
             refusals = 0
-            held_back = False
+            paused_at_start = False
             row.succeeded()
             if ended:
                 page.count_rebuild(ended)
@@ -316,7 +320,7 @@ class EvaluationSessions:
             try:
                 page.set_evaluation_session(target_id, evaluation_session)
                 evaluation_session.on_end(changes.notify)
-                await changes.wait_for(lambda kept=evaluation_session: kept.ended)  # type: ignore[misc]
+                await changes.wait_for(lambda current=evaluation_session: current.ended)  # type: ignore[misc]
             finally:
                 page.drop_evaluation_session(target_id, evaluation_session)
                 _detach(evaluation_session)
@@ -374,7 +378,7 @@ class EvaluationSessions:
             self._share_main("the browser does not answer on a second one")
 
     async def _open(
-        self, connection: Connection, page: PageTarget, session: Session, held_back: bool
+        self, connection: Connection, page: PageTarget, session: Session, paused_at_start: bool
     ) -> Session:
         attached = await self._attach(connection, session)
         evaluation_session = connection.targets.sessions.get(attached.session_id)
@@ -383,7 +387,7 @@ class EvaluationSessions:
         evaluation_session.on_event(REVIVED, lambda _event: page.changes.notify())
         evaluation_session.on_end(page.changes.notify)
         try:
-            with trio.move_on_after(PROOF_TIMEOUT if held_back else math.inf):
+            with trio.move_on_after(PROOF_TIMEOUT if paused_at_start else math.inf):
                 await _prove(evaluation_session, page)
         except BaseException:
             _detach(evaluation_session)

@@ -132,7 +132,7 @@ class _Callee:
         await trio.lowlevel.checkpoint_if_cancelled()
         return await object_of(self.post(function, *arguments, how=how, group=group), self.session)
 
-    def tell(self, function: str) -> None:
+    def send(self, function: str) -> None:
         """Send a call of `function` and ignore its answer. Does nothing if the session has ended."""
         with suppress(SessionGoneError, ConnectionLostError):
             self.post(function, how={})
@@ -148,16 +148,16 @@ class RemoteHandle(_Callee):
 
     session: Session = attrs.field(repr=False)
     id: str
-    _shown: int = attrs.field(init=False, repr=False)
+    _document_number: int = attrs.field(init=False, repr=False)
 
-    @_shown.default
+    @_document_number.default
     def _count_documents(self) -> int:
         return self.session.documents_shown
 
     @property
     def lost(self) -> bool:
         """Whether the page has left the object's document."""
-        return self._shown != self.session.documents_shown
+        return self._document_number != self.session.documents_shown
 
     @property
     def reference(self) -> str:
@@ -433,8 +433,8 @@ class IsolatedWorlds:
         """
         session, frame_id = node.session, node.frame_id
         known = self._contexts.get((session.id, frame_id))
-        kept = self._libraries.get((session.id, frame_id))
-        if known is not None and kept is not None and not kept.lost:
+        cached = self._libraries.get((session.id, frame_id))
+        if known is not None and cached is not None and not cached.lost:
             with suppress(RemoteError):
                 context = ExecutionContext(session, known)
                 found = await object_of_node(context.post_resolve(node.backend_node_id, group), session)
@@ -450,9 +450,9 @@ class IsolatedWorlds:
                 return making, post(context.post_resolve(node.backend_node_id, group))
 
             creation = post(post_world(session, frame_id))
-            asked = None if known is None else ask(known)
+            queried = None if known is None else ask(known)
             current = await self._wait_for_world(session, frame_id, creation)
-            making, resolution = ask(current) if asked is None or current != known else asked
+            making, resolution = ask(current) if queried is None or current != known else queried
             if making is not None:
                 made = await object_of(making, session)
                 if made is None:

@@ -32,7 +32,7 @@ _SETTLE_TIMEOUT = 2.0
 @attrs.define(eq=False)
 class _Creation(Generic[T]):
     undo: Undo[T]
-    wanted: bool = True
+    needed: bool = True
     result: outcome.Value[T] | outcome.Error | None = None
     settled: trio.Event = attrs.field(factory=trio.Event)
 
@@ -59,7 +59,7 @@ class RemoteResources:
         try:
             await creation.settled.wait()
         except trio.Cancelled:
-            creation.wanted = False
+            creation.needed = False
             if isinstance(creation.result, outcome.Value):
                 await self.dispose(undo, creation.result.value)
             else:
@@ -95,7 +95,7 @@ class RemoteResources:
             except EngineError as error:
                 creation.result = outcome.Error(error)
             else:
-                if not creation.wanted:
+                if not creation.needed:
                     with suppress(EngineError):  # gone already, or lost with the connection
                         await creation.undo(creation.result.value)
         finally:

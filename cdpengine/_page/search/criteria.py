@@ -42,9 +42,9 @@ class Criteria:
 
     def __attrs_post_init__(self) -> None:
         for what in ("css", "role"):
-            given = getattr(self, what)
-            if given is not None and (not isinstance(given, str) or not given.strip()):
-                raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
+            value = getattr(self, what)
+            if value is not None and (not isinstance(value, str) or not value.strip()):
+                raise InvalidArgumentError(what=what, given=repr(value)[:80], expected="a non-empty string")
         check_words("name", self.name, empty=True)
         check_words("text", self.text)
         if (self.css, self.role, self.name, self.text) == (None, None, None, None):

@@ -55,7 +55,7 @@ _TRIES = 3
 """Maximum number of searches in a document that is replaced meanwhile."""
 
 
-class _Seen(msgspec.Struct):
+class _TextIndex(msgspec.Struct):
     """The visible text of a document, and its elements.
 
     An element is the start and end of its text, and the index after its last descendant.
@@ -166,10 +166,10 @@ async def _select(document: Document, criteria: Criteria, *, visible: bool = Fal
     arguments: list[object] = []
     if isinstance(criteria.text, re.Pattern):
         texts = await document.make(script_with_search("_page/search/text_index"), {"css": criteria.css})
-        seen = await document.ask(texts, "function () { return this.seen; }", kind=_Seen)
-        _refuse(seen.invalid, criteria)
+        index = await document.ask(texts, "function () { return this.index; }", kind=_TextIndex)
+        _refuse(index.invalid, criteria)
         request = {
-            "chosen": _matching_indexes(seen, criteria.text, smallest=criteria.css is None),
+            "chosen": _matching_indexes(index, criteria.text, smallest=criteria.css is None),
             "most": MOST,
         }
         arguments.append(texts)
@@ -190,14 +190,14 @@ def _refuse(invalid: str, criteria: Criteria) -> None:
         raise InvalidArgumentError(what="css", given=repr(criteria.css), expected=f"a selector ({invalid})")
 
 
-def _matching_indexes(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:
+def _matching_indexes(index: _TextIndex, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:
     """Return the indexes of elements whose text matches the pattern; with `smallest`, the innermost ones."""
     chosen: list[int] = []
-    last = len(seen.elements)  # the last chosen index, from the end
-    for place in range(len(seen.elements) - 1, -1, -1):
-        start, end, after = seen.elements[place]
+    last = len(index.elements)  # the last chosen index, from the end
+    for place in range(len(index.elements) - 1, -1, -1):
+        start, end, after = index.elements[place]
         holds_one = smallest and last < after
-        if not holds_one and pattern.search(seen.text[start:end].strip(" ")):
+        if not holds_one and pattern.search(index.text[start:end].strip(" ")):
             chosen.append(place)
             last = place
     chosen.reverse()
@@ -217,14 +217,14 @@ _undrawn: WeakKeyDictionary[Frame, str] = WeakKeyDictionary()
 
 
 async def _query(document: Document, criteria: Criteria, frame: Frame) -> dict[int, str]:
-    root, asked = await _root_and_roles(document, criteria)
+    root, requests = await _root_and_roles(document, criteria)
     nodes: list[_Named] = []
     queries = 0
     try:
         with pending_group() as post:
-            calls = _ask_tree(document, frame, root, asked, post)
+            calls = _ask_tree(document, frame, root, requests, post)
             labelled = post(_ask_labelled(document, criteria)) if criteria.may_be_labelled else None
-            for found in await _answers(document, frame, calls, asked, post):
+            for found in await _answers(document, frame, calls, requests, post):
                 nodes += [
                     (number, criteria.called(role), collapse_space(name))
                     for number, role, name in found
@@ -275,25 +275,25 @@ def _ask_tree(
     document: Document,
     frame: Frame,
     root: RemoteHandle,
-    asked: Sequence[Mapping[str, object]],
+    requests: Sequence[Mapping[str, object]],
     post: Callable[[PendingCall], PendingCall],
 ) -> list[PendingCall]:
     """Post a query for each role, or none if only the whole tree gives an answer."""
     if _undrawn.get(frame) == document.loader_id:
         return []
     method = "Accessibility.queryAXTree"
-    return [post(document.session.post(method, objectId=root.reference, **role)) for role in asked]
+    return [post(document.session.post(method, objectId=root.reference, **role)) for role in requests]
 
 
 async def _answers(
     document: Document,
     frame: Frame,
     calls: Sequence[PendingCall],
-    asked: Sequence[Mapping[str, object]],
+    requests: Sequence[Mapping[str, object]],
     post: Callable[[PendingCall], PendingCall],
 ) -> list[list[_Named]]:
     """Return the nodes of each role, from the queries, or for an undrawn frame from its whole tree."""
-    if not asked:
+    if not requests:
         return []
     if calls:
         with trio.move_on_after(_LONGEST_QUERY if frame.parent_id is not None else math.inf):
@@ -301,7 +301,7 @@ async def _answers(
         _undrawn[frame] = document.loader_id
     tree = post(document.session.post("Accessibility.getFullAXTree", frameId=frame.id))
     nodes = _named((await tree.decoded(AXQueryReply)).nodes)
-    roles = {role.get("role") for role in asked}
+    roles = {role.get("role") for role in requests}
     return [nodes if None in roles else [node for node in nodes if node[1] in roles]]
 
 
@@ -358,7 +358,7 @@ def _text_of(value: AXValue | None) -> str:
 
 async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
     """Return the described nodes in page order."""
-    numbers, nodes = await _hold(document, described)
+    numbers, nodes = await _make_array(document, described)
     order = await document.call(script_with_search("_page/search/page_order"), None, nodes, kind=list[int])
     return {numbers[place]: described[numbers[place]] for place in order}
 
@@ -368,7 +368,7 @@ async def _with_text(document: Document, described: dict[int, str], criteria: Cr
     assert criteria.text is not None
     if not described:
         return described
-    numbers, nodes = await _hold(document, described)
+    numbers, nodes = await _make_array(document, described)
     texts = await document.call(
         script_with_search("_page/search/visible_texts"), None, nodes, kind=list[str | None]
     )
@@ -379,7 +379,7 @@ async def _with_text(document: Document, described: dict[int, str], criteria: Cr
     }
 
 
-async def _hold(document: Document, numbers: Iterable[int]) -> tuple[list[int], RemoteHandle]:
+async def _make_array(document: Document, numbers: Iterable[int]) -> tuple[list[int], RemoteHandle]:
     """Return the numbers of existing nodes, and a remote array of these nodes in the same order."""
 
     def refused(error: RemoteError) -> None:

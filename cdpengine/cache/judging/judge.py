@@ -78,7 +78,7 @@ class Judge:
     async def begin(self, step: Step) -> None:
         """Prepare for a step: read the signs before it."""
         self._document = self._main[0]
-        self._shown = 0 if self._effects is None else len(self._effects.shown)
+        self._shown = 0 if self._effects is None else len(self._effects.tracked_dialogs)
         if step.after is not None and self.latest.document != self._document:
             self.latest = await self.read()
         self.signs = self.latest

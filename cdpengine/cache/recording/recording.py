@@ -427,8 +427,8 @@ class _Recorder:
         """Record the answers to dialogs that the last step opened, and note new pages and downloads."""
         dialogs, popups, downloads = self._seen
         effects = self.effects
-        self._seen = len(effects.shown), len(effects.popups), len(effects.downloads)
-        for shown in effects.shown[dialogs:]:
+        self._seen = len(effects.tracked_dialogs), len(effects.popups), len(effects.downloads)
+        for shown in effects.tracked_dialogs[dialogs:]:
             dialog, usual = shown.dialog, default_answer(shown.dialog)
             if dialog.accepted is None or (
                 dialog.accepted == usual.accept and dialog.prompt_text in (None, usual.prompt_text)

@@ -222,7 +222,7 @@ def forget_page(page: Page) -> None:
     frame = page._core.target.frames.main  # noqa: SLF001
     loader_id, handle = _probes.get(frame.session, {}).get(frame.id, ("", None))
     if handle is not None and loader_id == frame.loader_id:
-        handle.tell(_DROP)
+        handle.send(_DROP)
 
 
 @cache

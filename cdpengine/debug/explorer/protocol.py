@@ -284,7 +284,9 @@ async def fetch_protocol(
     answer: bytes | None = None
     with trio.move_on_after(timeout):
         resolved = await resolve_endpoint(endpoint, headers)
-        _url, answer = await get(_protocol_url(resolved.ws_url), headers or {}, shown=shown, longest=_LONGEST)
+        _url, answer = await get(
+            _protocol_url(resolved.ws_url), headers or {}, endpoint=shown, longest=_LONGEST
+        )
     if answer is None:
         raise ConnectFailedError(endpoint=shown, reason=f"no answer of {_PATH} within {timeout:g} s")
     return decode_protocol(answer, f"{_PATH} of {shown}")

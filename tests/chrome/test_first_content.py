@@ -14,7 +14,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine._snapshot.arrival import BOUND
+from cdpengine._snapshot.first_content import BOUND
 
 HEAD = "<!doctype html><title>New</title>"
 FILL = "<!-- " + "x" * 2000 + " -->"

@@ -1,4 +1,4 @@
-"""Arrival: a bounded wait for the first content of a page that is navigating.
+"""ContentWait: a bounded wait for the first content of a page that is navigating.
 
 Rule: Chrome's events of the document decide. A requested navigation is awaited. An empty document is read again
 while it is loading or, once loaded, while its scripts still have pending requests. A document with content is
@@ -39,7 +39,7 @@ def has_nothing(document: Document) -> bool:
 
 
 @attrs.define(eq=False)
-class Arrival:
+class ContentWait:
     """One snapshot of a page, with `seconds` of time. `is_empty` is true for a document with nothing to show."""
 
     page: PageTarget
