@@ -216,7 +216,7 @@ class Effort:
 
 
 QUICK = Effort(rounds=1, trips=20, shapes=((1, 1), (1, 5)), window=0.05, events=1000, megabytes=1)
-"""Enough to test that everything can be measured, and for orders of magnitude."""
+"""A short run: enough to test that everything can be measured, and for orders of magnitude."""
 
 
 @attrs.frozen

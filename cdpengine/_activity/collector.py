@@ -52,7 +52,7 @@ _FOLLOWED = 10_000
 """Maximum number of requests followed at a time. Beyond it the oldest are dropped."""
 
 _MIN_HANDLE_GROUPS = 500
-"""Number of messages and errors whose objects stay readable in the page; at least the number kept."""
+"""Minimum number of messages and errors whose objects stay readable in the page."""
 
 _VISITS = 100
 _LONGEST_URL = 2**16

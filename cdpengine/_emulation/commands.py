@@ -43,7 +43,7 @@ UNDO = {
 """The command that undoes each group, in the order of sending."""
 
 SETTING_OF = {"metrics": "viewport"}
-"""Groups that messages call by another name."""
+"""Names of groups in messages, if they differ."""
 
 _FEATURES = {
     "color_scheme": "prefers-color-scheme",

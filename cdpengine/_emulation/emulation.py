@@ -44,7 +44,7 @@ _UNDO_TIMEOUT = 0.5
 """Seconds that undoing waits for replies. Commands are executed in order, even by a hanging page."""
 
 _OTHERS_TIMEOUT = 1.0
-"""Seconds that other pages than the caller's get to reply. A later reply is fine too."""
+"""Seconds to wait for the replies of other pages than the caller's. Later replies are accepted too."""
 
 _MAX_SEPARATE_PARTS = 100
 """Maximum number of lasting settings per page or context that can still end separately; older ones are merged."""
@@ -52,7 +52,7 @@ _MAX_SEPARATE_PARTS = 100
 _TAKEN = "already in effect"
 
 _SIZES = frozenset({"viewport", "screen"})
-"""Settings that a popup with a size of its own does not inherit from its opener or its context."""
+"""Settings that a popup with an explicit size does not inherit from its opener or its context."""
 
 Applies = Callable[[PageTarget], bool]
 

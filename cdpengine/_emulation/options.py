@@ -28,7 +28,7 @@ Media = Literal["screen", "print"]
 
 
 DefaultViewport = Literal["default"]
-"""Stands for the viewport that was passed to `launch` or `connect`."""
+"""The viewport that was passed to `launch` or `connect`."""
 
 DEFAULT_VIEWPORT = (1280, 720)
 """Default viewport of pages that this program opens, in CSS pixels."""

@@ -60,7 +60,10 @@ _LAST_PROBE_TIME = 0.015
 """Seconds of QUICK reserved for the probe if the termination is not confirmed."""
 
 _TERMINATE_AGAIN_AFTER = 0.015
-"""Seconds within which a page answers after a termination, if nothing else hangs in it: 2 ms (measured)."""
+"""Seconds to wait for an answer before the termination is repeated.
+
+A page without further hanging scripts answers in 2 ms (measured).
+"""
 
 _EXTRA_WAIT = 0.5
 """Additional seconds per probe of a requested recovery: on a busy machine, responsive pages may answer late."""

@@ -27,8 +27,8 @@ One JavaScript object becomes one Python object, wherever it occurs: cycles stay
 copied at each occurrence. A Proxy of plain JSON data becomes that data, unless the value also contains other data.
 Properties of arrays, Maps and Dates other than their elements are left out.
 
-Decoding is total and iterative. An unknown type becomes a JSValue with its name; an invalid serialization raises
-ProtocolError and no other error; nesting costs no Python stack.
+Decoding handles every input, without recursion. An unknown type becomes a JSValue with its name. An invalid
+serialization raises ProtocolError and no other error.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _MODE = 0o600
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 _MAX_PREFIX = 40
-"""Characters of a file's name in its temporary name. A name has at most 255 bytes."""
+"""Maximum number of characters of a file's name in its temporary name. File systems allow 255 bytes."""
 
 
 class NewFile:

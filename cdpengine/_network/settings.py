@@ -95,7 +95,7 @@ class _Registration(Generic[T]):
 
 @attrs.define(eq=False)
 class Setting(Generic[T]):
-    """One kind of setting.
+    """One kind of setting, whose value on a session combines the values of all scopes.
 
     `post` sends a session the combination of values (oldest first; none: the previous setting).
 

@@ -23,7 +23,7 @@ RELEASE_URL = "http://dialog-release.invalid/"
 """URL of the navigation. The name cannot exist (RFC 2606), and the request never leaves Chrome."""
 
 _LIMIT = 10.0
-"""Seconds after which a release is given up. A beforeunload listener in a stopped frame can delay it."""
+"""Seconds after which a release is abandoned. A beforeunload listener in a stopped frame can delay it."""
 
 
 async def release_page(session: Session, is_needed: Callable[[], bool]) -> None:

@@ -128,8 +128,8 @@ class FrameTree:
         """By frame id: the session, loader and URL of a frame that another session reports now.
 
         Chrome attaches the target of a frame that moves to another process before it commits a document there. If
-        that navigation is given up, Chrome ends the target without any event of the frame, and the frame goes on
-        in its old process.
+        that navigation is abandoned, Chrome ends the target without any event of the frame, and the frame
+        continues in its old process.
         """
         self._swapped: set[str] = set()
         """Ids of frames that left their session before another session reported them."""

@@ -82,7 +82,7 @@ INTERNAL_ROLES = {
     "graphics-document": "image",
     "graphics-symbol": "image",
 }
-"""Chrome's internal roles, and their names here."""
+"""Chrome's internal roles, and their names in snapshots."""
 
 TEXT_ROLES = frozenset({"StaticText"})
 DROPPED_ROLES = frozenset({"InlineTextBox", "ListMarker"})
@@ -128,7 +128,7 @@ NAMED_BY_CONTENT = frozenset(
 CELL_ROLES = frozenset(
     {"cell", "columnheader", "gridcell", "generic", "listitem", "row", "rowheader", "term"}
 )
-"""Roles whose name is left out instead, if the lines inside already contain all of it."""
+"""Roles whose name is left out if the lines inside already contain all of it."""
 
 NAMING_ROLES = frozenset({"columnheader", "rowheader"})
 """Roles whose name always stays, because it names the cells of a column or a row."""
@@ -245,7 +245,7 @@ ELEMENTS = {
     "graphics-document": "[role*=graphics i]",
     "graphics-symbol": "svg, [role*=graphics i]",
 }
-"""CSS selectors of elements whose role shares its name here with another role."""
+"""CSS selectors of elements whose role has the same snapshot name as another role."""
 
 OMITTED_UNNAMED = {"canvas": "canvas:not([role], [aria-label], [aria-labelledby], [title])"}
 """CSS selectors of interactive elements, by role, that Chrome's tree leaves out if they have no name."""
@@ -268,7 +268,7 @@ _WORDS = {
 _MOST_SEEN = 1000
 
 _seen: dict[str, set[str]] = {}
-"""Chrome's roles that are in no table here but were shown, by their names here."""
+"""Roles that Chrome reported and no table has, by their snapshot names."""
 
 
 def role_and_kind(chrome_role: str) -> tuple[str, Kind]:

@@ -292,7 +292,7 @@ def write_state(path: Path, state: StorageState) -> None:
 logger = get_logger("cdpengine.state")
 
 _UNDO_TIMEOUT = 3.0
-"""Maximum duration of undoing an application, in seconds."""
+"""Maximum duration of undoing a partly applied state, in seconds."""
 
 
 async def collect_state(

@@ -92,7 +92,7 @@ class Effects:
     healed_ref: str | None = None
     renamed: tuple[RenamedElement, ...] = ()
     delivered: bool | None = None
-    """False: the element received the beginning, and the page's reaction to it removed the rest."""
+    """False: the element received the beginning of the action, and the page's reaction prevented the rest."""
 
 
 @attrs.frozen(kw_only=True)

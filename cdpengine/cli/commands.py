@@ -136,7 +136,7 @@ _FOREIGN = {
     }.items()
     for name in names.split()
 }
-"""Commands of agent-browser, playwright-cli and browser-use, by our equivalent."""
+"""Commands of agent-browser, playwright-cli and browser-use, with the equivalent command."""
 
 
 class _Commands(click.Group):

@@ -143,4 +143,4 @@ _SHOWN = 120
 """Maximum length of a printed payload, in bytes."""
 
 _LOOKED_AT = 4096
-"""Maximum length of a printed message, in bytes: a longer one is cut before the search for secrets."""
+"""Maximum length of a printed message, in bytes. A longer message is cut before the search for secrets."""

@@ -156,7 +156,7 @@ class Clock:
         return False
 
     def was_recorded_then(self, number: float) -> bool:
-        """Return whether a number is about the time of the recording, in seconds, milliseconds or microseconds."""
+        """Return whether a number is close to the time of the recording, in seconds, ms or microseconds."""
         return any(_near(number / unit, self.recorded) for unit in (1.0, 1e3, 1e6))
 
 

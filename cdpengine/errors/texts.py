@@ -37,7 +37,7 @@ HIDDEN = (
 """Characters that are never shown unescaped: the inside of a regular expression's set."""
 
 MAYBE_HIDDEN = rf"{HIDDEN}\u200c\u200d\ufe00-\ufe0f"
-"""These and characters that depend on their neighbours: joiners and variation selectors."""
+"""HIDDEN and characters whose effect depends on their neighbours: joiners and variation selectors."""
 
 # Blocks that contain all emoji of one code point except digits, and the skin tone modifiers.
 _EMOJI = r"\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
@@ -107,7 +107,7 @@ QUERY_KEYS = (
 
 _ANYWHERE = "|".join(re.escape(word) for word in SENSITIVE_WORDS if word != "otp")
 NAMED = re.compile(rf"{_ANYWHERE}|(?<![a-z])otp(?![a-z])|cc-(?:number|csc|exp)|one-time-code", re.IGNORECASE)
-"""The names of secrets. "otp" (one-time password) must be a separate word ("footprint" is not secret)."""
+"""The names of secrets. "otp" (one-time password) must be a separate word, because "footprint" is not secret."""
 
 MARK = "***"
 """The replacement of a secret."""

@@ -53,7 +53,7 @@ SHORT_PATHS: Mapping[str, str] = {
     "/hooks/file-chooser": "fileChooser",
     "/wait/download": "download",
 }
-"""Paths that stand for one kind of request: the body has its other fields."""
+"""Paths for a single kind of request. The body has the other fields of the request."""
 
 
 class _ClientLeftError(Exception):

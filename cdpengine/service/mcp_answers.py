@@ -250,4 +250,4 @@ WORDS = Words(
         ].hint: "Ask the user to install the package that the message names.",
     },
 )
-"""The words of errors and hints for MCP: a request is called by its tool."""
+"""The words of errors and hints for MCP: they name tools instead of requests."""

@@ -43,7 +43,7 @@ VERBS = frozenset(
         "storage", "tabs", "type", "uncheck", "upload", "wait",
     }
 )  # fmt: skip
-"""Commands for the page of a session. Those in `SHARED` belong to it only if they name no page to load."""
+"""Commands for the page of a session. Commands in `SHARED` use that page only if they name no page to load."""
 
 SHARED = frozenset({"snapshot", "screenshot", "pdf"})
 

@@ -80,7 +80,7 @@ def _read(path: Path) -> int:
 
 
 _LONGEST = 17
-"""Bytes of a file that is not damaged, at most."""
+"""Maximum size of an undamaged file, in bytes."""
 
 
 def _write(path: Path, number: int) -> None:

@@ -260,4 +260,4 @@ _TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
     "search": _results,
     "close": _nothing,
 }
-"""How to print results by kind; those of other kinds are printed as JSON."""
+"""Functions that format results, by kind of request. Results of other kinds are printed as JSON."""

@@ -2,8 +2,8 @@
 
 Rule: impossible conditions are refused before anything is sent. A condition returns synchronously whether it held
 at its last report, and the wait evaluates all conditions together. A condition whose report may be outdated is
-queried again (`confirm`) before it counts. The wait sleeps only if no event exists. One budget limits it. At the
-deadline the error lists the unmet conditions with the last observations.
+queried again (`confirm`) before it counts. Events end the wait; it uses a timer only for conditions on time. One
+budget limits it. At the deadline the error lists the unmet conditions with the last observations.
 """
 
 from __future__ import annotations
@@ -385,7 +385,7 @@ _NO_URL = "about:blank"
 """URL of a page before its first document."""
 
 _CHANGES_TIMEOUT = 0.05
-"""Time in seconds to ask documents that did not settle for the reasons."""
+"""Time in seconds to request the reasons from documents that did not settle."""
 
 TextPart: TypeAlias = "tuple[str, Words | None, bool]"
 """The kind of a text condition ("text", "css"), its text or selector, and whether it must be present."""

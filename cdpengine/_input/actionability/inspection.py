@@ -82,7 +82,7 @@ _NAMING_TIMEOUT = 0.1
 _BEHIND_LABEL = ". Its label is pressed in its place: use click() without a position, check() or upload()"
 
 _TRANSIENT_ERRORS = (CoveredError, DisabledError, InvisibleError, UnstableError)
-"""Errors whose cause may pass by itself."""
+"""Errors whose cause may be temporary."""
 
 
 class _FinalRefusal(Exception):
@@ -96,7 +96,7 @@ _MARGIN = 0.2
 """Seconds before the deadline at which the specific error is raised. At most a fifth of the timeout."""
 
 _DIALOG_CHECK_TIMEOUT = 0.01
-"""Maximum time to check for an open dialog, in seconds. The page's state knows it without asking Chrome."""
+"""Maximum time to check for an open dialog, in seconds. The engine tracks dialogs, so no query is needed."""
 
 
 class FocusReply(msgspec.Struct):

@@ -72,7 +72,7 @@ _BEGIN_TIMEOUT = 0.3
 """Time in seconds in which a requested navigation begins. Measured: up to 0.06 s on a busy machine."""
 
 _ABORTED_TIMEOUT = 1.0
-"""Time in seconds in which a document may still arrive after Chrome gave its request up."""
+"""Time in seconds in which a document may still arrive after Chrome abandoned its request."""
 
 _ANSWER_TIMEOUT = 1.0
 """Time in seconds for a page to answer before a navigation. Afterwards its script counts as hung."""

@@ -25,7 +25,7 @@ class StackFrame(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class StackTrace(msgspec.Struct, rename="camel"):
-    """A stack; `description` is its connection to the parent stack, such as "Promise.then"."""
+    """A stack. `description` names the asynchronous call that links it to the parent stack: "Promise.then"."""
 
     call_frames: list[StackFrame] = []
     description: str = ""

@@ -136,7 +136,7 @@ class Words:
         return self._phrase.sub(self._rename, text)
 
     def translate_refusal(self, message: str) -> str:
-        """Return the message of an invalid argument, which begins with the place of the argument."""
+        """Translate the message of an invalid argument, whose first words are the place of the argument."""
         found = self._place.match(message)
         if found is None:
             return self.translate(message)

@@ -16,7 +16,7 @@ import attrs
 from cdpengine.errors import InvalidArgumentError
 
 _FEWEST_TO_FORGET = 1_024
-"""Number of hosts from which outdated ones are removed."""
+"""Number of remembered hosts above which outdated hosts are removed."""
 
 
 @attrs.define(eq=False)
