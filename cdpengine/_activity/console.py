@@ -482,7 +482,7 @@ async def _read(
     session: Session, argument: RemoteArgument, unread: Unread, reader: ValueReader | None
 ) -> Any:
     if argument.object_id is None or reader is None:
-        return attrs.evolve(unread, reason="Chrome has no more of it")
+        return attrs.evolve(unread, reason="Chrome no longer has it")
     try:
         return await reader(session, argument)
     except ConnectionLostError:

@@ -141,5 +141,5 @@ async def _version_of(main: Connection) -> BrowserVersion:
         raise ConnectFailedError(
             endpoint=main.name,
             reason=f"the connection ended before the browser answered: {error.reason}",
-            advice="A server accepts connections there, but gives no session. Check its log or account page",
+            advice="A server there accepts connections, but opens no session. Check its log or account page",
         ) from error

@@ -79,11 +79,13 @@ Settings = Mapping[str, Any]
 def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, Any]:
     """Return checked settings. Raises InvalidArgumentError for an unknown name or an invalid value."""
     if not options:
-        raise InvalidArgumentError(what="emulate", given="nothing", expected=f"some of {', '.join(_NAMES)}")
+        raise InvalidArgumentError(
+            what="emulate", given="nothing", expected=f"options among {', '.join(_NAMES)}"
+        )
     for name in options:
         if name not in _NAMES:
             raise InvalidArgumentError(
-                what="emulate", given=repr(name)[:80], expected=f"some of {', '.join(_NAMES)}"
+                what="emulate", given=repr(name)[:80], expected=f"options among {', '.join(_NAMES)}"
             )
     settings: dict[str, Any] = {}
     landscape = options.get("landscape", False)

@@ -124,9 +124,11 @@ class Evaluator:
         try:
             value = await self._evaluate_in_time(run, script, budget, allow=allow)
             if not isinstance(value, JSHandle):
-                expected = "a script whose value is an object; evaluate() returns other values"
+                expected = "an object; for other values, use evaluate()"
                 raise InvalidArgumentError(
-                    what="script", given=f"one whose value is {type(value).__name__}", expected=expected
+                    what="script",
+                    given=f"a script whose value is a {type(value).__name__}",
+                    expected=expected,
                 )
             yield value
         finally:

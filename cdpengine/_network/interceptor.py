@@ -418,7 +418,9 @@ async def _call_handler(handler: RouteHandler, route: Route) -> None:
     result: object = handler(route)
     if not inspect.isawaitable(result):
         raise InvalidArgumentError(
-            what="handler", given=f"one that returns a {type(result).__name__}", expected="an async function"
+            what="handler",
+            given=f"a function that returns a {type(result).__name__}",
+            expected="an async function",
         )
     await result
 

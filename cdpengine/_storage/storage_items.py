@@ -231,7 +231,7 @@ async def _attach(root: Session, target_id: str) -> Session:
     )
     session = root.connection.targets.sessions.get(reply.session_id)
     if session is None:
-        raise SessionGoneError(target=f"page {target_id[:8]}", reason="it was closed at once")
+        raise SessionGoneError(target=f"page {target_id[:8]}", reason="it was closed immediately")
     return session
 
 
@@ -308,7 +308,7 @@ def check_kinds(kinds: Sequence[object]) -> tuple[StorageKind, ...]:
     """Return the kinds of storage, by default all. Raises InvalidArgumentError."""
     for kind in kinds:
         if kind not in _KINDS:
-            expected = f"some of {', '.join(_KINDS)}"
+            expected = f"kinds among {', '.join(_KINDS)}"
             raise InvalidArgumentError(what="kinds", given=repr(kind)[:80], expected=expected)
     return tuple(kind for kind in _KINDS if not kinds or kind in kinds)
 

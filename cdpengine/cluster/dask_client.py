@@ -82,7 +82,7 @@ class DaskClient:
         if not all(equal.values()):
             raise InvalidArgumentError(
                 what=f"browsers of the cluster at {self._address}",
-                given="other options than those of its workers' pools",
+                given="options that differ from its workers' pools",
                 expected="the same, or their end: client.unregister_worker_plugin('cdpengine.browsers')",
             )
 
@@ -128,7 +128,7 @@ class DaskClient:
         except KilledWorker as error:
             raise WorkerLostError(
                 worker=error.last_worker.address,
-                reason=f"so were {error.allowed_failures} earlier workers of the job",
+                reason=f"the job has lost {error.allowed_failures} other workers before",
             ) from error
         except FutureCancelledError as error:
             # Dask dropped the job: the scheduler ended or restarted, or another client cancelled it.

@@ -437,7 +437,7 @@ async def proxy(
             running._start(*address, http)
             if not is_loopback(address[0]):
                 logger.warning(
-                    "the proxy listens on %s:%d: everybody who reaches it controls the browser", *address
+                    "the proxy listens on %s:%d: every program that reaches it controls the browser", *address
                 )
             started()
             yield running

@@ -93,7 +93,7 @@ class StaleRefError(NodeError):
     def _describe(self) -> str:
         message = f"{self.ref} ({self.description}) is stale: {self.reason}"
         if self.candidates:
-            found = ", ".join(map(str, self.alternatives)) or "nothing like it"
+            found = ", ".join(map(str, self.alternatives)) or "no similar element"
             return f"{message}. No replacement was certain; the page has {found}"
         if self.alternatives:
             message += f"; the page has {', '.join(map(str, self.alternatives))}"
@@ -126,7 +126,8 @@ class AmbiguousNodeError(NodeError):
         more = self.count - len(self.candidates)
         rest = f"\n  - and {more} more" if more > 0 else ""
         lines = listed([f"- {each}" for each in self.candidates], ".candidates", most=_LONGEST_LISTED)
-        return f"{self.target}: {self.count} nodes match. Ask more precisely, or pass nth= (from 0):{lines}{rest}"
+        advice = "Use more specific criteria, or pass nth= (from 0)"
+        return f"{self.target}: {self.count} nodes match. {advice}:{lines}{rest}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -33,7 +33,7 @@ class RecordingIncompleteError(EngineError):
     hint: str
 
     def _describe(self) -> str:
-        return f"there are no {self.what} in {self.path}: {self.hint}"
+        return f"{self.path} has no {self.what}: {self.hint}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

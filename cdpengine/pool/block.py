@@ -28,7 +28,7 @@ class BlockEnteredOnce:
         """Enter the block. Raises PoolClosedError if it was entered before, and the errors of `running`."""
         if self._entered is not None:
             raise PoolClosedError(
-                action=f"enter the block of {self.owner}", reason="was entered before: make another"
+                action=f"enter the block of {self.owner}", reason="was entered before: create a new one"
             )
         self._entered = self.running()
         await self._entered.__aenter__()

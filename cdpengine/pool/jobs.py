@@ -138,7 +138,7 @@ class JobPlan:
         """Validate the options. Raises InvalidArgumentError."""
         for name in options:
             if name not in JobOptions.__annotations__:
-                expected = f"some of {', '.join(JobOptions.__annotations__)}"
+                expected = f"options among {', '.join(JobOptions.__annotations__)}"
                 raise InvalidArgumentError(what="options of jobs", given=repr(name)[:80], expected=expected)
         plan = cls(**options)
         if isinstance(plan.retries, bool) or not isinstance(plan.retries, int) or plan.retries < 0:
@@ -265,7 +265,9 @@ class JobRun(Generic[Item, Value]):
                     await self._pull(nursery)
         finally:
             if self.scope.cancelled_caught and self._error is None:
-                self._error = PoolClosedError(action="go on with the jobs", reason="or their block has ended")
+                self._error = PoolClosedError(
+                    action="continue with the jobs", reason="or their block has ended"
+                )
             self.over.set()
             self._changes.notify()
 

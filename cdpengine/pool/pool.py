@@ -346,7 +346,7 @@ class BrowserPool:
         """
         self._draining = True
         for run in self._runs:
-            run.stop_pulling(PoolClosedError(action="go on with the items", reason="drains"))
+            run.stop_pulling(PoolClosedError(action="continue with the items", reason="drains"))
         with within("drain the pool", timeout):
             await self._browsers.changes.wait_for(
                 lambda: not (self._runs or self._waiting or self._browsers.leased)

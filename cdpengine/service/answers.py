@@ -68,7 +68,7 @@ def add_reason(response: ActResponse, reason: str) -> ActResponse:
 
 def answer_busy(kind: str, reason: str) -> ActResponse:
     """Return the response to a request that exceeds the service's capacity."""
-    failure = Failure(kind="busy", message=reason, hint="Try again a little later.", retryable=True)
+    failure = Failure(kind="busy", message=reason, hint="Try again later.", retryable=True)
     return ActResponse(kind=kind, ok=False, error=failure)
 
 

@@ -326,7 +326,7 @@ class Service:
         names = frozenset(each for each in query.get("events", "").split(",") if each)
         if unknown := sorted(names - set(EVENTS)):
             raise InvalidArgumentError(
-                what="events", given=repr(unknown[0][:40]), expected=f"some of {', '.join(EVENTS)}"
+                what="events", given=repr(unknown[0][:40]), expected=f"names among {', '.join(EVENTS)}"
             )
         async with self.sessions.use(name) as session:
             target_id = query.get("targetId")

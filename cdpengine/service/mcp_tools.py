@@ -377,7 +377,7 @@ def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
         if each not in CAPABILITIES:
             expected = ", ".join(map(repr, CAPABILITIES))
             raise InvalidArgumentError(
-                what="capabilities", given=repr(each)[:40], expected=f"some of {expected}"
+                what="capabilities", given=repr(each)[:40], expected=f"values among {expected}"
             )
     return [tool for tool in TOOLS if tool.capability in wanted]
 

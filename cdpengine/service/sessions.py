@@ -207,7 +207,7 @@ class Sessions:
             raise SessionRefusedError(
                 "busy",
                 f"all {self._settings.sessions} sessions are in use",
-                "Try again a little later, or close one.",
+                "Try again later, or close one.",
                 retryable=True,
             )
         oldest = min(idle, key=lambda session: session.last_used)

@@ -181,8 +181,8 @@ class Background:
             if wanted is not None and wanted != has:
                 raise InvalidArgumentError(
                     what=option,
-                    given=f"it for a service that runs with {'another one' if has else 'none'}",
-                    expected="it with its first command; cdpengine close --all ends the service",
+                    given=f"a value for a service that runs with {'another one' if has else 'none'}",
+                    expected="the option with the first command; cdpengine close --all ends the service",
                 )
 
     def _end_without_sessions(self) -> None:

@@ -51,7 +51,9 @@ class KeptRefs:
                 await trio.to_thread.run_sync(_write, self.path, number)
             except OSError as error:
                 if not self._failed:
-                    _log.warning("the numbers of refs are lost when the service ends: %s", error)
+                    _log.warning(
+                        "cannot write the highest ref number; it is lost when the service ends: %s", error
+                    )
                 self._failed = True
             self.last = number
 
@@ -63,7 +65,9 @@ def _load(path: Path) -> tuple[int, bool]:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_private(path, b"%d\n" % number, overwrite=True)
     except OSError as error:
-        _log.warning("the numbers of refs cannot be kept in a file, so they begin behind the time: %s", error)
+        _log.warning(
+            "cannot write the highest ref number, so new refs begin at the time in seconds: %s", error
+        )
         return max(number, int(time.time())), True
     return number, False
 
@@ -74,7 +78,7 @@ def _read(path: Path) -> int:
     except FileNotFoundError:
         return 0
     except OSError as error:
-        _log.warning("the numbers of refs cannot be read: %s", error)
+        _log.warning("cannot read the highest ref number: %s", error)
         return int(time.time())
     return int(text) if text.strip().isdigit() and len(text) < _LONGEST else int(time.time())
 

@@ -59,7 +59,7 @@ def start_and_ask(arguments: Sequence[str], given: bytes) -> int:
                 return report(arguments, lost)
         except (EngineError, OSError, client.TooLongError) as error:
             return report(arguments, error)
-    return report(arguments, FileNotFoundError("it ended at once"))
+    return report(arguments, FileNotFoundError("it ended immediately"))
 
 
 def _folder() -> str:

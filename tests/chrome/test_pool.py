@@ -373,7 +373,7 @@ async def test_draining_pool_finishes_its_jobs(pool: BrowserPool) -> None:
 
         async def take() -> None:
             nonlocal values
-            with pytest.raises(cdpengine.errors.PoolClosedError, match="go on with the items"):
+            with pytest.raises(cdpengine.errors.PoolClosedError, match="continue with the items"):
                 async for result in pool.map(work, itertools.count()):
                     values += [result.unwrap()]
 
@@ -432,7 +432,7 @@ async def test_end_of_block_ends_jobs_of_other_tasks(
     with pytest.raises(cdpengine.errors.PoolClosedError, match="has ended"):
         async with pool.page():
             pytest.fail("used a closed pool")
-    with pytest.raises(cdpengine.errors.PoolClosedError, match="make another"):
+    with pytest.raises(cdpengine.errors.PoolClosedError, match="create a new one"):
         async with pool:
             pytest.fail("used a closed pool")
 

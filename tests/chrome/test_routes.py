@@ -135,7 +135,7 @@ FAILURES: dict[str, tuple[Callable[[Route], Awaitable[object]], object, str]] = 
     "is no coroutine": (
         no_coroutine,
         REFUSED,
-        "it raised InvalidArgumentError: handler: got one that returns a NoneType",
+        "it raised InvalidArgumentError: handler: got a function that returns a NoneType",
     ),
     "hangs": (hangs, REFUSED, "it gave no answer within 0.3 s"),
     "answers twice": (

@@ -110,7 +110,7 @@ async def test_a_cluster_that_does_not_run() -> None:
     ):
         async with cluster:
             pytest.fail("nothing listens there")
-    with pytest.raises(PoolClosedError, match="make another"):
+    with pytest.raises(PoolClosedError, match="create a new one"):
         async with cluster:
             pytest.fail("it was entered before")
 

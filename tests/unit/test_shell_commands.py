@@ -316,6 +316,8 @@ def test_characters_missing_in_an_encoding_are_escaped() -> None:
 
 def test_a_list_behind_a_colon_is_printed() -> None:
     error = AmbiguousNodeError('find role "link"', 5, ['link "One"', 'link "Two"'])
-    failure = Failure(kind="ambiguousNode", message=str(error), hint="Ask more precisely.", retryable=False)
+    failure = Failure(
+        kind="ambiguousNode", message=str(error), hint="Use more specific criteria.", retryable=False
+    )
     printed = print_response(ActResponse(kind="click", ok=False, error=failure), as_json=False)
     assert '(from 0): link "One", link "Two", and 3 more\n' in printed.err

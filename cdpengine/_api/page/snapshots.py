@@ -87,7 +87,7 @@ class PageSection:
             raise InvalidArgumentError(
                 what="root",
                 given=f"a node of {shown_url(found.url)}",
-                expected=f"one of the frame {shown_url(chosen.url)}, or frame=None",
+                expected=f"a node of the frame {shown_url(chosen.url)}, or frame=None",
             )
         return found
 

@@ -82,7 +82,7 @@ async def open_scope(
     what, of = key
     if key in actor._scopes:
         raise InvalidArgumentError(
-            what=what, given="a second one", expected="one at a time: end the running one first"
+            what=what, given="a second start", expected="one at a time: stop the running one first"
         )
     opened = actor._scopes[key] = OpenScope(what)
     if of:
@@ -105,5 +105,5 @@ def find_scope(run: Performance, key: tuple[str, str], expected: str) -> OpenSco
     """Return the open scope. Raises InvalidArgumentError, with `expected`, if none is open."""
     opened = scope_of(run, key)
     if opened is None:
-        raise InvalidArgumentError(what=key[0], given="no running one", expected=expected)
+        raise InvalidArgumentError(what=key[0], given="none that is running", expected=expected)
     return opened

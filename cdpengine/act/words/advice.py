@@ -73,7 +73,8 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.EvaluationFailedError: Advice("Correct the script as the message explains."),
     errors.EvaluationDisabledError: Advice(_NO_SCRIPTS),
     errors.EvaluationTerminatedError: Advice(
-        "Another page of the same process was stopped, or this page went away. Send it again.", retryable=True
+        "The script of another page in the process was stopped, or the page navigated. Send it again.",
+        retryable=True,
     ),
     errors.NavigationFailedError: Advice("Check the URL, and that its server answers.", retryable=True),
     errors.DownloadFailedError: Advice("Begin the download again.", retryable=True),
@@ -109,7 +110,7 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.PictureTooLargeError: Advice("Take a smaller part of the page, or use jpeg."),
     errors.MeasurementBusyError: Advice("Wait until the other measurement has ended.", retryable=True),
     errors.MeasurementFailedError: Advice("Check the file's folder; then try again."),
-    errors.RecordingDamagedError: Advice("Record anew."),
+    errors.RecordingDamagedError: Advice("Record it again."),
     errors.RecordingFailedError: Advice("Check the file's folder; then try again."),
     errors.RecordingIncompleteError: Advice("Record again, with the parts that the message names."),
     errors.ReplayDivergedError: Advice("Record again: the calls have changed."),
@@ -120,7 +121,7 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.NotInTrioError: Advice("Start the program in trio."),
     errors.WrongRunError: Advice("Use the browser in the run that started it."),
     errors.WrongOriginError: Advice("Check the page's URL: this value is for another site."),
-    errors.CacheMissError: Advice("Do it step by step; let it be learned meanwhile for the next time."),
+    errors.CacheMissError: Advice("Perform the actions step by step, and learn them for the next time."),
     errors.CacheDamagedError: Advice("Follow the message, then learn the scenario again."),
     errors.CacheUnavailableError: Advice(
         "Continue without the cache, or make room; then try again.", retryable=True

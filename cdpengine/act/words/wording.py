@@ -24,7 +24,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
     ),
     (r'use allow="reload" or "close"', 'send a recover request with allow "reload"'),
     (
-        r"Ask more precisely, or pass nth= \(from 0\):",
+        r"Use more specific criteria, or pass nth= \(from 0\):",
         "Give the ref of one of them, or a more precise selector:",
     ),
     (r"(\.\.\. \d+ more) in \.\w+", r"\1"),

@@ -38,8 +38,8 @@ def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
         raise RecordingIncompleteError(
             path=str(recording.path),
             what="requests",
-            hint='the Network domain was not enabled while it was recorded: have session.call("Network.enable") '
-            "sent on the page's session, and record again",
+            hint="the Network domain was not enabled while it was recorded: call "
+            'session.call("Network.enable") on the page\'s session, and record again',
         )
     return har.encode(archive.document(recording.header))
 

@@ -308,7 +308,7 @@ async def replay(
             line=left[0].line,
             got="no more",
             expected=tuple(map(str, left[:5])),
-            reason=f"{len(left)} recorded calls were never asked",
+            reason=f"{len(left)} recorded calls were never made",
         )
 
 
