@@ -41,7 +41,7 @@ def fit_middle(text: str, columns: int) -> str:
 _GAP = "  "
 
 _FIRST_SHARE, _TEXT_SHARE = 0.6, 0.35
-"""Denominators of the width that the first and each other text column get before figures are omitted."""
+"""Fractions of the width that the first text column and each other one get before figures are omitted."""
 
 Cut = Literal["end", "middle", "fold"]
 """How to shorten a long string: cut its end, cut its middle, or continue it in more lines."""
