@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from cdpengine._api.browser import Browser
 from cdpengine._launch.process import BrowserProcess
@@ -29,6 +30,9 @@ from cdpengine.errors import (
     RemoteError,
     packages_named,
 )
+
+if TYPE_CHECKING:
+    from cdpengine._launch.endpoint import ResolvedEndpoint
 
 _pipe_numbers = itertools.count(1)
 
@@ -51,11 +55,46 @@ async def attach(
             yield browser
     else:
         assert process.endpoint is not None
-        from cdpengine._api.attach_websocket import attach_websocket, resolve_endpoint
+        from cdpengine._launch.endpoint import resolve_endpoint
 
         endpoint = await resolve_endpoint(process.endpoint, None)
         async with attach_websocket(endpoint, secrets, evaluate_enabled=evaluate_enabled) as browser:
             yield browser
+
+
+@asynccontextmanager
+async def attach_websocket(
+    endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool, launched: bool = True
+) -> AsyncIterator[Browser]:
+    """Yield the Browser behind a websocket address.
+
+    `launched` means that this program started the browser, so further connections cost nothing.
+    """
+    from cdpengine._launch.endpoint import names_one_browser
+    from cdpengine._protocol.websocket_transport import open_websocket
+
+    instruments = make_instruments(secrets)
+
+    @asynccontextmanager
+    async def open_one() -> AsyncIterator[Connection]:
+        async with (
+            open_websocket(endpoint.ws_url, headers=endpoint.headers) as transport,
+            open_connection(transport, instruments=instruments) as connection,
+        ):
+            yield connection
+
+    key = _key_of(endpoint.ws_url)
+    # A gateway's address may start a browser for each connection, which costs money or memory. So evaluation
+    # sessions have a separate connection only if the address names one browser.
+    opener = open_one if names_one_browser(endpoint.ws_url) else None
+    async with (
+        record_and_log(instruments),
+        open_one() as main,
+        open_engine(
+            main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, launched=launched
+        ) as browser,
+    ):
+        yield browser
 
 
 def _key_of(endpoint: str) -> str:

@@ -319,7 +319,8 @@ async def perform(
             inspection, gesture, observer, required, navigation=context.navigation, position=position
         )
     forced = required is NO_REQUIREMENTS
-    verdict = verify(node, action, record, forced=forced, dialog=dialog)
+    left = context.navigation is not None and context.navigation.navigation_pending
+    verdict = verify(node, action, record, forced=forced, dialog=dialog, left=left)
     return ActionOutcome(
         action,
         node.description,
@@ -387,19 +388,21 @@ class Verdict:
     elsewhere: tuple[tuple[str, str], ...] = ()
 
 
-def verify(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
+def verify(
+    node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool, left: bool = False
+) -> Verdict:
     """Return the verdict on an action.
 
     Raises NotDeliveredError unless the node received the action or the page responded to its beginning. It does
     not raise if the action was forced, or a dialog made Chrome drop the rest. The verdict then contains the
-    result.
+    result. `left`: a navigation began since the action, so a document that goes away without a report responded.
     """
     record_or_empty = record or Record()
     seen, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
     if record_or_empty.complete:
         return Verdict(True, node.description, seen, elsewhere)
     answered = record_or_empty.begun and record_or_empty.answered
-    if answered or forced or dialog:
+    if answered or forced or dialog or (left and record is None):
         other = record_or_empty.other
         return Verdict(False, node.description if seen and not other else other, seen, elsewhere)
     raise NotDeliveredError(

@@ -278,13 +278,13 @@ class RefTable:
             raise StaleRefError(ref=ref_id, description=description, reason=reason, became="dropped")
         raise self._numbers.explain(ref_id)
 
-    def give(self, refs: Mapping[str, Ref]) -> None:
-        """Record that the caller receives these refs, with their current roles and names."""
-        self._given.note(refs)
+    def give(self, refs: Mapping[str, Ref], caller: object) -> None:
+        """Record that a caller receives these refs, with their current roles and names."""
+        self._given.note(refs, caller)
 
-    def given(self, ref: Ref) -> Ref:
-        """Return the ref as its caller last received it; if it never did, the current one."""
-        return self._given.find(ref.id) or self.find(ref.id) or ref
+    def given(self, ref: Ref, caller: object) -> Ref:
+        """Return the ref as its caller last received it; if no caller ever did, the current one."""
+        return self._given.find(ref.id, caller) or self.find(ref.id) or ref
 
     def rename(self, ref_id: str, role: str, name: str) -> Ref | None:
         """Record a node's new role and name, and return its ref; None if the table does not have it."""

@@ -313,7 +313,7 @@ class Actor:
         given = snapshot.refs
         if lines is not None:
             given = {name: given[name] for line in lines if (name := ref_of_line(line)) in given}
-        page._core.refs.give(given)  # noqa: SLF001 - no part of what users have
+        page._core.give(given)  # noqa: SLF001 - no part of what users have
 
     async def read_ahead(self, page: Page, timeout: float) -> None:
         """Begin to read the page's document. Waits a moment, which is enough for a small document.

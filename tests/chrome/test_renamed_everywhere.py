@@ -263,3 +263,27 @@ async def test_labelled_picture_counts_as_returned(page: cdpengine.Page) -> None
     await page.pictures.labelled_screenshot()
     assert (await page.click(ref, refuse_renamed=True)).renamed is None
     assert await page.title() == "Delete mail 52"
+
+
+ONE_ITEM = """<button id=item onclick="picked.push(this.textContent)">item 0 of mails</button>
+<script>const picked = []; const rename = () => { item.textContent = "another mail"; };</script>"""
+
+
+async def test_each_connection_acts_on_the_names_that_it_received_itself(shared_endpoint: str) -> None:
+    async with cdpengine.connect(shared_endpoint) as first, cdpengine.connect(shared_endpoint) as second:
+        page = await first.new_page()
+        await page.set_content(ONE_ITEM)
+        [(ref, _)] = (await page.snapshot()).refs.items()
+        await page.evaluate("rename()")
+        same = await second.wait_for_page(where=lambda each: each.target_id == page.target_id)
+        assert (await same.snapshot()).refs[ref].name == "another mail"
+        with pytest.raises(cdpengine.errors.StaleRefError, match="another mail"):
+            await page.click(ref, refuse_renamed=True)
+        assert await page.evaluate("picked") == []
+        assert (await same.click(ref, refuse_renamed=True)).renamed is None
+        outcome = await page.click(ref)
+        assert await page.evaluate("picked") == ["another mail", "another mail"]
+        assert outcome.renamed is not None
+        assert outcome.renamed.old.name == "item 0 of mails"
+        assert (await page.click(ref, refuse_renamed=True)).renamed is None
+        await page.close()

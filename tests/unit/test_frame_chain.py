@@ -84,3 +84,9 @@ def test_verdict_about_missing_events(record: Record | None, words: str) -> None
     assert caught.value.held_back is bool(record and record.held and not record.seen)
     for options in ({"forced": True, "dialog": False}, {"forced": False, "dialog": True}):
         assert verify(NODE, "click", record, **options).delivered is False
+
+
+def test_document_that_a_navigation_replaces_before_its_report_has_responded() -> None:
+    assert verify(NODE, "click", None, forced=False, dialog=False, left=True).delivered is False
+    with pytest.raises(NotDeliveredError):
+        verify(NODE, "click", Record(), forced=False, dialog=False, left=True)

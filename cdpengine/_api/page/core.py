@@ -13,7 +13,7 @@ existed next to the old one.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
@@ -26,12 +26,12 @@ from cdpengine._api.page.renaming import Renaming
 from cdpengine._api.page.targets import (
     BackendNode,
     ElementTarget,
+    assign_ref,
     describe_target,
     explain_stale,
     find_frame_of,
     find_staleness,
     find_successor,
-    give_ref,
     look_again,
     look_up_ref,
     make_stale_error,
@@ -109,6 +109,14 @@ class PageCore:
         """The page's refs, shared with every other Page object of this target. Do not keep it across an await."""
         state, target = self.state, self.target
         return ref_tables().table(state.key, target.target_id, state.ref_numbers_of(target))
+
+    def give(self, refs: Mapping[str, Ref]) -> None:
+        """Record that the program receives these refs, with their current roles and names."""
+        self.refs.give(refs, self.state)
+
+    def received(self, ref: Ref) -> Ref:
+        """Return the ref as the program last received it on this connection."""
+        return self.refs.given(ref, self.state)
 
     def node(self, target: ElementTarget) -> Node:
         """Return the node of a `target` that needs no search. Raises the errors of `resolve`."""
@@ -219,7 +227,9 @@ class PageCore:
                     yield budget
                     await self.target.wait_for_exposed_calls(budget.deadline)
                 except StaleRefError as error:
-                    raise await explain_stale(self.target, self.refs, self.worlds, error) from error.__cause__
+                    raise await explain_stale(
+                        self.target, self.refs, self.worlds, error, self.state
+                    ) from error.__cause__
         except DeadlineExceededError as late:  # explain_deadline costs one generator more
             if (explained := await find_unresponsive(self.target, late)) is None:
                 raise
@@ -231,7 +241,9 @@ class PageCore:
     ) -> AsyncIterator[InputAction]:
         """Run one action that sends input, and collect its effects on the page."""
         async with self.action(action, timeout) as budget:
-            renaming = Renaming(self.target, self.worlds, lambda: self.refs, budget, refuse_renamed)
+            renaming = Renaming(
+                self.target, self.worlds, lambda: self.refs, self.received, budget, refuse_renamed
+            )
             with self.target.running.record() as effects:
                 try:
                     self.target.running.unconfirmed = 1
@@ -242,14 +254,13 @@ class PageCore:
                 except FocusMovedError as error:
                     error.focus_ref = self._ref_of(error.focus_node, error.session_id)
                     if error.focus_node is not None and not error.focus_ref:
-                        error.focus_ref = await give_ref(
-                            self.target,
-                            self.refs,
-                            self.worlds,
-                            error.focus_node,
-                            error.session_id,
-                            max(0.0, budget.remaining - _MARGIN),
+                        left = max(0.0, budget.remaining - _MARGIN)
+                        found = await assign_ref(
+                            self.target, self.refs, self.worlds, error.focus_node, error.session_id, left
                         )
+                        if found is not None:
+                            self.give({found.id: found})
+                            error.focus_ref = found.id
                     raise
 
     async def act(
@@ -353,9 +364,9 @@ class InputAction:
             await wait_for_effects(page, effects, self.context.budget)
             if effects.tracked_dialogs:
                 await page.dialogs.wait_for_answer()
-        self.renaming.give()
+        renamed = [each.new for each in self.renaming.found]
         healed = [each for each in (self.healed, self.healed_destination) if each is not None]
-        self._core.refs.give({each.id: each for each in healed})
+        self._core.give({each.id: each for each in (*renamed, *healed)})
         return attrs.evolve(
             outcome,
             dialogs=tuple(tracked.dialog for tracked in effects.tracked_dialogs),

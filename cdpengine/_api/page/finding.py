@@ -11,7 +11,7 @@ import trio
 
 from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.frame_targets import FrameTarget, describe_frame, find_given_frame
-from cdpengine._api.page.targets import give_ref
+from cdpengine._api.page.targets import assign_ref
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
@@ -24,6 +24,7 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds, object_group
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.locator import FoundNode
 from cdpengine._page.search.nodes import find_nodes
+from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.roles import ELEMENTS, OMITTED_UNNAMED, check_role, chrome_roles, role_name
 from cdpengine._snapshot.sources.unhidden import unhidden_source
 from cdpengine._snapshot.text import quote, shorten
@@ -80,21 +81,19 @@ async def find_one(
 
 async def _describe(core: PageCore, found: Sequence[FoundNode]) -> tuple[str, ...]:
     """Return the nodes in words, with the refs of those that snapshots give refs to, and with their frames."""
-    refs: dict[FoundNode, str] = {}
+    refs: dict[FoundNode, Ref] = {}
     with trio.move_on_after(_NAMING):
         for node in found:
-            known = core.refs.known(node.loader_id, node.backend_node_id)
-            refs[node] = (
-                known.id
-                if known is not None
-                else await give_ref(
-                    core.target, core.refs, core.worlds, node.backend_node_id, node.session_id, _NAMING
-                )
+            ref = core.refs.known(node.loader_id, node.backend_node_id) or await assign_ref(
+                core.target, core.refs, core.worlds, node.backend_node_id, node.session_id, _NAMING
             )
-    core.refs.give({ref: given for ref in refs.values() if (given := core.refs.find(ref)) is not None})
+            if ref is not None:
+                refs[node] = ref
+    core.give({ref.id: ref for ref in refs.values()})
+    ids = {node: ref.id for node, ref in refs.items()}
     main = core.target.frames.main.id
     return tuple(
-        " ".join(filter(None, (refs.get(node), node.description, _in_frame(core, node.frame_id, main))))
+        " ".join(filter(None, (ids.get(node), node.description, _in_frame(core, node.frame_id, main))))
         for node in found
     )
 

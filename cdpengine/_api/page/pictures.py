@@ -263,7 +263,7 @@ async def _label(
         drawn = draw_labels(
             picture.data, boxes, width=width, image_format=image.format, quality=image.quality
         )
-        core.refs.give(snapshot.refs)
+        core.give(snapshot.refs)
         return LabelledScreenshot(drawn, snapshot)
 
 

@@ -138,7 +138,7 @@ class PageReading:
             since=since,
             timeout=timeout,
         )
-        self._core.refs.give(taken.refs)
+        self._core.give(taken.refs)
         return taken
 
     async def _look(

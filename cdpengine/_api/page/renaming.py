@@ -46,6 +46,7 @@ class Renaming:
     _page: PageTarget
     _worlds: IsolatedWorlds
     _refs: Callable[[], RefTable]
+    _received: Callable[[Ref], Ref]
     _budget: Budget
     refuse: bool = False
     found: list[Renamed] = attrs.field(factory=list, init=False)
@@ -53,7 +54,7 @@ class Renaming:
 
     def expect(self, node: Node, ref: Ref) -> Node:
         """Return the node of a ref, with the role and name that were last reported for it."""
-        reported = self._refs().given(ref)
+        reported = self._received(ref)
         number = node.backend_node_id
         self._reported[number] = reported
         expected = Expected(number, _roles(reported.role), reported.name)
@@ -79,10 +80,6 @@ class Renaming:
             raise self._refusal(reported, present)
         self.found.append(Renamed(reported, present))
         return _plain(node, str(present))
-
-    def give(self) -> None:
-        """Mark the current names of the renamed elements as reported to the caller."""
-        self._refs().give({each.new.id: each.new for each in self.found})
 
     async def _look(self, changed: NameChanged, reported: Ref) -> tuple[str, list[str]]:
         """Return the node's role and possible names as in a snapshot, or else as the page reported them."""

@@ -161,7 +161,7 @@ _REASONS: dict[Became, str] = {
 
 
 async def explain_stale(
-    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRefError
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRefError, caller: object
 ) -> StaleRefError:
     """Return the error with the fate of the node and with possible replacements."""
     ref_id = parse_ref_text(error.ref.partition(" ")[0])
@@ -177,7 +177,7 @@ async def explain_stale(
         if explained is not None and explained.became in ("removed", "detached"):
             explained = await _look_for_alternatives(page, refs, worlds, ref, explained)
     explained = explained or make_stale_error(page, refs, ref, error.became, error.reason)
-    refs.give({each.id: each for each in explained.alternatives})
+    refs.give({each.id: each for each in explained.alternatives}, caller)
     return explained
 
 
@@ -261,15 +261,15 @@ def find_successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefEr
     return healed
 
 
-async def give_ref(
+async def assign_ref(
     page: PageTarget,
     refs: RefTable,
     worlds: IsolatedWorlds,
     node: int,
     session_id: str | None,
     seconds: float,
-) -> str:
-    """Assign a ref to a backend node in the session's frames. Return it, or "" after `seconds`."""
+) -> Ref | None:
+    """Assign a ref to a backend node in the session's frames. Return it, or None after `seconds`."""
     frames = [frame for frame in page.frames if frame.session.id == session_id]
     with trio.move_on_after(min(_FATE_TIMEOUT, seconds)), suppress(SessionGoneError, ConnectionLostError):
         for frame in frames:
@@ -281,6 +281,5 @@ async def give_ref(
                     continue
                 refs.assign(captured.documents, partial=True)
                 if (ref := refs.known(frame.loader_id, node)) is not None:
-                    refs.give({ref.id: ref})
-                    return ref.id
-    return ""
+                    return ref
+    return None

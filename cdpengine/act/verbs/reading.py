@@ -122,7 +122,7 @@ class Find(ActRequest):
         if not found:  # the string is only part of a name
             matched = snapshot.find_all(self.role, self.name, text=self.text, exact=self.exact)
             found, count = matched[: self.limit], len(matched)
-        page._core.refs.give({ref.id: ref for ref in found})  # noqa: SLF001 - as above
+        page._core.give({ref.id: ref for ref in found})  # noqa: SLF001 - as above
         shown = [{"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth} for ref in found]
         return {"count": count, "nodes": shown}
 

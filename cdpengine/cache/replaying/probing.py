@@ -286,7 +286,7 @@ def _give_ref(page: Page, frame: Frame, wanted: WantedElement, number: int, rend
         session_id=frame.session.id,
         renderer_id=renderer,
     )
-    table = page._core.refs  # noqa: SLF001
-    ref = table.assign([document], partial=True)[node]
-    table.give({ref.id: ref})  # the search was by name
+    core = page._core  # noqa: SLF001
+    ref = core.refs.assign([document], partial=True)[node]
+    core.give({ref.id: ref})  # the search was by name
     return ref.id
