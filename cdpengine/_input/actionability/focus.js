@@ -49,6 +49,8 @@
 
   const [value, before] = [isField ? host.value : "", caret()];
   const already = has(active());
+  const typed = DOM.localName(host) === "input" && masks.isTypable(host);
+  const since = typed && keys ? keys.mark() : null;
   // An editable body is the active element of its frame even if the frame does not have the focus.
   if (!already || !DOM.hasFocus(document)) DOM.focus(host, { preventScroll: false });
   const after = caret();
@@ -61,7 +63,7 @@
       if (id) name += "#" + id;
       return { focused: false, holder: name, removed: !DOM.isConnected(element) };
     }
-    if (request.guard) keys.arm(request.guard, host, innermost(holder));
+    if (request.guard) keys.arm(request.guard, host, innermost(holder), innermost(holder) === host ? since : null);
     // A caret that the page placed on focus stays there. A selection of the whole value is only a convenience
     // for users, and does not.
     const begun = masked && (already || (caret() === "0 0" && masks.isBlank(host.value)));
@@ -77,11 +79,10 @@
         selection.modify("move", "forward", "documentboundary");
       }
     }
-    const typed = DOM.localName(host) === "input" && masks.isTypable(host);
     return { focused: true, holder: "", fresh: typed && !already, masked: Boolean(masked), labelled: this !== element };
   };
 
   const masked = request.atEnd && masks.isMasked(host, value);
-  if (masked && !already) return masks.settle().then(() => finish(true));
+  if (masked && !already) return keys.settle(since).then(() => finish(true));
   return finish(masked);
 })

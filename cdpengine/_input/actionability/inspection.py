@@ -51,7 +51,7 @@ from cdpengine._input.actionability.requirements import Requirements, Usability
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
 from cdpengine._input.hindrance import Hindrance
-from cdpengine._javascript import script, script_with
+from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, object_group
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import (
@@ -235,11 +235,6 @@ class Inspection:
     def post(self, source: str, request: object) -> PendingCall:
         """Post the call of `run` on a node that was used before. Await it with `decode_result`."""
         return post_run(self.used, source, request)
-
-    async def wait_for_frames(self) -> None:
-        """Wait until the page has drawn a frame and run its tasks after it. Raises the errors of `run`."""
-        call = post_run(await self._resolve(), script("_input/frames"), None, changes=False)
-        await decode_result(call, self.node, msgspec.Raw)
 
     @contextmanager
     def arming(self, guard: KeyGuard | None) -> Iterator[None]:

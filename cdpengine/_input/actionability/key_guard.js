@@ -1,8 +1,13 @@
 // Keeps the keys of an action from all elements except the intended one. Creates, once per world, the library's
 // functions for key guards:
-//   arm(wanted, element, holder)   start to guard keys of the action on `element`. Called directly after
+//   arm(wanted, element, holder, since)  start to guard keys of the action on `element`. Called directly after
 //                                  `holder` got the focus. `wanted.id`: the guard's id; `wanted.single`: one key
-//                                  or chord, not a string; `wanted.tabs`: the keys include Tab
+//                                  or chord, not a string; `wanted.tabs`: the keys include Tab. `since`: for a
+//                                  text field, the mark of pace.js from before the focus; null for others
+//   mark(), settle(since)          see pace.js
+//   focused(id)                    settles when the page has done what it scheduled at the focus. Returns whether
+//                                  it had scheduled something
+//   typed(id)                      settles when the page has done what it scheduled at a key
 //   lost(id)                       settles when a key was held back, or the focus moved where keys cannot be
 //                                  held back
 //   report(id)                     returns the result of the guard, see `KeyReport`; ends the guard unless a key
@@ -15,7 +20,7 @@
 // another element is held back with all keys after it: their defaults are prevented and their propagation stops.
 // Only listeners that the page added to its window earlier still receive them. While the focus stays, the guard
 // listens only for blur, so guarded keys cost no more than others.
-(function (toolsOf) {
+(function (toolsOf, pace) {
   "use strict";
 
   const guards = new Map();
@@ -71,7 +76,7 @@
     }
   }
 
-  function arm(wanted, element, holder) {
+  function arm(wanted, element, holder, since) {
     guards.get(wanted.id)?.end();
     const listening = [];
     let waiting = [];
@@ -79,7 +84,7 @@
     let tabbing = false; // whether Tab is moving the focus, so that later keys follow to the next field
     let last = null; // the last keydown event that the holder received
     const seen = { taken: 0, keys: 0, held: 0, lost: false, unseen: false, counted: false, tabbed: false, stray: "" };
-    const guard = { seen, strayed: null, wait, end };
+    const guard = { seen, strayed: null, wait, end, followed: since ? pace.follow(holder, since) : null };
 
     const closed = [];
     for (let root = DOM.getRootNode(holder); root instanceof ShadowRoot; root = DOM.getRootNode(DOM.host(root))) {
@@ -209,6 +214,10 @@
   return {
     arm,
     editorInput: (node) => toolsOf(node).editorInput(),
+    mark: pace.mark,
+    settle: pace.settle,
+    focused: (id) => guards.get(id)?.followed?.focused() ?? false,
+    typed: (id) => guards.get(id)?.followed?.typed(),
     lost: (id) => guards.get(id)?.wait(),
     report(id) {
       const guard = guards.get(id);

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import msgspec
@@ -22,6 +22,8 @@ from cdpengine._javascript import own
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
+    VALUE,
+    How,
     Node,
     RemoteHandle,
     object_group,
@@ -37,8 +39,12 @@ from cdpengine.errors import (
     SessionGoneError,
 )
 
+T = TypeVar("T")
+
 _LOST = own("function ({ id }) { return this.keys.lost(id); }")
 _REPORT = own("function ({ id }) { return this.keys.report(id); }")
+_FOCUSED = own("function ({ id }) { return this.keys.focused(id); }")
+_TYPED = own("function ({ id }) { return this.keys.typed(id); }")
 _STRAY = own("function ({ id }) { return this.keys.stray(id); }")
 
 _numbers = itertools.count(1)
@@ -120,6 +126,42 @@ class KeyGuard:
                 total=total,
             ) from None
 
+    async def wait_for_focus_effects(
+        self, interruptions: Interruptions, navigation: SideEffects | None
+    ) -> bool:
+        """Wait until the page has done what it scheduled when the text field got the focus.
+
+        Return whether it had scheduled something: see pace.js. Call it before the first key.
+        """
+        return await self._ask(_FOCUSED, bool, interruptions, navigation) or False
+
+    async def wait_for_key_effects(
+        self, interruptions: Interruptions, navigation: SideEffects | None
+    ) -> None:
+        """Wait until the page has done what it scheduled at the last key, about 12 ms, or a frame: see pace.js."""
+        await self._ask(_TYPED, msgspec.Raw | None, interruptions, navigation)  # type: ignore[arg-type]
+
+    async def _ask(
+        self,
+        function: str,
+        kind: type[T],
+        interruptions: Interruptions,
+        navigation: SideEffects | None,
+        *,
+        how: How = SETTLED_VALUE,
+    ) -> T | None:
+        """Call a function of the guard. Return None if the page cannot answer."""
+        library = self._library
+        assert library is not None  # keys are only sent after the guard is armed
+
+        async def ask() -> T | None:
+            # The call fails if the page navigated or closed, possibly because of the keys.
+            with suppress(RemoteError, SessionGoneError):
+                return await value_of(library.post(function, {"id": self.id}, how=how), kind)
+            return None
+
+        return await unless_blocked(ask, interruptions, navigation)
+
     async def conclude(
         self,
         interruptions: Interruptions,
@@ -140,16 +182,7 @@ class KeyGuard:
 
         Raises FocusMovedError if the element did not receive all of them.
         """
-        library = self._library
-        assert library is not None  # keys are only sent after the guard is armed
-
-        async def ask() -> KeyReport | None:
-            # The call fails if the page navigated or closed, possibly because of the keys.
-            with suppress(RemoteError, SessionGoneError):
-                return await value_of(library.post(_REPORT, {"id": self.id}), KeyReport | None)  # type: ignore[arg-type]
-            return None
-
-        report = await unless_blocked(ask, interruptions, navigation)
+        report = await self._ask(_REPORT, KeyReport | None, interruptions, navigation, how=VALUE)  # type: ignore[arg-type]
         if report is None:
             return
         if not report.lost:

@@ -21,9 +21,10 @@ def library_source() -> str:
         "label",
         "once",
         "when_usable",
+        "pace",
     )
     sources = (script(f"_input/actionability/{name}") for name in names)
-    tools, arms, probe, report, covering, places, label, once, use = sources
+    tools, arms, probe, report, covering, places, label, once, use, pace = sources
     guards = script("_input/actionability/key_guard")
     return own(f"""function () {{
       const toolsOf = {tools};
@@ -41,7 +42,7 @@ def library_source() -> str:
       const labelOf = (node) => label.call(node, tools, places);
       return {{
         observers: known.observers,
-        keys: ({guards})(tools),
+        keys: ({guards})(tools, ({pace})()),
         once: ({once})(),
         // Keeps a function under its number, or returns the kept one.
         kept: (number, act) => (act ? functions.set(number, act).get(number) : functions.get(number)),

@@ -8,7 +8,7 @@ instruments before the first message that contains a part of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -197,9 +197,16 @@ class KeyboardDevice:
         return split
 
     async def type_pieces(
-        self, split: Iterable[Piece], delay: float, stop: Callable[[], bool] = lambda: False
+        self,
+        split: Iterable[Piece],
+        delay: float,
+        stop: Callable[[], bool] = lambda: False,
+        pace: Callable[[], Awaitable[None]] | None = None,
     ) -> bool:
-        """Type as `type` does, but call `stop` between batches, and end if it returns True."""
+        """Type as `type` does, but call `stop` between batches, and end if it returns True.
+
+        With `pace`, each piece is a batch, and `pace` is awaited after it.
+        """
         await trio.lowlevel.checkpoint_if_cancelled()
         batch: list[PendingCall] = []
         wait = self._wait_for_keys
@@ -210,13 +217,15 @@ class KeyboardDevice:
                 batch.append(self._post_insertion(piece))
                 wait = self._wait_until_inserted
             # Enter and Tab take effect (submit, move the focus) before later characters are sent.
-            left = 0 if delay or piece in _ACTING else _FEWEST_IN_FLIGHT
+            left = 0 if delay or pace or piece in _ACTING else _FEWEST_IN_FLIGHT
             if not left or len(batch) >= _MOST_IN_FLIGHT:
                 if await wait(batch, left):
                     return True
                 batch = batch[len(batch) - left :]
                 if delay:
                     await trio.sleep(delay)
+                if pace is not None:
+                    await pace()
                 if stop():
                     break
         return await wait(batch) if batch else False

@@ -181,6 +181,7 @@
   const fresh = isField && !values.wasTaken(text, element.value, element.type === "number");
   const before = isField ? element.value : "";
   const already = DOM.activeElement(DOM.getRootNode(element)) === element;
+  const since = isInput && masks.isTypable(element) ? keys.mark() : null;
   const host = focused();
   if (!host) return answer("text", unfocused());
 
@@ -193,12 +194,12 @@
     // A mask without a value has placed the caret at its first blank.
     if (!isField) getSelection().selectAllChildren(element);
     else if (!masked || request.select || !masks.isBlank(element.value)) element.select();
-    keys.arm(request.guard, host, host);
+    keys.arm(request.guard, host, host, since);
     const literals = masked ? element.value.replace(/[\p{L}\p{N}_#•·]/gu, "") : "";
     const [prefix] = masked && masks.isBlank(element.value) ? /^[^_#•·]*/.exec(element.value) : [""];
     return { ...answer("text", ""), fresh: fresh && !masked, masked, literals, prefix, typable, labelled, focused: already };
   }
 
   if (!isInput || !masks.isMasked(element, before)) return take(false);
-  return masks.settle().then(() => (focused() ? take(true) : answer("text", unfocused())));
+  return keys.settle(since).then(() => (focused() ? take(true) : answer("text", unfocused())));
 })

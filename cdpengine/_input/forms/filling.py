@@ -19,7 +19,7 @@ from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.actionability.library_calls import decode_result
 from cdpengine._input.actionability.requirements import Usability
 from cdpengine._input.devices.keyboard import KeyboardDevice, count_typed
-from cdpengine._input.forms.own_listeners import MASK_PAUSE, OwnListeners, own_listeners
+from cdpengine._input.forms.own_listeners import OwnListeners, own_listeners, pace_of
 from cdpengine._input.forms.related import related_node
 from cdpengine._input.forms.segments import segment_keys, segments_in
 from cdpengine._javascript import script_with
@@ -169,8 +169,10 @@ class Filling:
     async def _look_for_mask(self, made: FillReply) -> FillReply:
         """Wait for a mask if the field listens to its focus, and store the field's listeners."""
         self.own = await own_listeners(self.inspection, labelled=made.labelled)
-        if self.own.focus and not made.masked and not made.focused:
-            await self.inspection.wait_for_frames()
+        late = self.own.focus and not made.masked and not made.focused
+        if late and await self.guard.wait_for_focus_effects(
+            self.context.interruptions, self.context.navigation
+        ):
             made = await self._prepare()
             if made.reason:
                 raise refusal(self.node, made.reason, made.holds)
@@ -239,8 +241,8 @@ class Filling:
         """Press the key `first`, type `text` key by key at the caret, and read the control back."""
         split = self.keyboard.split(text, 0, None)
         dialog = bool(first) and await self.keyboard.press(first)
-        pause = MASK_PAUSE if self.made.masked or self.own.keys else 0
-        dialog = dialog or await self.keyboard.type_pieces(split, pause)
+        pace = pace_of(self.guard, self.context) if self.made.masked or self.own.keys else None
+        dialog = dialog or await self.keyboard.type_pieces(split, 0, pace=pace)
         outcome = ActionOutcome("fill", self.node.description, dialog_opened=dialog)
         held = await self._read_back()
         if held is not None and not held.taken:

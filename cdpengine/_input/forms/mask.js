@@ -3,7 +3,6 @@
 (function () {
   "use strict";
 
-  const FRAME_LIMIT_MS = 100; // used instead of frames where the page gets none (a throttled page)
   const DATE = /^(?=.*[dmyh])[dmyhs\W]+$/i; // dd/mm/yyyy
   const BEGUN = /^(?=[\ddmyhs\W_]*$)\d.*[/.:-].*[dmyhs_#•·]$/i; // 31/1m/yyyy, 12:3_
   const PATTERN = /^(?=(?:.*[09#xX_]){4})[09#xX_\W]*[^\p{L}\p{N}#_\s][09#xX_\W]*$/u; // 99/99/9999, ###-##-####
@@ -22,22 +21,8 @@
     return named || shown || DOM.value(field) !== value;
   }
 
-  // Resolves after the time that a library needs to insert its blanks and place the caret, shortly after the
-  // focus.
-  function settle() {
-    const nextFrame = () =>
-      new Promise((resolve) => {
-        const timer = setTimeout(resolve, FRAME_LIMIT_MS);
-        requestAnimationFrame(() => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
-    return nextFrame().then(nextFrame).then(nextFrame);
-  }
-
   // Whether a mask can be applied: e-mail addresses, numbers and passwords have separate input types.
   const isTypable = (field) => ["text", "tel", "search"].includes(field.type);
 
-  return { isBlank, isMasked, isTypable, settle };
+  return { isBlank, isMasked, isTypable };
 })

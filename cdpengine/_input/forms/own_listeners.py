@@ -8,17 +8,19 @@ main world: if Chrome is asked for an object of an isolated world, the renderer 
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 import attrs
 import msgspec
 
+from cdpengine._input.action import ActionContext
 from cdpengine._input.actionability.inspection import Inspection
+from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.forms.related import related_node
 from cdpengine._page.scripts.page_functions import object_group, post_resolve
 from cdpengine._protocol.domains.dom import ResolveNodeReply
 from cdpengine.errors import RemoteError, StaleRefError
-
-MASK_PAUSE = 0.02
-"""Seconds after each key in a masked field. Libraries move the caret 10 ms after a key."""
 
 _FOCUS = frozenset({"focus", "focusin"})
 _CHARACTERS = "keypress"
@@ -65,3 +67,8 @@ async def own_listeners(inspection: Inspection, *, labelled: bool = False) -> Ow
     types = {each.type for each in answer.listeners}
     focus = not types.isdisjoint(_FOCUS)
     return OwnListeners(focus, focus and not types.isdisjoint(_KEYS), focus and _CHARACTERS in types)
+
+
+def pace_of(guard: KeyGuard, context: ActionContext) -> Callable[[], Awaitable[None]]:
+    """Return the wait between two keys for a mask: until the page has done what it scheduled at the last key."""
+    return partial(guard.wait_for_key_effects, context.interruptions, context.navigation)

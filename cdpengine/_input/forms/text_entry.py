@@ -17,7 +17,7 @@ from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.blocked_calls import unless_blocked
 from cdpengine._input.devices.keyboard import Piece, count_typed
 from cdpengine._input.devices.keys import Layout
-from cdpengine._input.forms.own_listeners import MASK_PAUSE, own_listeners
+from cdpengine._input.forms.own_listeners import own_listeners, pace_of
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.session import Session
@@ -26,7 +26,7 @@ from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError
 _FEW_KEYS = 32
 """Number of keys that are all sent before the page could report a held-back one."""
 
-_MOST_PAUSES = 64
+_MOST_PACED = 64
 """Maximum length, in characters, of input that may be meant for a mask."""
 
 
@@ -63,12 +63,12 @@ async def type_text(
             yield piece, keys
 
     try:
-        pause = await _focus(node, "type into", True, context, guard)
-        if len(split) <= _MOST_PAUSES:
-            delay = max(delay, pause)
-        if delay or len(split) > _FEW_KEYS or "\n" in text:
+        paced = await _focus(node, "type into", True, context, guard) and len(split) <= _MOST_PACED
+        if delay or paced or len(split) > _FEW_KEYS or "\n" in text:
             guard.watch()
-        dialog = await keyboard.type_pieces(parts(), delay, lambda: guard.lost)
+        dialog = await keyboard.type_pieces(
+            parts(), delay, lambda: guard.lost, pace_of(guard, context) if paced else None
+        )
         guard.check_document(*count_typed(split, sent))
         if submit and not dialog and not guard.lost:
             dialog = await keyboard.press("Enter", layout=layout)
@@ -169,16 +169,20 @@ async def _focus(
     editable: bool,
     context: ActionContext,
     guard: KeyGuard | None = None,
-) -> float:
-    """Focus the node. Return the pause that its mask needs after each key, in seconds, or 0."""
+) -> bool:
+    """Focus the node. Return whether it may be a mask, which has to finish with each key before the next."""
     async with context.inspect(node, action) as inspection:
         focused = await inspection.wait_for_focus(editable=editable, at_end=editable, guard=guard)
         if not (editable and focused.fresh):
-            return MASK_PAUSE if focused.masked else 0
+            return focused.masked
         own = await own_listeners(inspection, labelled=focused.labelled)
-        if own.focus and not focused.masked:
-            await inspection.wait_for_frames()
+        late = own.focus and not focused.masked
+        if (
+            guard is not None
+            and late
+            and await guard.wait_for_focus_effects(context.interruptions, context.navigation)
+        ):
             focused = await inspection.wait_for_focus(
                 editable=editable, at_end=editable, guard=guard, again=True
             )
-        return MASK_PAUSE if focused.masked or own.keys else 0
+        return focused.masked or own.keys

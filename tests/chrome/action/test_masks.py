@@ -199,3 +199,47 @@ async def test_field_that_accepts_only_keys_gets_keys(page: cdpengine.Page) -> N
         await page.fill(page.locate(css="#digits"), "12ab", timeout=5)
     assert caught.value.took == "12"
     assert await page.evaluate("inputs") > 1
+
+
+# Groups of four, formatted at each input. The caret follows in the given way, computed when the key arrived.
+GROUPS = """<input id=field><script>
+  const later = fn => LATER;
+  field.onfocus = () => {};
+  field.onkeydown = () => {};
+  field.oninput = () => {
+    const before = field.selectionStart, old = field.value;
+    const all = old.replace(/ /g, '');
+    field.value = all.replace(/(.{4})(?=.)/g, '$1 ');
+    const at = before + (field.value.length - old.length);
+    if (field.value !== old) field.setSelectionRange(0, 0);
+    later(() => field.setSelectionRange(at, at));
+  };
+</script>"""
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "setTimeout(fn, 10)",
+        "setTimeout(fn)",
+        "requestAnimationFrame(fn)",
+        "Promise.resolve().then(() => setTimeout(fn, 5))",
+    ],
+)
+async def test_a_caret_that_follows_each_key_is_waited_for(page: cdpengine.Page, later: str) -> None:
+    await page.set_content(GROUPS.replace("LATER", later))
+    field = page.locate(css="#field")
+    await page.type(field, "DE89370400440532013000", timeout=5)
+    assert await page.evaluate("field.value") == "DE89 3704 0044 0532 0130 00"
+
+
+async def test_a_field_that_schedules_nothing_is_typed_into_without_pauses(page: cdpengine.Page) -> None:
+    await page.set_content(
+        "<input id=field><script>field.onfocus = field.onkeydown = field.onkeyup = () => {}</script>"
+    )
+    # All worlds of a document number their timers together, so the numbers show each pause of the engine.
+    before = await page.evaluate("setTimeout(() => {})")
+    await page.type(page.locate(css="#field"), "x" * 20, timeout=5)
+    taken = await page.evaluate("setTimeout(() => {})") - before
+    assert await page.evaluate("field.value.length") == 20
+    assert taken < 20 + 8, "one number for each key, and a few for the focus"
