@@ -6,6 +6,7 @@ documentation use the same sentence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -45,7 +46,17 @@ def file_fields(kind: type[Any]) -> Sequence[str]:
     return tuple(each.name for each in attrs.fields(kind) if each.metadata.get(FILE))
 
 
+def summary_of(kind: type[Any]) -> str:
+    """Return the first line of the docstring of a request, or of a part of it."""
+    return (kind.__doc__ or "").strip().partition("\n")[0]
+
+
 def camel_case(name: str) -> str:
     """Return the JSON name of a field: "maxDepth" for "max_depth"."""
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
+
+
+def snake_case(name: str, separator: str = "_") -> str:
+    """Return a JSON name in lower case: "scroll_into_view" for "scrollIntoView"."""
+    return re.sub("([A-Z])", lambda found: f"{separator}{found[1].lower()}", name)

@@ -8,11 +8,13 @@ for the network or run a script, and 120 s for those that wait for a person or a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import attrs
 
 from cdpengine.act.fields import Timing, field
+from cdpengine.act.notations import CommandForm, ToolForm
 from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class ActRequest:
     uses a page. `leaves`: it leads to another document. `opens_url`: it goes to a URL of the caller, and opens a
     page if none is open. `runs_script`: it runs a script of the caller. `uses_protocol`: it bypasses all other
     limits of an actor and sees the whole browser, so an actor refuses it unless such requests are enabled.
+
+    `tool` and `commands` are its forms for MCP and the shell.
     """
 
     kind: ClassVar[str] = ""
@@ -49,6 +53,8 @@ class ActRequest:
     opens_url: ClassVar[bool] = False
     runs_script: ClassVar[bool] = False
     uses_protocol: ClassVar[bool] = False
+    tool: ClassVar[ToolForm | None] = None
+    commands: ClassVar[Sequence[CommandForm]] = ()
 
     target_id: str | None = field("The page, by its id or number in tabs; without, the current one.", None)
     timeout_ms: int | None = field("Timeout, in milliseconds.", None, least=1)

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
-from cdpengine.act.fields import LEAST, MEANING, MOST, Timing, camel_case
+from cdpengine.act.fields import LEAST, MEANING, MOST, Timing, camel_case, summary_of
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import ActResponse
 from cdpengine.act.verbs import KINDS
@@ -60,7 +60,7 @@ def _object_schema(kind: type[Any], *, closed: bool) -> dict[str, Any]:
         elif isinstance(field.default, (str, int, float)) and field.default != "":
             schema["default"] = field.default
         properties[camel_case(field.name)] = schema
-    described = {"type": "object", "description": (kind.__doc__ or "").strip().partition("\n")[0]}
+    described = {"type": "object", "description": summary_of(kind)}
     schema = {**described, "properties": properties, "additionalProperties": not closed}
     return schema if not required else {**schema, "required": required}
 

@@ -1,23 +1,24 @@
 """The MCP tools. Each tool represents one or several kinds of requests.
 
-Rule: a tool is data: a name, a sentence, its kinds, and the fields that it shows. Models read the whole list in
-each conversation, so it is short: it explains each field once and omits fields that no model needs. Tools are
-grouped by capability; only "core" is on by default.
+Rule: the classes of the verbs declare the tools. Models read the whole list in each conversation, so it is short:
+it explains each field once and omits fields that no model needs. Tools are grouped by capability; only "core" is
+on by default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import attrs
 
-from cdpengine.act import KINDS
+from cdpengine.act import KINDS, ActRequest
+from cdpengine.act.fields import snake_case, summary_of
+from cdpengine.act.notations import Capability, ToolForm
 from cdpengine.act.schema import request_schema
 from cdpengine.errors import InvalidArgumentError
 
-Capability = Literal["core", "more", "scripts", "files", "storage", "wire", "performance", "cache"]
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 
 
@@ -34,7 +35,6 @@ class Tool:
     name: str
     meaning: str
     kinds: Mapping[str, str]
-    fields: tuple[str, ...] = ()
     capability: Capability = "core"
     acts: bool = False
 
@@ -56,315 +56,43 @@ class Tool:
         return {"kind": self.kind_of(arguments), **fields}
 
 
-_TARGET = ("ref",)
+OUTPUT = Tool(name="output", meaning="Read a part of a file with a long result, or search in it.", kinds={})
 
-TOOLS: Sequence[Tool] = (
-    Tool(
-        name="navigate",
-        meaning="Go to a URL, or through the history. recover stops the script of a page that hangs.",
-        kinds={
-            "go": "navigate",
-            "back": "back",
-            "forward": "forward",
-            "reload": "reload",
-            "recover": "recover",
-        },
-        fields=("url", "diff", "allow"),
-    ),
-    Tool(
-        name="snapshot",
-        meaning="Read the page as text. Elements have refs such as e12, which the other tools take.",
-        kinds={"": "snapshot"},
-        fields=("interactive", "root", "find", "maxTokens"),
-    ),
-    Tool(
-        name="find",
-        meaning="Find elements by role, name or text; returns their refs.",
-        kinds={"": "find"},
-        fields=("role", "name", "text"),
-    ),
-    Tool(
-        name="click",
-        meaning="Click an element.",
-        kinds={"": "click"},
-        fields=(*_TARGET, "doubleClick", "button", "modifiers"),
-        acts=True,
-    ),
-    Tool(
-        name="type",
-        meaning="Type text into an element, after its present text.",
-        kinds={"": "type"},
-        fields=(*_TARGET, "submit"),
-        acts=True,
-    ),
-    Tool(
-        name="press",
-        meaning="Press a key, such as Enter or Control+A.",
-        kinds={"": "press"},
-        fields=_TARGET,
-        acts=True,
-    ),
-    Tool(name="fill", meaning="Fill in the fields of a form.", kinds={"": "fill"}, acts=True),
-    Tool(name="select", meaning="Choose options of a list.", kinds={"": "select"}, fields=_TARGET, acts=True),
-    Tool(
-        name="hover",
-        meaning="Move the mouse onto an element.",
-        kinds={"": "hover"},
-        fields=_TARGET,
-        acts=True,
-    ),
-    Tool(name="drag", meaning="Drag an element onto another one.", kinds={"": "drag"}, acts=True),
-    Tool(
-        name="scroll",
-        meaning="Scroll the page, or an element.",
-        kinds={"": "scroll"},
-        fields=(*_TARGET, "direction"),
-        acts=True,
-    ),
-    Tool(
-        name="wait",
-        meaning="Wait until all given conditions hold.",
-        kinds={"": "wait"},
-        fields=("text", "textGone", "url", "loadState", "timeMs", "timeoutMs"),
-    ),
-    Tool(
-        name="extract",
-        meaning="Read the page's text as Markdown.",
-        kinds={"": "extract"},
-        fields=(*_TARGET, "mainOnly", "maxChars"),
-    ),
-    Tool(
-        name="screenshot",
-        meaning="Take a picture of the page or an element.",
-        kinds={"": "screenshot"},
-        fields=(*_TARGET, "fullPage", "labels"),
-    ),
-    Tool(
-        name="tabs",
-        meaning="List, open, change to or close tabs.",
-        kinds={"list": "tabs", "new": "newTab", "focus": "focusTab", "close": "close"},
-        fields=("index", "url"),
-    ),
-    Tool(
-        name="dialog",
-        meaning="Set the answer to the next dialog, before the action that opens it.",
-        kinds={"": "dialog"},
-        fields=("promptText",),
-    ),
-    Tool(
-        name="console",
-        meaning="Read the console and errors.",
-        kinds={"": "console"},
-        fields=("level", "limit"),
-    ),
-    Tool(
-        name="requests",
-        meaning="List network requests.",
-        kinds={"": "requests"},
-        fields=("url", "failed", "limit"),
-    ),
-    Tool(name="search", meaning="Search the web.", kinds={"": "search"}),
-    Tool(
-        name="output",
-        meaning="Read a part of a file with a long result, or search in it.",
-        kinds={},
-    ),
-    Tool(
-        name="check",
-        meaning="Check or uncheck a box.",
-        kinds={"": "check"},
-        fields=(*_TARGET, "checked"),
-        capability="more",
-        acts=True,
-    ),
-    Tool(
-        name="scroll_into_view",
-        meaning="Scroll to an element.",
-        kinds={"": "scrollIntoView"},
-        fields=_TARGET,
-        capability="more",
-        acts=True,
-    ),
-    Tool(
-        name="highlight",
-        meaning="Highlight an element for a person at the screen.",
-        kinds={"": "highlight"},
-        fields=_TARGET,
-        capability="more",
-    ),
-    Tool(name="resize", meaning="Resize the viewport.", kinds={"": "resize"}, capability="more", acts=True),
-    Tool(
-        name="evaluate",
-        meaning="Run a script in the page; with a ref, the function gets that element.",
-        kinds={"": "evaluate"},
-        fields=(*_TARGET, "timeoutMs"),
-        capability="scripts",
-    ),
-    Tool(
-        name="upload",
-        meaning="Choose files in an input.",
-        kinds={"": "upload"},
-        fields=_TARGET,
-        capability="files",
-        acts=True,
-    ),
-    Tool(
-        name="file_chooser",
-        meaning="Set the files for the next file chooser.",
-        kinds={"": "fileChooser"},
-        capability="files",
-    ),
-    Tool(
-        name="download",
-        meaning="Click an element and wait for its download.",
-        kinds={"": "download"},
-        fields=_TARGET,
-        capability="files",
-    ),
-    Tool(
-        name="pdf",
-        meaning="Print the page to a file.",
-        kinds={"": "pdf"},
-        fields=("path",),
-        capability="files",
-    ),
-    Tool(
-        name="cookies",
-        meaning="Read, set or clear cookies.",
-        kinds={"get": "cookies", "set": "setCookies", "clear": "clearCookies"},
-        fields=("cookies",),
-        capability="storage",
-    ),
-    Tool(
-        name="storage",
-        meaning="Read, set or clear local or session storage.",
-        kinds={"get": "storage", "set": "setStorage", "clear": "clearStorage"},
-        fields=("area", "items", "keys"),
-        capability="storage",
-    ),
-    Tool(
-        name="cache_replay",
-        meaning="Replay a known scenario; stops at an element that is not surely the same.",
-        kinds={"": "executeCached"},
-        fields=("scenario", "entry", "variables", "fromIndex", "toIndex", "dryRun", "force", "variant"),
-        capability="cache",
-    ),
-    Tool(
-        name="learn",
-        meaning="Learn a scenario from the actions between start and stop; values become variables.",
-        kinds={"start": "startLearning", "stop": "stopLearning"},
-        fields=("variables", "keep", "variant"),
-        capability="cache",
-    ),
-    Tool(
-        name="cache_lookup",
-        meaning="Find the scenario that a sentence is about, and its entries for this page.",
-        kinds={"": "cacheLookup"},
-        fields=("variant",),
-        capability="cache",
-    ),
-    Tool(
-        name="cache_list",
-        meaning="List the entries of known scenarios.",
-        kinds={"": "cacheList"},
-        fields=("scenario", "limit", "offset"),
-        capability="cache",
-    ),
-    Tool(
-        name="cache_scenarios",
-        meaning="List known scenarios with their variables.",
-        kinds={"": "scenarioList"},
-        capability="cache",
-    ),
-    Tool(name="cache_stats", meaning="What was saved.", kinds={"": "cacheStats"}, capability="cache"),
-    Tool(
-        name="cache_clear",
-        meaning="Forget all entries, or those of a scenario.",
-        kinds={"": "cacheClear"},
-        fields=("scenario",),
-        capability="cache",
-    ),
-    Tool(
-        name="cache_delete",
-        meaning="Forget one entry.",
-        kinds={"": "cacheDelete"},
-        capability="cache",
-    ),
-    Tool(
-        name="cache_show",
-        meaning="Show an entry, how its runs ended, and when it is not used any more.",
-        kinds={"": "cacheShow"},
-        capability="cache",
-    ),
-    Tool(
-        name="cache_versions",
-        meaning="List the versions of an entry.",
-        kinds={"": "cacheVersions"},
-        capability="cache",
-    ),
-    Tool(
-        name="cache_restore",
-        meaning="Restore an older version of an entry.",
-        kinds={"": "cacheRestore"},
-        capability="cache",
-    ),
-    Tool(
-        name="cache_refresh",
-        meaning="Have an entry learned again.",
-        kinds={"": "forceRefresh"},
-        capability="cache",
-    ),
-    Tool(
-        name="cache_report",
-        meaning="Report that a replay did something wrong.",
-        kinds={"": "reportError"},
-        capability="cache",
-    ),
-    Tool(
-        name="command",
-        meaning="Send a command of the Chrome DevTools Protocol.",
-        kinds={"": "command"},
-        fields=("params", "browser"),
-        capability="wire",
-    ),
-    Tool(
-        name="messages",
-        meaning="Read the newest messages of the protocol; kept from the first call on.",
-        kinds={"": "messages"},
-        fields=("method", "limit", "stop"),
-        capability="wire",
-    ),
-    Tool(
-        name="recording",
-        meaning="Record the browser's traffic to a file, until it is stopped.",
-        kinds={"start": "startRecording", "stop": "stopRecording"},
-        capability="wire",
-    ),
-    Tool(
-        name="response_body",
-        meaning="Read the body of a response of the page.",
-        kinds={"": "responseBody"},
-        capability="wire",
-    ),
-    Tool(
-        name="measure",
-        meaning="Begin a trace, a CPU profile, or a count of unused code; stop it to get its result or file.",
-        kinds={"start": "startMeasurement", "stop": "stopMeasurement"},
-        capability="performance",
-    ),
-    Tool(
-        name="metrics",
-        meaning="Read the page's counters: nodes, listeners, heap, time spent.",
-        kinds={"": "metrics"},
-        capability="performance",
-    ),
-    Tool(
-        name="heap_snapshot",
-        meaning="Write the heap of the page's scripts to a file.",
-        kinds={"": "heapSnapshot"},
-        capability="performance",
-    ),
-)
+_FIRST = (
+    "navigate", "snapshot", "find", "click", "type", "press", "fill", "select", "hover", "drag", "scroll", "wait",
+    "extract", "screenshot", "tabs", "dialog", "console", "requests", "search", "output",
+    "cache_replay", "learn", "measure",
+)  # fmt: skip
+"""The order in which models read the tools. Others follow as their verbs are declared, by capability."""
+
+_ORDER: Sequence[Capability] = (
+    "core", "more", "scripts", "files", "storage", "cache", "wire", "performance",
+)  # fmt: skip
+
+
+def _make_tools() -> Iterator[Tool]:
+    """Yield the tools of the verbs, and OUTPUT."""
+    yield OUTPUT
+    verbs: dict[str, list[tuple[ToolForm, type[ActRequest]]]] = {}
+    for kind, verb in KINDS.items():
+        if verb.tool is not None:
+            verbs.setdefault(verb.tool.name or snake_case(kind), []).append((verb.tool, verb))
+    for name, group in verbs.items():
+        form, first = group[0]
+        yield Tool(
+            name=name,
+            meaning=form.meaning or summary_of(first),
+            kinds={each.action: verb.kind for each, verb in group},
+            capability=form.capability,
+            acts=form.acts,
+        )
+
+
+def _rank(tool: Tool) -> tuple[int, int]:
+    return _ORDER.index(tool.capability), _FIRST.index(tool.name) if tool.name in _FIRST else len(_FIRST)
+
+
+TOOLS: Sequence[Tool] = tuple(sorted(_make_tools(), key=_rank))
 
 
 def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
@@ -439,7 +167,8 @@ def input_schema(tool: Tool) -> dict[str, Any]:
     for kind in tool.kinds.values():
         schema = request_schema(KINDS[kind])
         needed = [name for name in schema["required"] if name != "kind"]
-        for name in (*needed, *tool.fields):
+        form = KINDS[kind].tool
+        for name in (*needed, *(() if form is None else form.fields)):
             if name in schema["properties"]:
                 properties.setdefault(name, _shorten(schema["properties"][name]))
         if len(tool.kinds) == 1:

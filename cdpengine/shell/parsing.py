@@ -20,10 +20,11 @@ from cdpengine import _json
 from cdpengine._emulation.options import parse_viewport
 from cdpengine._snapshot.refs import parse_ref_text
 from cdpengine.act.fields import camel_case
+from cdpengine.act.notations import Place
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.shell.client import split_verb
 from cdpengine.shell.urls import url_problem
-from cdpengine.shell.verbs import VERBS, Place, Verb
+from cdpengine.shell.verbs import VERBS, Verb
 
 DEFAULT_SESSION = "default"
 

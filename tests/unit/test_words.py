@@ -74,6 +74,9 @@ OF_ONE_CLIENT = {
 }
 """Modules with the words of one client."""
 
+FORMS = {"ToolForm", "CommandForm"}
+"""Values with the words of one client, in the classes of verbs."""
+
 NOT_ADVICE = re.compile(
     # Words of a page's script, a command line or a protocol, and arguments that no request passes on.
     r"\(\?|nth=7|cdpengine (?:span|made|cache)|\bfunction\b|\bCREATE\b|\bPRAGMA\b|\bSELECT\b|\bUPDATE\b|charset=|--[a-z-]+=|\bversion `|globalThis|\(\{\}\)"
@@ -110,7 +113,7 @@ UNREACHED = (
 
 @cache
 def texts_of(path: Path) -> tuple[str, ...]:
-    """Return the strings of a module, without docstrings. A placeholder is a word."""
+    """Return the strings of a module, without docstrings and forms. A placeholder is a word."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     left_out: set[int] = set()
     for node in ast.walk(tree):
@@ -120,6 +123,8 @@ def texts_of(path: Path) -> tuple[str, ...]:
                 left_out.add(id(each.value))
         if isinstance(node, ast.JoinedStr):
             left_out |= {id(each) for each in node.values}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FORMS:
+            left_out |= {id(each) for each in ast.walk(node)}
     found = []
     for node in ast.walk(tree):
         if id(node) in left_out:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
 from cdpengine._page.patterns import url_test
 from cdpengine.act.fields import field
-from cdpengine.act.requests import (
-    ActRequest,
-)
+from cdpengine.act.notations import CommandForm, ToolForm
+from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import describe_url
 
 if TYPE_CHECKING:
@@ -23,8 +22,16 @@ _LEVELS = ("debug", "info", "warning", "error")
 class Console(ActRequest):
     """Return the page's console messages and uncaught errors; the newest 500 and 200 are kept."""
 
-    kind: ClassVar[str] = "console"
-    in_order: ClassVar[bool] = False
+    kind = "console"
+    in_order = False
+    tool = ToolForm(meaning="Read the console and errors.", fields=("level", "limit"))
+    commands = (
+        CommandForm(
+            meaning="Print the page's console messages and uncaught errors.",
+            example="console --level warning",
+        ),
+    )
+
     level: Literal["debug", "info", "warning", "error"] = field("This level and those above it.", "debug")
     limit: int = field("Maximum number of entries, the newest ones.", 100, least=1, most=700)
     clear: bool = field("Remove the returned entries.", False)
@@ -65,8 +72,11 @@ class Console(ActRequest):
 class Requests(ActRequest):
     """Return the page's requests, with status or failure; the newest 500 are kept."""
 
-    kind: ClassVar[str] = "requests"
-    in_order: ClassVar[bool] = False
+    kind = "requests"
+    in_order = False
+    tool = ToolForm(meaning="List network requests.", fields=("url", "failed", "limit"))
+    commands = (CommandForm(meaning="Print the page's requests.", example="requests --failed"),)
+
     url: str | None = field("Only requests whose URL matches this glob; only * is special.", None)
     failed: bool = field("Only requests that failed or have a status of 400 or more.", False)
     limit: int = field("Maximum number of requests, the newest ones.", 100, least=1, most=500)

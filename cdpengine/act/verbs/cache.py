@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import (
-    LOADING,
-    LONG,
-    ActRequest,
-)
-from cdpengine.errors import (
-    EngineError,
-    InvalidArgumentError,
-)
+from cdpengine.act.fields import field
+from cdpengine.act.notations import CommandForm, Place, ToolForm
+from cdpengine.act.requests import LOADING, LONG, ActRequest
+from cdpengine.errors import EngineError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
+
+
+VALUES = {"--values FILE": "A file with the values of variables, as JSON; - is standard input."}
+"""Options of the shell for commands with variables."""
 
 
 @attrs.frozen(kw_only=True)
 class CacheRequest(ActRequest):
     """A request about the cache."""
 
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
-    needs_page: ClassVar[bool] = False
+    timing = LOADING
+    in_order = False
+    needs_page = False
 
     async def run(self, performance: Performance) -> Any:
         """Let the actor's cache perform it.
@@ -58,9 +56,25 @@ class CacheRequest(ActRequest):
 class ExecuteCached(CacheRequest):
     """Replay a known scenario on the page. It stops at an element that is not surely the same."""
 
-    kind: ClassVar[str] = "executeCached"
-    timing: ClassVar[Timing] = LONG
-    needs_page: ClassVar[bool] = True
+    kind = "executeCached"
+    timing = LONG
+    needs_page = True
+    tool = ToolForm(
+        name="cache_replay",
+        meaning="Replay a known scenario; stops at an element that is not surely the same.",
+        fields=("scenario", "entry", "variables", "fromIndex", "toIndex", "dryRun", "force", "variant"),
+        capability="cache",
+    )
+    commands = (
+        CommandForm(
+            name="cache-replay",
+            meaning="Replay a scenario from the action cache; stops at an element that is not surely the same.",
+            places=(Place("SCENARIO", "scenario", needed=False),),
+            options=VALUES,
+            example="cache-replay login --values login.json",
+        ),
+    )
+
     scenario: str | None = field('The scenario, such as "login".', None)
     entry: str | None = field("The entry, by its id in cacheList or in `cached` of a response.", None)
     variables: dict[str, str] = field("Values by the names of variables.", attrs.Factory(dict), secret=True)
@@ -75,8 +89,23 @@ class ExecuteCached(CacheRequest):
 class CacheLookup(CacheRequest):
     """Find the scenario that a sentence is about, and its entries for this page. Nothing is replayed."""
 
-    kind: ClassVar[str] = "cacheLookup"
-    needs_page: ClassVar[bool] = True
+    kind = "cacheLookup"
+    needs_page = True
+    tool = ToolForm(
+        meaning="Find the scenario that a sentence is about, and its entries for this page.",
+        fields=("variant",),
+        capability="cache",
+    )
+    commands = (
+        CommandForm(
+            meaning=(
+                "Print the scenario that a sentence is about, and its entries in the action cache for this page."
+            ),
+            places=(Place("SENTENCE", "goal"),),
+            example='cache-lookup "log in as ada"',
+        ),
+    )
+
     goal: str = field('The sentence: "log in as ada".', secret=True)
     variant: str | None = field("Only this variant; without, the one on the page.", None)
 
@@ -85,8 +114,24 @@ class CacheLookup(CacheRequest):
 class StartLearning(CacheRequest):
     """Learn a scenario from the following actions on the page, until stopLearning."""
 
-    kind: ClassVar[str] = "startLearning"
-    needs_page: ClassVar[bool] = True
+    kind = "startLearning"
+    needs_page = True
+    tool = ToolForm(
+        name="learn",
+        meaning="Learn a scenario from the actions between start and stop; values become variables.",
+        action="start",
+        fields=("variables", "variant"),
+        capability="cache",
+    )
+    commands = (
+        CommandForm(
+            meaning="Learn a scenario from the following actions on the page.",
+            places=(Place("SCENARIO", "scenario"),),
+            options=VALUES,
+            example="start-learning login --values login.json",
+        ),
+    )
+
     scenario: str = field('Its name: "login".')
     variables: dict[str, str] = field(
         "Values that will be entered, by name. The cache stores variables, never the values.",
@@ -101,8 +146,11 @@ class StartLearning(CacheRequest):
 class StopLearning(CacheRequest):
     """End learning, and store the scenario."""
 
-    kind: ClassVar[str] = "stopLearning"
-    needs_page: ClassVar[bool] = True
+    kind = "stopLearning"
+    needs_page = True
+    tool = ToolForm(name="learn", action="stop", fields=("keep",), capability="cache")
+    commands = (CommandForm(),)
+
     keep: bool = field("Store it; false discards it.", True)
 
 
@@ -110,7 +158,19 @@ class StopLearning(CacheRequest):
 class CacheList(CacheRequest):
     """List the entries of the cache."""
 
-    kind: ClassVar[str] = "cacheList"
+    kind = "cacheList"
+    tool = ToolForm(
+        meaning="List the entries of known scenarios.",
+        fields=("scenario", "limit", "offset"),
+        capability="cache",
+    )
+    commands = (
+        CommandForm(
+            meaning="List the entries of the action cache.",
+            places=(Place("SCENARIO", "scenario", needed=False),),
+        ),
+    )
+
     scenario: str | None = field("Only entries of this scenario.", None)
     limit: int = field("Maximum number of entries, the latest used ones.", 50, least=1, most=1_000)
     offset: int = field("Number of the latest used entries to skip.", 0, least=0)
@@ -120,21 +180,40 @@ class CacheList(CacheRequest):
 class ScenarioList(CacheRequest):
     """List the known scenarios, with their variables and the outcomes of their runs."""
 
-    kind: ClassVar[str] = "scenarioList"
+    kind = "scenarioList"
+    tool = ToolForm(
+        name="cache_scenarios", meaning="List known scenarios with their variables.", capability="cache"
+    )
+    commands = (
+        CommandForm(name="cache-scenarios", meaning="List the scenarios that the action cache knows."),
+    )
 
 
 @attrs.frozen(kw_only=True)
 class CacheStats(CacheRequest):
     """Return statistics of the cache: hits, misses, runs, and estimated savings."""
 
-    kind: ClassVar[str] = "cacheStats"
+    kind = "cacheStats"
+    tool = ToolForm(meaning="What was saved.", capability="cache")
+    commands = (CommandForm(meaning="Print statistics of the action cache."),)
 
 
 @attrs.frozen(kw_only=True)
 class CacheClear(CacheRequest):
     """Delete entries of the cache."""
 
-    kind: ClassVar[str] = "cacheClear"
+    kind = "cacheClear"
+    tool = ToolForm(
+        meaning="Forget all entries, or those of a scenario.", fields=("scenario",), capability="cache"
+    )
+    commands = (
+        CommandForm(
+            meaning="Delete the entries of a scenario in the action cache, or with --all those of all scenarios.",
+            places=(Place("SCENARIO", "scenario", needed=False),),
+            options={"--all": "Delete the entries of all scenarios."},
+        ),
+    )
+
     scenario: str | None = field("Only entries of this scenario; without, all.", None)
 
 
@@ -142,7 +221,15 @@ class CacheClear(CacheRequest):
 class CacheDelete(CacheRequest):
     """Delete an entry of the cache with its versions, even if it is unreadable."""
 
-    kind: ClassVar[str] = "cacheDelete"
+    kind = "cacheDelete"
+    tool = ToolForm(meaning="Forget one entry.", capability="cache")
+    commands = (
+        CommandForm(
+            meaning="Delete an entry of the action cache with its versions.",
+            places=(Place("ENTRY", "entry"),),
+        ),
+    )
+
     entry: str = field("The entry, by its id.")
 
 
@@ -150,7 +237,17 @@ class CacheDelete(CacheRequest):
 class CacheShow(CacheRequest):
     """Return an entry of the cache with its steps, how its runs ended, and the rule that ends its use."""
 
-    kind: ClassVar[str] = "cacheShow"
+    kind = "cacheShow"
+    tool = ToolForm(
+        meaning="Show an entry, how its runs ended, and when it is not used any more.", capability="cache"
+    )
+    commands = (
+        CommandForm(
+            meaning="Print an entry of the action cache, how its runs ended, and when it is not used any more.",
+            places=(Place("ENTRY", "entry"),),
+        ),
+    )
+
     entry: str = field("The entry, by its id.")
 
 
@@ -158,7 +255,15 @@ class CacheShow(CacheRequest):
 class CacheVersions(CacheRequest):
     """List an entry and its older versions, newest first."""
 
-    kind: ClassVar[str] = "cacheVersions"
+    kind = "cacheVersions"
+    tool = ToolForm(meaning="List the versions of an entry.", capability="cache")
+    commands = (
+        CommandForm(
+            meaning="List an entry of the action cache and its older versions.",
+            places=(Place("ENTRY", "entry"),),
+        ),
+    )
+
     entry: str = field("The entry, by its id.")
 
 
@@ -166,7 +271,15 @@ class CacheVersions(CacheRequest):
 class CacheRestore(CacheRequest):
     """Make an older version of an entry the current one."""
 
-    kind: ClassVar[str] = "cacheRestore"
+    kind = "cacheRestore"
+    tool = ToolForm(meaning="Restore an older version of an entry.", capability="cache")
+    commands = (
+        CommandForm(
+            meaning="Restore an older version of an entry.",
+            places=(Place("ENTRY", "entry"), Place("VERSION", "version")),
+        ),
+    )
+
     entry: str = field("The entry, by its id.")
     version: int = field("The number of the version.", least=1)
 
@@ -175,7 +288,16 @@ class CacheRestore(CacheRequest):
 class ForceRefresh(CacheRequest):
     """Stop using an entry, so that it is learned again."""
 
-    kind: ClassVar[str] = "forceRefresh"
+    kind = "forceRefresh"
+    tool = ToolForm(name="cache_refresh", meaning="Have an entry learned again.", capability="cache")
+    commands = (
+        CommandForm(
+            name="cache-refresh",
+            meaning="Have an entry of the action cache learned again.",
+            places=(Place("ENTRY", "entry"),),
+        ),
+    )
+
     entry: str = field("The entry, by its id.")
 
 
@@ -183,5 +305,16 @@ class ForceRefresh(CacheRequest):
 class ReportError(CacheRequest):
     """Report that an entry did something wrong, although its replay reported success."""
 
-    kind: ClassVar[str] = "reportError"
+    kind = "reportError"
+    tool = ToolForm(
+        name="cache_report", meaning="Report that a replay did something wrong.", capability="cache"
+    )
+    commands = (
+        CommandForm(
+            name="cache-report",
+            meaning="Report that an entry of the action cache did something wrong.",
+            places=(Place("ENTRY", "entry"),),
+        ),
+    )
+
     entry: str = field("The entry, by its id.")

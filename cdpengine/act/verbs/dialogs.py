@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
-from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import (
-    LONG,
-    ActRequest,
-    ElementRequest,
-)
+from cdpengine.act.fields import field
+from cdpengine.act.notations import MAYBE_TARGET, CommandForm, Place, ToolForm
+from cdpengine.act.requests import LONG, ActRequest, ElementRequest
 from cdpengine.act.response import describe_url
-from cdpengine.errors import (
-    DeadlineExceededError,
-)
+from cdpengine.errors import DeadlineExceededError
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -29,8 +24,21 @@ class Dialog(ActRequest):
     It is valid for `timeoutMs`. Without it, dialogs are dismissed and alerts accepted.
     """
 
-    kind: ClassVar[str] = "dialog"
-    timing: ClassVar[Timing] = LONG
+    kind = "dialog"
+    timing = LONG
+    tool = ToolForm(
+        meaning="Set the answer to the next dialog, before the action that opens it.", fields=("promptText",)
+    )
+    commands = (
+        CommandForm(
+            meaning=(
+                "Set the answer to the page's next dialog, before the action that opens it: accept or dismiss."
+            ),
+            places=(Place("ANSWER", "accept"), Place("TEXT", "prompt_text", needed=False)),
+            example="dialog accept",
+        ),
+    )
+
     accept: bool = field("OK or Cancel.")
     prompt_text: str | None = field("The text for a prompt.", None, secret=True)
 
@@ -56,8 +64,11 @@ class FileChooser(ActRequest):
     They are valid for `timeoutMs`.
     """
 
-    kind: ClassVar[str] = "fileChooser"
-    timing: ClassVar[Timing] = LONG
+    kind = "fileChooser"
+    timing = LONG
+    tool = ToolForm(meaning="Set the files for the next file chooser.", capability="files")
+    commands = (CommandForm(places=(Place("FILE", "paths", many=True),)),)
+
     paths: tuple[str, ...] = field("Files of this machine.", least=1, most=1000, file=True)
 
     async def run(self, performance: Performance) -> None:
@@ -77,9 +88,20 @@ class FileChooser(ActRequest):
 class Download(ElementRequest):
     """Click an element and wait for its whole download; without an element, wait for the next download."""
 
-    kind: ClassVar[str] = "download"
-    timing: ClassVar[Timing] = LONG
-    needs_element: ClassVar[bool] = False
+    kind = "download"
+    timing = LONG
+    needs_element = False
+    tool = ToolForm(
+        meaning="Click an element and wait for its download.", fields=("ref",), capability="files"
+    )
+    commands = (
+        CommandForm(
+            meaning="Click an element and wait for the download that it begins.",
+            places=(MAYBE_TARGET,),
+            example="download e9 --directory .",
+        ),
+    )
+
     directory: str | None = field(
         "The folder for the file; without, a private temporary folder.", None, file=True
     )

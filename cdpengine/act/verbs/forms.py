@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import (
-    LOADING,
-    LONGEST_TIMEOUT_MS,
-    ActingRequest,
-    ElementRequest,
-    check_element,
-)
+from cdpengine.act.notations import TARGET, CommandForm, Place, ToolForm
+from cdpengine.act.requests import LOADING, LONGEST_TIMEOUT_MS, ActingRequest, ElementRequest, check_element
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -35,8 +30,17 @@ class FormField:
 class Fill(ActingRequest):
     """Fill in the fields of a form, in order. Their previous values are replaced."""
 
-    kind: ClassVar[str] = "fill"
-    timing: ClassVar[Timing] = Timing(20_000, LONGEST_TIMEOUT_MS)
+    kind = "fill"
+    timing = Timing(20_000, LONGEST_TIMEOUT_MS)
+    tool = ToolForm(meaning="Fill in the fields of a form.", acts=True)
+    commands = (
+        CommandForm(
+            meaning="Replace the values of one or several fields of a form.",
+            places=(TARGET, Place("VALUE", "value"), Place("TARGET VALUE", "more", needed=False, many=True)),
+            example='fill e5 ada e6 "ada@example.com"',
+        ),
+    )
+
     fields: tuple[FormField, ...] = field("The fields, with their values.", least=1, most=500)
 
     def check(self) -> None:
@@ -66,7 +70,16 @@ def _value(given: str | float | bool | tuple[str, ...]) -> Any:
 class Select(ElementRequest):
     """Choose options of a select, a listbox or a combobox, or a radio button of a group."""
 
-    kind: ClassVar[str] = "select"
+    kind = "select"
+    tool = ToolForm(meaning="Choose options of a list.", fields=("ref",), acts=True)
+    commands = (
+        CommandForm(
+            meaning="Choose options of a select, a listbox or a combobox, by value or label.",
+            places=(TARGET, Place("VALUE", "values", many=True)),
+            example="select e7 Red",
+        ),
+    )
+
     values: tuple[str, ...] = field(
         "Values or labels of the options; a multiple list gets exactly these.", most=1000
     )
@@ -84,7 +97,20 @@ class Select(ElementRequest):
 class Check(ElementRequest):
     """Check a checkbox, a switch or a radio button, or uncheck it."""
 
-    kind: ClassVar[str] = "check"
+    kind = "check"
+    tool = ToolForm(
+        meaning="Check or uncheck a box.", fields=("ref", "checked"), capability="more", acts=True
+    )
+    commands = (
+        CommandForm(meaning="Check a checkbox, a switch or a radio button.", places=(TARGET,)),
+        CommandForm(
+            name="uncheck",
+            meaning="Uncheck a checkbox or a switch.",
+            places=(TARGET,),
+            preset={"checked": False},
+        ),
+    )
+
     checked: bool = field("False unchecks it.", True)
 
     async def run(self, performance: Performance) -> None:
@@ -99,8 +125,17 @@ class Check(ElementRequest):
 class Upload(ElementRequest):
     """Choose files in a file input."""
 
-    kind: ClassVar[str] = "upload"
-    timing: ClassVar[Timing] = LOADING
+    kind = "upload"
+    timing = LOADING
+    tool = ToolForm(meaning="Choose files in an input.", fields=("ref",), capability="files", acts=True)
+    commands = (
+        CommandForm(
+            meaning="Choose files in a file input; without files, clear it.",
+            places=(TARGET, Place("FILE", "paths", needed=False, many=True)),
+            example="upload e4 photo.jpg",
+        ),
+    )
+
     paths: tuple[str, ...] = field(
         "Files of this machine; an empty list clears the input.", most=1000, file=True
     )

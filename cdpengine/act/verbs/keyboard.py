@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import attrs
 
 from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import (
-    LONGEST_TIMEOUT_MS,
-    ElementRequest,
-)
+from cdpengine.act.notations import MAYBE_TARGET, TARGET, CommandForm, Place, ToolForm
+from cdpengine.act.requests import LONGEST_TIMEOUT_MS, ElementRequest
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -23,8 +21,13 @@ _BETWEEN_KEYS = 0.075
 class Type(ElementRequest):
     """Type text into an element, after its present text, by real key events."""
 
-    kind: ClassVar[str] = "type"
-    timing: ClassVar[Timing] = Timing(20_000, LONGEST_TIMEOUT_MS)
+    kind = "type"
+    timing = Timing(20_000, LONGEST_TIMEOUT_MS)
+    tool = ToolForm(
+        meaning="Type text into an element, after its present text.", fields=("ref", "submit"), acts=True
+    )
+    commands = (CommandForm(places=(TARGET, Place("TEXT", "text")), example='type e5 "blue shoes" --submit'),)
+
     text: str = field("The text.", secret=True)
     submit: bool = field("Press Enter at the end.", False)
     slowly: bool = field("Wait 75 ms between two keys, for pages that react to each key.", False)
@@ -48,8 +51,11 @@ class Type(ElementRequest):
 class Press(ElementRequest):
     """Press a key or a chord, on an element or on the focused one."""
 
-    kind: ClassVar[str] = "press"
-    needs_element: ClassVar[bool] = False
+    kind = "press"
+    needs_element = False
+    tool = ToolForm(meaning="Press a key, such as Enter or Control+A.", fields=("ref",), acts=True)
+    commands = (CommandForm(places=(Place("KEY", "key"), MAYBE_TARGET), example="press Control+A"),)
+
     key: str = field('The key or chord: "Enter", "a", "Control+A".', secret=True)
 
     async def run(self, performance: Performance) -> None:

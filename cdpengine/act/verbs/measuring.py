@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from cdpengine.act.fields import Timing, field
+from cdpengine.act.fields import field
+from cdpengine.act.notations import FILE, CommandForm, Place, ToolForm
 from cdpengine.act.observing.open_scope import find_scope, open_scope
-from cdpengine.act.requests import (
-    LOADING,
-    LONG,
-    ActRequest,
-)
+from cdpengine.act.requests import LOADING, LONG, ActRequest
 from cdpengine.act.response import describe_url
 
 if TYPE_CHECKING:
@@ -27,8 +24,12 @@ Measurement = Literal["trace", "coverage", "profile"]
 class Metrics(ActRequest):
     """Return Chrome's counters of the page: documents, nodes, listeners, heap, time by activity."""
 
-    kind: ClassVar[str] = "metrics"
-    in_order: ClassVar[bool] = False
+    kind = "metrics"
+    in_order = False
+    tool = ToolForm(
+        meaning="Read the page's counters: nodes, listeners, heap, time spent.", capability="performance"
+    )
+    commands = (CommandForm(meaning="Print the page's counters: nodes, listeners, heap, time."),)
 
     async def run(self, performance: Performance) -> dict[str, float]:
         return dict(await performance.page.measure.metrics(timeout=performance.left))
@@ -44,9 +45,23 @@ _SUFFIXES: Mapping[str, str] = {"trace": ".json.gz", "profile": ".cpuprofile"}
 class StartMeasurement(ActRequest):
     """Begin a trace of the page, a profile of its scripts, or a count of unused script and style sheet code."""
 
-    kind: ClassVar[str] = "startMeasurement"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
+    kind = "startMeasurement"
+    timing = LOADING
+    in_order = False
+    tool = ToolForm(
+        name="measure",
+        meaning="Begin a trace, a CPU profile, or a count of unused code; stop it to get its result or file.",
+        action="start",
+        capability="performance",
+    )
+    commands = (
+        CommandForm(
+            meaning="Begin a trace, a profile or a count of unused code: trace, profile or coverage.",
+            places=(Place("WHAT", "measurement"), FILE),
+            example="start-measurement trace",
+        ),
+    )
+
     measurement: Measurement = field("The kind of measurement.")
     path: str | None = field(
         "The file of a trace or profile, which must not exist. Without, a new one in the folder of outputs.",
@@ -79,9 +94,18 @@ class StartMeasurement(ActRequest):
 class StopMeasurement(ActRequest):
     """End a measurement, and return its result."""
 
-    kind: ClassVar[str] = "stopMeasurement"
-    timing: ClassVar[Timing] = LONG
-    in_order: ClassVar[bool] = False
+    kind = "stopMeasurement"
+    timing = LONG
+    in_order = False
+    tool = ToolForm(name="measure", action="stop", capability="performance")
+    commands = (
+        CommandForm(
+            meaning="End a measurement, and print its result.",
+            places=(Place("WHAT", "measurement"),),
+            example="stop-measurement trace",
+        ),
+    )
+
     measurement: Measurement = field("Which one.")
 
     async def run(self, performance: Performance) -> dict[str, Any]:
@@ -141,9 +165,17 @@ _DESCRIBE: Mapping[Measurement, Callable[[Any], dict[str, Any]]] = {
 class HeapSnapshot(ActRequest):
     """Write the heap of the page's scripts to a file. The page pauses meanwhile."""
 
-    kind: ClassVar[str] = "heapSnapshot"
-    timing: ClassVar[Timing] = LONG
-    in_order: ClassVar[bool] = False
+    kind = "heapSnapshot"
+    timing = LONG
+    in_order = False
+    tool = ToolForm(meaning="Write the heap of the page's scripts to a file.", capability="performance")
+    commands = (
+        CommandForm(
+            meaning="Write the heap of the page's scripts to FILE, or to a new file in this folder.",
+            places=(FILE,),
+        ),
+    )
+
     path: str | None = field(
         "The file, which must not exist. Without, a new one in the folder of outputs.", None, file=True
     )

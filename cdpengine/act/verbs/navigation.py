@@ -3,34 +3,55 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import (
-    LOADING,
-    ActingRequest,
-    LoadStateName,
-    script_in_url,
-)
+from cdpengine.act.fields import field
+from cdpengine.act.notations import CommandForm, Place, ToolForm
+from cdpengine.act.requests import LOADING, ActingRequest, LoadStateName, script_in_url
 from cdpengine.act.response import describe_url
-from cdpengine.errors import (
-    TargetCrashedError,
-)
+from cdpengine.errors import TargetCrashedError
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
+
+
+BROWSER = {
+    "--headful": "Show the browser's window. Only for the first command, because it applies to the whole service.",
+    "--browser PATH": (
+        "The browser to start: a path, or chrome, chromium, edge, brave. Only for the first command."
+    ),
+    "--viewport SIZE": (
+        "The viewport of new pages, by default 1280x720; none is the window's. Only for the first command."
+    ),
+}
+"""Options of the shell for the browser that it starts."""
 
 
 @attrs.frozen(kw_only=True)
 class Navigate(ActingRequest):
     """Go to a URL."""
 
-    kind: ClassVar[str] = "navigate"
-    timing: ClassVar[Timing] = LOADING
-    leaves: ClassVar[bool] = True
-    opens_url: ClassVar[bool] = True
+    kind = "navigate"
+    timing = LOADING
+    leaves = True
+    opens_url = True
+    tool = ToolForm(
+        meaning="Go to a URL, or through the history. recover stops the script of a page that hangs.",
+        action="go",
+        fields=("diff",),
+    )
+    commands = (
+        CommandForm(
+            name="open",
+            meaning="Go to a URL; start the browser if none is running.",
+            places=(Place("URL", "url"),),
+            options=BROWSER,
+            example="open https://example.com",
+        ),
+    )
+
     url: str = field("The URL.")
     wait_until: LoadStateName = field("The load state to wait for.", "load")
 
@@ -50,9 +71,12 @@ class Navigate(ActingRequest):
 class Back(ActingRequest):
     """Go back in the page's history."""
 
-    kind: ClassVar[str] = "back"
-    timing: ClassVar[Timing] = LOADING
-    leaves: ClassVar[bool] = True
+    kind = "back"
+    timing = LOADING
+    leaves = True
+    tool = ToolForm(name="navigate", action="back")
+    commands = (CommandForm(),)
+
     wait_until: LoadStateName = field("The load state to wait for.", "load")
 
     async def run(self, performance: Performance) -> dict[str, Any]:
@@ -64,9 +88,12 @@ class Back(ActingRequest):
 class Forward(ActingRequest):
     """Go forward in the page's history."""
 
-    kind: ClassVar[str] = "forward"
-    timing: ClassVar[Timing] = LOADING
-    leaves: ClassVar[bool] = True
+    kind = "forward"
+    timing = LOADING
+    leaves = True
+    tool = ToolForm(name="navigate", action="forward")
+    commands = (CommandForm(),)
+
     wait_until: LoadStateName = field("The load state to wait for.", "load")
 
     async def run(self, performance: Performance) -> dict[str, Any]:
@@ -80,9 +107,12 @@ class Forward(ActingRequest):
 class Reload(ActingRequest):
     """Load the document again."""
 
-    kind: ClassVar[str] = "reload"
-    timing: ClassVar[Timing] = LOADING
-    leaves: ClassVar[bool] = True
+    kind = "reload"
+    timing = LOADING
+    leaves = True
+    tool = ToolForm(name="navigate", action="reload")
+    commands = (CommandForm(),)
+
     wait_until: LoadStateName = field("The load state to wait for.", "load")
 
     async def run(self, performance: Performance) -> dict[str, Any]:

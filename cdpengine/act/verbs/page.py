@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from cdpengine.act.fields import Timing, camel_case, field
+from cdpengine.act.fields import camel_case, field
+from cdpengine.act.notations import MAYBE_TARGET, CommandForm, Place, ToolForm
 from cdpengine.act.requests import (
     LOADING,
     LONGEST_TIMEOUT_MS,
@@ -16,9 +17,7 @@ from cdpengine.act.requests import (
     check_element,
 )
 from cdpengine.act.words.wording import in_requests
-from cdpengine.errors import (
-    InvalidArgumentError,
-)
+from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -30,9 +29,17 @@ RecoveryName = Literal["terminate", "reload", "close"]
 class Recover(ActRequest):
     """Bring back an unresponsive page. A page that responds is left unchanged."""
 
-    kind: ClassVar[str] = "recover"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
+    kind = "recover"
+    timing = LOADING
+    in_order = False
+    tool = ToolForm(name="navigate", action="recover", fields=("allow",))
+    commands = (
+        CommandForm(
+            meaning="Stop the script of a page that hangs. HOW is how far it may go: terminate, reload or close.",
+            places=(Place("HOW", "allow", needed=False),),
+        ),
+    )
+
     allow: RecoveryName = field(
         "terminate stops its script and answers its dialog. If that is not enough, reload loads it again, and "
         "close closes it.",
@@ -50,7 +57,16 @@ class Recover(ActRequest):
 class Resize(ActingRequest):
     """Change the size of the page's viewport."""
 
-    kind: ClassVar[str] = "resize"
+    kind = "resize"
+    tool = ToolForm(meaning="Resize the viewport.", capability="more", acts=True)
+    commands = (
+        CommandForm(
+            meaning="Change the size of the page's viewport, in CSS pixels.",
+            places=(Place("WIDTH", "width"), Place("HEIGHT", "height")),
+            example="resize 390 844",
+        ),
+    )
+
     width: int = field("CSS pixels.", least=1, most=10_000_000)
     height: int = field("CSS pixels.", least=1, most=10_000_000)
     device_scale_factor: float = field("Screen pixels per CSS pixel.", 1, least=0.01, most=100)
@@ -65,9 +81,21 @@ class Resize(ActingRequest):
 class Wait(ActRequest):
     """Wait until all given conditions hold at the same time."""
 
-    kind: ClassVar[str] = "wait"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
+    kind = "wait"
+    timing = LOADING
+    in_order = False
+    tool = ToolForm(
+        meaning="Wait until all given conditions hold.",
+        fields=("text", "textGone", "url", "loadState", "timeMs", "timeoutMs"),
+    )
+    commands = (
+        CommandForm(
+            meaning="Wait for a time in milliseconds, for a CSS selector, or for the conditions of the options.",
+            places=(Place("WHAT", "what", needed=False),),
+            example='wait --text "Thank you"',
+        ),
+    )
+
     time_ms: int | None = field(
         "This time has passed, in milliseconds.", None, least=0, most=LONGEST_TIMEOUT_MS
     )
@@ -106,10 +134,24 @@ class Wait(ActRequest):
 class Evaluate(ActRequest):
     """Run a script in the page and return its value. The timeout stops it."""
 
-    kind: ClassVar[str] = "evaluate"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
-    runs_script: ClassVar[bool] = True
+    kind = "evaluate"
+    timing = LOADING
+    in_order = False
+    runs_script = True
+    tool = ToolForm(
+        meaning="Run a script in the page; with a ref, the function gets that element.",
+        fields=("ref", "timeoutMs"),
+        capability="scripts",
+    )
+    commands = (
+        CommandForm(
+            name="eval",
+            meaning="Run a script in the page and print its value.",
+            places=(Place("SCRIPT", "function"), MAYBE_TARGET),
+            example="eval document.title",
+        ),
+    )
+
     function: str = field("An expression, or a function, which is called with the element (if any) and args.")
     ref: str | None = field("The function's first argument: an element, by its ref.", None)
     selector: str | None = field("The same, by a CSS selector that matches one.", None)

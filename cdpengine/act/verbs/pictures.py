@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from cdpengine._page.downloads.output_file import checked_path, output_file
-from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import (
-    LOADING,
-    ActRequest,
-    check_element,
-)
-from cdpengine.errors import (
-    InvalidArgumentError,
-)
+from cdpengine.act.fields import field
+from cdpengine.act.notations import FILE, MAYBE_TARGET, CommandForm, ToolForm
+from cdpengine.act.requests import LOADING, ActRequest, check_element
+from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
+
+
+FORCE = {"--force": "Overwrite FILE if it exists."}
+"""Options of the shell for commands that write a file."""
 
 
 @attrs.frozen(kw_only=True)
 class Screenshot(ActRequest):
     """Take a picture of the viewport, of the whole page or of one element."""
 
-    kind: ClassVar[str] = "screenshot"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
+    kind = "screenshot"
+    timing = LOADING
+    in_order = False
+    tool = ToolForm(meaning="Take a picture of the page or an element.", fields=("ref", "fullPage", "labels"))
+    commands = (
+        CommandForm(
+            meaning="Write a picture of the page to FILE, or to a new file in this folder.",
+            places=(FILE, MAYBE_TARGET),
+            options=FORCE,
+            example="screenshot page.png --full-page",
+        ),
+    )
+
     ref: str | None = field("Only this element, by its ref.", None)
     selector: str | None = field("Only this element, by a CSS selector that matches one.", None)
     full_page: bool = field("The whole page, not only the viewport.", False)
@@ -54,6 +62,8 @@ class Screenshot(ActRequest):
             )
 
     async def run(self, performance: Performance) -> dict[str, Any]:
+        from cdpengine._page.downloads.output_file import checked_path, output_file
+
         described: dict[str, Any] = {"format": self.format}
         place = None if self.path is None else checked_path("the screenshot", self.path, overwrite=True)
         if self.labels:
@@ -85,14 +95,26 @@ class Screenshot(ActRequest):
 class Pdf(ActRequest):
     """Print the page as PDF."""
 
-    kind: ClassVar[str] = "pdf"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
+    kind = "pdf"
+    timing = LOADING
+    in_order = False
+    tool = ToolForm(meaning="Print the page to a file.", fields=("path",), capability="files")
+    commands = (
+        CommandForm(
+            meaning="Write the page as PDF to FILE, or to a new file in this folder.",
+            places=(FILE,),
+            options=FORCE,
+            example="pdf page.pdf",
+        ),
+    )
+
     landscape: bool = field("Wider than high.", False)
     print_background: bool = field("Print backgrounds.", False)
     path: str | None = field("Write it to this file instead of returning it.", None, file=True)
 
     async def run(self, performance: Performance) -> dict[str, Any]:
+        from cdpengine._page.downloads.output_file import checked_path
+
         landscape, backgrounds = self.landscape, self.print_background
         if self.path is not None:
             place = checked_path("the PDF", self.path, overwrite=True)

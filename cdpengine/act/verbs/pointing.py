@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 import trio
 
 from cdpengine.act.fields import field
-from cdpengine.act.requests import (
-    ActingRequest,
-    ElementRequest,
-)
-from cdpengine.errors import (
-    InvalidArgumentError,
-)
+from cdpengine.act.notations import MAYBE_TARGET, TARGET, CommandForm, Place, ToolForm
+from cdpengine.act.requests import ActingRequest, ElementRequest
+from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -36,7 +32,12 @@ class Position:
 class Click(ElementRequest):
     """Click an element, once it is ready."""
 
-    kind: ClassVar[str] = "click"
+    kind = "click"
+    tool = ToolForm(
+        meaning="Click an element.", fields=("ref", "doubleClick", "button", "modifiers"), acts=True
+    )
+    commands = (CommandForm(meaning="Click an element.", places=(TARGET,), example="click e3"),)
+
     button: Button = field("The mouse button.", "left")
     double_click: bool = field("Click twice, as one double click.", False)
     modifiers: tuple[Modifier, ...] = field("Keys to hold down meanwhile.", (), most=5)
@@ -64,7 +65,10 @@ class Click(ElementRequest):
 class Hover(ElementRequest):
     """Move the mouse onto an element."""
 
-    kind: ClassVar[str] = "hover"
+    kind = "hover"
+    tool = ToolForm(fields=("ref",), acts=True)
+    commands = (CommandForm(places=(TARGET,)),)
+
     modifiers: tuple[Modifier, ...] = field("Keys to hold down meanwhile.", (), most=5)
     force: bool = field("Hover without checking that the element can be reached.", False)
 
@@ -86,7 +90,9 @@ class Hover(ElementRequest):
 class ScrollIntoView(ElementRequest):
     """Scroll until an element is in the viewport."""
 
-    kind: ClassVar[str] = "scrollIntoView"
+    kind = "scrollIntoView"
+    tool = ToolForm(meaning="Scroll to an element.", fields=("ref",), capability="more", acts=True)
+    commands = (CommandForm(places=(TARGET,)),)
 
     async def run(self, performance: Performance) -> None:
         target = await performance.find(self.ref, self.selector)
@@ -101,8 +107,19 @@ class ScrollIntoView(ElementRequest):
 class Scroll(ElementRequest):
     """Turn the mouse wheel over an element, or at the mouse's position."""
 
-    kind: ClassVar[str] = "scroll"
-    needs_element: ClassVar[bool] = False
+    kind = "scroll"
+    needs_element = False
+    tool = ToolForm(meaning="Scroll the page, or an element.", fields=("ref", "direction"), acts=True)
+    commands = (
+        CommandForm(
+            meaning=(
+                "Turn the mouse wheel: one viewport of the page or scrollable area there, or by --dx and --dy."
+            ),
+            places=(Place("DIRECTION", "direction", needed=False), MAYBE_TARGET),
+            example="scroll down",
+        ),
+    )
+
     dx: float = field("CSS pixels to the right.", 0)
     dy: float = field("CSS pixels down.", 0)
     direction: Literal["up", "down", "left", "right"] | None = field(
@@ -138,7 +155,16 @@ class Scroll(ElementRequest):
 class Drag(ActingRequest):
     """Drag an element onto another one with the left button."""
 
-    kind: ClassVar[str] = "drag"
+    kind = "drag"
+    tool = ToolForm(meaning="Drag an element onto another one.", acts=True)
+    commands = (
+        CommandForm(
+            meaning="Drag an element onto another one.",
+            places=(Place("FROM", "start_ref"), Place("TO", "end_ref")),
+            example="drag e3 e8",
+        ),
+    )
+
     start_ref: str | None = field("The element to drag, by its ref.", None)
     end_ref: str | None = field("The element to drop it on, by its ref.", None)
     start_selector: str | None = field("The element to drag, by a CSS selector that matches one.", None)
@@ -173,8 +199,15 @@ class Drag(ActingRequest):
 class Highlight(ElementRequest):
     """Highlight an element in the browser's window for a while. The page cannot notice."""
 
-    kind: ClassVar[str] = "highlight"
-    in_order: ClassVar[bool] = False
+    kind = "highlight"
+    in_order = False
+    tool = ToolForm(
+        meaning="Highlight an element for a person at the screen.", fields=("ref",), capability="more"
+    )
+    commands = (
+        CommandForm(meaning="Highlight an element in the browser's window for a while.", places=(TARGET,)),
+    )
+
     duration_ms: int = field("Duration, in milliseconds.", 2_000, least=1, most=60_000)
 
     async def run(self, performance: Performance) -> None:

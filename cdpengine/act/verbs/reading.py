@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import (
-    LOADING,
-    ActRequest,
-    SnapshotMode,
-    check_element,
-)
-from cdpengine.errors import (
-    InvalidArgumentError,
-)
+from cdpengine.act.fields import field
+from cdpengine.act.notations import MAYBE_TARGET, CommandForm, ToolForm
+from cdpengine.act.requests import LOADING, ActRequest, SnapshotMode, check_element
+from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine._page.search.locator import FoundNode
@@ -28,9 +22,19 @@ if TYPE_CHECKING:
 class TakeSnapshot(ActRequest):
     """Read the page as lines of text, with refs for interactive elements."""
 
-    kind: ClassVar[str] = "snapshot"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
+    kind = "snapshot"
+    timing = LOADING
+    in_order = False
+    tool = ToolForm(
+        meaning="Read the page as text. Elements have refs such as e12, which the other tools take.",
+        fields=("interactive", "root", "find", "maxTokens"),
+    )
+    commands = (
+        CommandForm(
+            meaning="Print the page's content, with a ref for each element.", example="snapshot --interactive"
+        ),
+    )
+
     mode: SnapshotMode = field("The format of the lines.", "role")
     interactive: bool = field("Only interactive elements.", False)
     compact: bool = field("Omit lines that only give structure.", False)
@@ -97,9 +101,19 @@ def _lines_that_say(words: str, text: str) -> str:
 class Find(ActRequest):
     """Find elements by role, name or text, and return their refs."""
 
-    kind: ClassVar[str] = "find"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
+    kind = "find"
+    timing = LOADING
+    in_order = False
+    tool = ToolForm(
+        meaning="Find elements by role, name or text; returns their refs.", fields=("role", "name", "text")
+    )
+    commands = (
+        CommandForm(
+            meaning="Find elements by role, name or text, and print their refs; exit with 1 if none matches.",
+            example="find --role button --name Buy",
+        ),
+    )
+
     role: str | None = field("The role, as in snapshots.", None)
     name: str | None = field("Part of the accessible name, in any case.", None)
     text: str | None = field("Part of its visible text, in any case.", None)
@@ -162,9 +176,18 @@ async def _ref_of(performance: Performance, found: FoundNode) -> Ref:
 class Extract(ActRequest):
     """Return the readable content of the page, as text or Markdown."""
 
-    kind: ClassVar[str] = "extract"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
+    kind = "extract"
+    timing = LOADING
+    in_order = False
+    tool = ToolForm(meaning="Read the page's text as Markdown.", fields=("ref", "mainOnly", "maxChars"))
+    commands = (
+        CommandForm(
+            meaning="Print the readable content of the page, as Markdown or text.",
+            places=(MAYBE_TARGET,),
+            example="extract --main-only",
+        ),
+    )
+
     format: Literal["text", "markdown"] = field("The format of the result.", "markdown")
     ref: str | None = field("Only the content of this element, by its ref.", None)
     selector: str | None = field("Only the content of the element that this CSS selector matches.", None)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
 from cdpengine.act.fields import camel_case, field
-from cdpengine.act.requests import (
-    ActRequest,
-)
+from cdpengine.act.notations import CommandForm, Place, ToolForm
+from cdpengine.act.requests import ActRequest
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -19,8 +18,11 @@ if TYPE_CHECKING:
 class Cookies(ActRequest):
     """Return the cookies of the page's browser context."""
 
-    kind: ClassVar[str] = "cookies"
-    in_order: ClassVar[bool] = False
+    kind = "cookies"
+    in_order = False
+    tool = ToolForm(meaning="Read, set or clear cookies.", action="get", capability="storage")
+    commands = (CommandForm(meaning="Print the session's cookies."),)
+
     urls: tuple[str, ...] = field("Only cookies that would be sent to these URLs.", (), most=100)
 
     async def run(self, performance: Performance) -> list[dict[str, Any]]:
@@ -52,7 +54,15 @@ class CookieSetting:
 class SetCookies(ActRequest):
     """Set cookies of the page's browser context."""
 
-    kind: ClassVar[str] = "setCookies"
+    kind = "setCookies"
+    tool = ToolForm(name="cookies", action="set", capability="storage")
+    commands = (
+        CommandForm(
+            meaning="Set cookies, given as a JSON list of objects with name, value and url.",
+            places=(Place("COOKIES", "cookies"),),
+        ),
+    )
+
     cookies: tuple[CookieSetting, ...] = field("The cookies.", least=1, most=1000)
 
     async def run(self, performance: Performance) -> None:
@@ -66,7 +76,9 @@ class SetCookies(ActRequest):
 class ClearCookies(ActRequest):
     """Remove all cookies of the page's browser context."""
 
-    kind: ClassVar[str] = "clearCookies"
+    kind = "clearCookies"
+    tool = ToolForm(name="cookies", action="clear", capability="storage")
+    commands = (CommandForm(meaning="Remove the session's cookies."),)
 
     async def run(self, performance: Performance) -> None:
         await performance.page.storage.clear_cookies(timeout=performance.left)
@@ -76,8 +88,16 @@ class ClearCookies(ActRequest):
 class Storage(ActRequest):
     """Return the items of the document's local or session storage."""
 
-    kind: ClassVar[str] = "storage"
-    in_order: ClassVar[bool] = False
+    kind = "storage"
+    in_order = False
+    tool = ToolForm(
+        meaning="Read, set or clear local or session storage.",
+        action="get",
+        fields=("area",),
+        capability="storage",
+    )
+    commands = (CommandForm(meaning="Print the items of the document's local or session storage."),)
+
     area: Literal["local", "session"] = field("Which storage.", "local")
 
     async def run(self, performance: Performance) -> dict[str, str]:
@@ -89,7 +109,15 @@ class Storage(ActRequest):
 class SetStorage(ActRequest):
     """Set items of the document's local or session storage."""
 
-    kind: ClassVar[str] = "setStorage"
+    kind = "setStorage"
+    tool = ToolForm(name="storage", action="set", capability="storage")
+    commands = (
+        CommandForm(
+            meaning="Set items of the document's storage, given as a JSON object.",
+            places=(Place("ITEMS", "items"),),
+        ),
+    )
+
     area: Literal["local", "session"] = field("Which storage.", "local")
     items: dict[str, str] = field("The items: names and values.", least=1, most=10_000, secret=True)
 
@@ -101,7 +129,15 @@ class SetStorage(ActRequest):
 class ClearStorage(ActRequest):
     """Remove items of the document's local or session storage."""
 
-    kind: ClassVar[str] = "clearStorage"
+    kind = "clearStorage"
+    tool = ToolForm(name="storage", action="clear", fields=("keys",), capability="storage")
+    commands = (
+        CommandForm(
+            meaning="Remove items of the document's storage; without names, all.",
+            places=(Place("KEY", "keys", needed=False, many=True),),
+        ),
+    )
+
     area: Literal["local", "session"] = field("Which storage.", "local")
     keys: tuple[str, ...] = field("The names of the items; an empty list removes all.", (), most=10_000)
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
-from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import (
-    LOADING,
-    ActRequest,
-    LoadStateName,
-    script_in_url,
-)
+from cdpengine.act.fields import field
+from cdpengine.act.notations import CommandForm, Place, ToolForm
+from cdpengine.act.requests import LOADING, ActRequest, LoadStateName, script_in_url
 from cdpengine.act.response import describe_url
-from cdpengine.errors import (
-    InvalidArgumentError,
-)
+from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -27,9 +21,11 @@ if TYPE_CHECKING:
 class Tabs(ActRequest):
     """List the open pages; the current one is marked."""
 
-    kind: ClassVar[str] = "tabs"
-    in_order: ClassVar[bool] = False
-    needs_page: ClassVar[bool] = False
+    kind = "tabs"
+    in_order = False
+    needs_page = False
+    tool = ToolForm(meaning="List, open, change to or close tabs.", action="list")
+    commands = (CommandForm(),)
 
     async def run(self, performance: Performance) -> list[dict[str, Any]]:
         await trio.lowlevel.checkpoint()
@@ -50,11 +46,14 @@ class Tabs(ActRequest):
 class NewTab(ActRequest):
     """Open a page, which becomes the current one."""
 
-    kind: ClassVar[str] = "newTab"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
-    needs_page: ClassVar[bool] = False
-    opens_url: ClassVar[bool] = True
+    kind = "newTab"
+    timing = LOADING
+    in_order = False
+    needs_page = False
+    opens_url = True
+    tool = ToolForm(name="tabs", action="new", fields=("url",))
+    commands = (CommandForm(places=(Place("URL", "url", needed=False),)),)
+
     url: str | None = field("Its URL; without, it is blank.", None)
     wait_until: LoadStateName = field("The load state to wait for.", "load")
 
@@ -80,7 +79,15 @@ class NewTab(ActRequest):
 class FocusTab(ActRequest):
     """Make a page the current one, and its window's active tab."""
 
-    kind: ClassVar[str] = "focusTab"
+    kind = "focusTab"
+    tool = ToolForm(name="tabs", action="focus", fields=("index",))
+    commands = (
+        CommandForm(
+            meaning="Make a page the current one, by its number in tabs.",
+            places=(Place("TAB", "index", needed=False),),
+        ),
+    )
+
     index: int | None = field("Its number in tabs, from 0, instead of targetId.", None, least=0)
 
     def check(self) -> None:
@@ -98,8 +105,17 @@ class FocusTab(ActRequest):
 class Close(ActRequest):
     """Close a page. Its opener, or the last open page, becomes the current one."""
 
-    kind: ClassVar[str] = "close"
-    in_order: ClassVar[bool] = False
+    kind = "close"
+    in_order = False
+    tool = ToolForm(name="tabs", action="close")
+    commands = (
+        CommandForm(
+            name="close-tab",
+            meaning="Close a page: the current one, or the one with this number in tabs.",
+            places=(Place("TAB", "index", needed=False),),
+        ),
+    )
+
     index: int | None = field("Its number in tabs, from 0, instead of targetId.", None, least=0)
 
     def check(self) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import attrs
 
-from cdpengine.act.fields import Timing, field
-from cdpengine.act.requests import (
-    LOADING,
-    ActRequest,
-)
-from cdpengine.errors import (
-    InvalidArgumentError,
-)
+from cdpengine.act.fields import field
+from cdpengine.act.notations import CommandForm, Place, ToolForm
+from cdpengine.act.requests import LOADING, ActRequest
+from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -27,10 +23,15 @@ _ARRIVING = 2.0
 class Search(ActRequest):
     """Search the web in a new tab, and return the results: title, URL and snippet."""
 
-    kind: ClassVar[str] = "search"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
-    needs_page: ClassVar[bool] = False
+    kind = "search"
+    timing = LOADING
+    in_order = False
+    needs_page = False
+    tool = ToolForm(meaning="Search the web.")
+    commands = (
+        CommandForm(meaning="Search the web, and print the results.", places=(Place("QUERY", "query"),)),
+    )
+
     query: str = field("The search terms.")
     engine: str = field("The search engine, by its name.", "duckduckgo")
     limit: int = field("Maximum number of results.", 10, least=1, most=100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
@@ -12,19 +12,12 @@ import trio
 from cdpengine._budget import within
 from cdpengine._page.patterns import url_test
 from cdpengine._plain import to_plain
-from cdpengine.act.fields import Timing, field
+from cdpengine.act.fields import field
+from cdpengine.act.notations import FILE, CommandForm, Place, ToolForm
 from cdpengine.act.observing.open_scope import find_scope, open_scope, scope_of
-from cdpengine.act.requests import (
-    LOADING,
-    LONG,
-    ActRequest,
-)
+from cdpengine.act.requests import LOADING, LONG, ActRequest
 from cdpengine.act.response import describe_url
-from cdpengine.errors import (
-    EngineError,
-    InvalidArgumentError,
-    packages_named,
-)
+from cdpengine.errors import EngineError, InvalidArgumentError, packages_named
 
 if TYPE_CHECKING:
     from cdpengine import Page
@@ -40,11 +33,24 @@ _STOPPING = 2.0
 class Command(ActRequest):
     """Send a command of the Chrome DevTools Protocol, and return its result."""
 
-    kind: ClassVar[str] = "command"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
-    runs_script: ClassVar[bool] = True
-    uses_protocol: ClassVar[bool] = True
+    kind = "command"
+    timing = LOADING
+    in_order = False
+    runs_script = True
+    uses_protocol = True
+    tool = ToolForm(
+        meaning="Send a command of the Chrome DevTools Protocol.",
+        fields=("params", "browser"),
+        capability="wire",
+    )
+    commands = (
+        CommandForm(
+            meaning="Send a command of the Chrome DevTools Protocol; its parameters are a JSON object.",
+            places=(Place("METHOD", "method"), Place("PARAMS", "params", needed=False)),
+            example="command DOM.getDocument '{\"depth\": 1}'",
+        ),
+    )
+
     method: str = field('The command: "DOM.getDocument".')
     params: dict[str, Any] = field("Its parameters.", attrs.Factory(dict), secret=True)
     browser: bool = field("Send it to the browser instead of the page.", False)
@@ -81,11 +87,24 @@ class Messages(ActRequest):
     The log begins with the first such request and keeps 500 messages.
     """
 
-    kind: ClassVar[str] = "messages"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
-    needs_page: ClassVar[bool] = False
-    uses_protocol: ClassVar[bool] = True
+    kind = "messages"
+    timing = LOADING
+    in_order = False
+    needs_page = False
+    uses_protocol = True
+    tool = ToolForm(
+        meaning="Read the newest messages of the protocol; kept from the first call on.",
+        fields=("method", "limit", "stop"),
+        capability="wire",
+    )
+    commands = (
+        CommandForm(
+            meaning="Print the newest messages of the protocol; the log begins with the first such command.",
+            places=(Place("METHOD", "method", needed=False),),
+            example="messages 'Page.*'",
+        ),
+    )
+
     method: str | None = field("Only those whose method matches this glob, in which only * is special.", None)
     limit: int = field("Maximum number of messages, the newest ones.", 20, least=1, most=500)
     stop: bool = field("End the log.", False)
@@ -114,11 +133,23 @@ async def _log_messages(performance: Performance) -> AsyncIterator[MessageLog]:
 class StartRecording(ActRequest):
     """Begin to record all traffic of the browser to a file, without secrets."""
 
-    kind: ClassVar[str] = "startRecording"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
-    needs_page: ClassVar[bool] = False
-    uses_protocol: ClassVar[bool] = True
+    kind = "startRecording"
+    timing = LOADING
+    in_order = False
+    needs_page = False
+    uses_protocol = True
+    tool = ToolForm(
+        name="recording",
+        meaning="Record the browser's traffic to a file, until it is stopped.",
+        action="start",
+        capability="wire",
+    )
+    commands = (
+        CommandForm(
+            meaning="Record the browser's traffic to FILE, or to a new file in this folder.", places=(FILE,)
+        ),
+    )
+
     path: str | None = field(
         "The file, which must not exist. Without, a new one in the folder of outputs.", None, file=True
     )
@@ -135,11 +166,13 @@ class StartRecording(ActRequest):
 class StopRecording(ActRequest):
     """End the recording, and return its path."""
 
-    kind: ClassVar[str] = "stopRecording"
-    timing: ClassVar[Timing] = LONG
-    in_order: ClassVar[bool] = False
-    needs_page: ClassVar[bool] = False
-    uses_protocol: ClassVar[bool] = True
+    kind = "stopRecording"
+    timing = LONG
+    in_order = False
+    needs_page = False
+    uses_protocol = True
+    tool = ToolForm(name="recording", action="stop", capability="wire")
+    commands = (CommandForm(meaning="End the recording."),)
 
     async def run(self, performance: Performance) -> dict[str, Any]:
         recorder: Recorder = await find_scope(
@@ -161,9 +194,18 @@ _TEXT_TYPES = ("text/", "application/json", "application/javascript", "applicati
 class ResponseBody(ActRequest):
     """Return the body of the newest matching response of the page, if the browser still has it."""
 
-    kind: ClassVar[str] = "responseBody"
-    timing: ClassVar[Timing] = LOADING
-    in_order: ClassVar[bool] = False
+    kind = "responseBody"
+    timing = LOADING
+    in_order = False
+    tool = ToolForm(meaning="Read the body of a response of the page.", capability="wire")
+    commands = (
+        CommandForm(
+            meaning="Print the body of the newest response of the page whose URL matches.",
+            places=(Place("URL", "url"),),
+            example="response-body '*/api/*'",
+        ),
+    )
+
     url: str = field("A glob for its URL; only * is special.")
 
     async def run(self, performance: Performance) -> dict[str, Any]:
