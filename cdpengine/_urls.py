@@ -1,4 +1,4 @@
-"""Parts of URLs: credentials, ports, tracking parameters, and hosts' addresses.
+"""Parts of URLs: credentials, ports, tracking parameters, and hosts' addresses. Strings that are no URLs.
 
 Rule: pure. Hosts are parsed as in browsers: "0x7f.1" is 127.0.0.1. An IPv4 address within an IPv6 one is
 classified as the IPv4 address.
@@ -79,6 +79,57 @@ def _parse_number_parts(host: str) -> ipaddress.IPv4Address | None:
         return None
     value = last + sum(number * 256 ** (3 - place) for place, number in enumerate(first))
     return ipaddress.IPv4Address(value)
+
+
+EXAMPLE = "https://example.com/"
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_HOST_AND_PORT = re.compile(
+    r"(?!(?:data|about|blob|file|javascript|mailto|tel|sms|urn):)[^/?#:@\s]+:([0-9]+)(?:[/?#]|$)",
+    re.IGNORECASE,
+)
+"""Pattern of a host with a port. Chrome parses the host in "localhost:8000/x" as a scheme."""
+_NO_HOST = re.compile(r"https?:[/\\]*(?:[?#]|$)", re.IGNORECASE)
+_FILE = re.compile(
+    r"[^?#]*\.(?:html?|xhtml|mhtml|pdf|svg|png|jpe?g|gif|webp|txt|json|xml|csv)", re.IGNORECASE
+)
+_HOST = re.compile(
+    r"(?:localhost|(?:[^\s/?#@:.]+\.)+[^\s/?#@:.]{2,}\.?|[0-9]+(?:\.[0-9]+){3}|\[[0-9a-f:.]+\](?::[0-9]+)?)(?:[/?#]|$)",
+    re.IGNORECASE,
+)
+_BLANKS = "".join(map(chr, range(33)))
+_LOCAL = ("localhost", "127.", "[::1]")
+
+
+def explain_no_url(text: str) -> tuple[str, str]:
+    """Return why a string is no absolute URL, and the URL that was probably meant; ("", "") if it is one.
+
+    The reason continues a sentence: "'/a' is a path without a host". An unknown scheme is no fault here.
+    """
+    text = re.sub(r"[\t\r\n]", "", text).strip(_BLANKS)  # as browsers do
+    if not text:
+        return "is empty", EXAMPLE
+    if _DRIVE.match(text):
+        return "is a file name", f"file:///{text.replace(chr(92), '/')}"
+    if _NO_HOST.match(text):
+        return "names no host", EXAMPLE
+    plain_http = text.lower().startswith(_LOCAL)
+    if (port := _HOST_AND_PORT.match(text)) is not None:
+        plain_http = plain_http or not port[1].endswith("443")
+    else:
+        if _SCHEME.match(text):
+            return "", ""
+        if text.startswith("//"):
+            return "has no scheme", f"https:{text}"
+        if text[0] in "/.?#":
+            return "is a path without a host", f"{EXAMPLE}{text.lstrip('./')}"
+        host = _HOST.match(text)
+        if _FILE.fullmatch(text) and (host is None or "/" not in text):
+            return "is a file name", "file:///folder/name.html"
+        if host is None:
+            return "is not an address", EXAMPLE
+    return "has no scheme", f"{'http' if plain_http else 'https'}://{text}"
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")

@@ -265,10 +265,11 @@ def describe_effects(effects: Effects) -> list[str]:
         lines.append(f"a new tab opened: {escape_line(effects.popup.url)}")
     if effects.dialogs_omitted:
         lines.append(f"{effects.dialogs_omitted} dialogs opened before these:")
-    lines += [
-        f"a {each.type} opened ('{escape_line(each.message)}'), {_ANSWERS[each.accepted]}"
-        for each in effects.dialogs
-    ]
+    for each in effects.dialogs:
+        article = "an" if each.type == "alert" else "a"
+        lines.append(
+            f"{article} {each.type} opened ('{escape_line(each.message)}'), {_ANSWERS[each.accepted]}"
+        )
     if effects.download is not None:
         lines.append(f"a download began: {escape_line(effects.download.suggested_filename)}")
     if effects.healed_ref is not None:

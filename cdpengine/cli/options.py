@@ -256,8 +256,7 @@ def absolute_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Return a URL; refuse a host without a scheme, or a path, and suggest the intended URL."""
     problem, meant = url_problem(value)
     if problem:
-        advice = f"; did you mean {meant}?" if meant else ""
-        raise click.BadParameter(f"{value!r} {problem}{advice}", ctx, param)
+        raise click.BadParameter(f"{value!r} {problem}; expected {meant}", ctx, param)
     return value
 
 

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import attrs
 import trio
 
-from cdpengine._urls import Address, is_public, parse_address
+from cdpengine._urls import Address, explain_no_url, is_public, parse_address
+from cdpengine.errors import shown_url
 
 _NO_NETWORK = frozenset({"about"})
 """Schemes of documents that come from no server and contain none of the caller's data."""
@@ -52,6 +53,9 @@ class UrlPolicy:
 
     def refusal(self, url: str) -> str:
         """Return why a URL is refused by its parts; "" if it is allowed or depends on addresses."""
+        problem, meant = explain_no_url(url)
+        if problem:
+            return f"this URL {problem}; expected one with a scheme and a host, such as {shown_url(meant)}"
         scheme, host = split_url(url)
         if scheme in _NO_NETWORK:
             return ""

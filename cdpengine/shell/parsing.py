@@ -364,7 +364,7 @@ def _complete(
         problem, meant = url_problem(done.get("url", "about:blank"), folder)
         if problem:
             raise InvalidArgumentError(
-                what=verb.name, given=f"{done['url'][:80]!r}, which {problem}", expected=meant or "a URL"
+                what=verb.name, given=f"{done['url'][:80]!r}, which {problem}", expected=meant
             )
     if verb.name in ("screenshot", "pdf"):
         _choose_file(verb, done, folder, force=force, as_json=as_json)

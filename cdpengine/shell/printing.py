@@ -1,19 +1,21 @@
 """The output of commands: short text for people and models, or the whole response as JSON, and the exit status.
 
-Rule: content of a page cannot control a terminal. The text has only the result and the action's effects; an
-error is one line, with advice in a second one.
+Rule: standard output has the result of the command and nothing else: "done" if the request has no result. Notes
+are on standard error: effects of the action, empty and shortened results, entries of the action cache, errors and
+hints. With `--json`, standard output has the whole response. Content of a page cannot control a terminal.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from cdpengine import _json
 from cdpengine._plain import to_plain
+from cdpengine._snapshot.text import shorten
 from cdpengine.act import ActResponse, Failure
 from cdpengine.act.response import describe_cached, describe_effects, describe_failure, shorten_diff
 from cdpengine.errors import EngineError
@@ -73,11 +75,17 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     err = f"Error: {escape_lines(failure)}\n" if failure else ""
     if as_json:
         return Printed(status, _to_json(response.to_json()), err)
-    lines = [*_tell_result(response, script=script), *describe_effects(response.effects)]
+    lines = [*_tell_result(response, script=script)]
+    notes = [*_note_result(response), *describe_effects(response.effects), *describe_cached(response.cached)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
-    lines += describe_cached(response.cached)
-    return Printed(status, "".join(f"{line}\n" for line in lines or ([] if failure else ["done"])), err)
+    if response.kind not in _LISTS and not failure:
+        lines = lines or ["done"]
+    return Printed(status, _join(lines), f"{err}{_join(notes)}")
+
+
+def _join(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _stopped_replay(response: ActResponse) -> str:
@@ -115,8 +123,7 @@ def print_error(error: EngineError, hint: str, *, kind: str, as_json: bool) -> P
 def print_failure(failure: Failure, *, response: ActResponse, as_json: bool) -> Printed:
     """Return the output of an error: one line, and a hint; with `as_json`, the whole response, too."""
     message = escape_line(hide_secrets(_in_one_line(failure.message)))
-    effects = "".join(f"{line}\n" for line in describe_effects(response.effects))
-    err = f"Error: {message}\nHint: {escape_line(failure.hint)}\n{effects}"
+    err = f"Error: {message}\nHint: {escape_line(failure.hint)}\n{_join(describe_effects(response.effects))}"
     out = _to_json(response.to_json()) if as_json else ""
     return Printed(STATUS.get(failure.kind, FAILED), out, err)
 
@@ -168,12 +175,14 @@ def _snapshot(result: Mapping[str, Any]) -> Iterator[str]:
     yield shorten_diff(result["diff"]) if "diff" in result else result["snapshot"]
 
 
+_LONGEST_FOUND = 100
+"""Maximum length of the name or text of a found element, in characters."""
+
+
 def _found(result: Mapping[str, Any]) -> Iterator[str]:
     for node in result["nodes"]:
-        yield escape_line(f'{node["ref"]} {node["role"]} "{node["name"]}"')
-    left = result["count"] - len(result["nodes"])
-    if left or not result["count"]:
-        yield f"{left} more" if left else "nothing was found"
+        words = shorten(node["name"] or node.get("text", ""), _LONGEST_FOUND)
+        yield escape_line(f'{node["ref"]} {node["role"]} "{words}"')
 
 
 def _file(result: Mapping[str, Any]) -> Iterator[str]:
@@ -187,44 +196,30 @@ def _file(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _console(result: Mapping[str, Any]) -> Iterator[str]:
-    if result["dropped"]:
-        yield f"({result['dropped']} older ones were dropped)"
     for each in result["messages"]:
         place = f"  ({each['url']}:{each['line']})" if each["url"] else ""
         yield escape_line(f"{each['level']}: {each['text']}{place}")
-    if not result["messages"]:
-        yield "nothing was written"
 
 
 def _requests(result: Mapping[str, Any]) -> Iterator[str]:
-    if result["dropped"]:
-        yield f"({result['dropped']} older ones were dropped)"
     for each in result["requests"]:
         outcome = each["failure"] or each["status"] or "under way"
         yield escape_line(f"{outcome}  {each['method']} {each['url']}  {each['type']}")
-    if not result["requests"]:
-        yield "no requests"
 
 
 def _cookies(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for each in result:
         yield escape_line(f"{each['name']}={each['value']}  {each['domain']}{each['path']}")
-    if not result:
-        yield "no cookies"
 
 
 def _items(result: Mapping[str, str]) -> Iterator[str]:
     for name, value in result.items():
         yield escape_line(f"{name}={value}")
-    if not result:
-        yield "nothing is stored"
 
 
 def _tabs(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for each in result:
         yield escape_line(f"{'*' if each['current'] else ' '} {each['index']}  {each['url']}")
-    if not result:
-        yield "no page is open"
 
 
 def _results(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -232,8 +227,6 @@ def _results(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield from (escape_line(each["title"]), f"  {escape_line(each['url'])}")
         if each["snippet"]:
             yield f"  {escape_line(each['snippet'])}"
-    if not result:
-        yield "nothing was found"
 
 
 def _nothing(_result: object) -> Iterator[str]:
@@ -261,3 +254,30 @@ _TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
     "close": _nothing,
 }
 """Functions that format results, by kind of request. Results of other kinds are printed as JSON."""
+
+_LISTS: Mapping[str, tuple[str, str]] = {
+    "find": ("nodes", "nothing was found"),
+    "console": ("messages", "nothing was written"),
+    "requests": ("requests", "no requests"),
+    "cookies": ("", "no cookies"),
+    "storage": ("", "nothing is stored"),
+    "tabs": ("", "no page is open"),
+    "search": ("", "nothing was found"),
+}
+"""Kinds whose result is a list: the field with the items ("": it is the result itself), and the note for none."""
+
+
+def _note_result(response: ActResponse) -> Iterator[str]:
+    """Return notes on a list: that it is empty, or the number of items that it omits."""
+    if response.kind not in _LISTS:
+        return
+    field, empty = _LISTS[response.kind]
+    result = response.result
+    items = result[field] if field else result
+    if not items:
+        yield empty
+    count, dropped = (result.get(name, 0) if field else 0 for name in ("count", "dropped"))
+    if count > len(items):
+        yield f"{count - len(items)} more"
+    if dropped:
+        yield f"{dropped} older {'one was' if dropped == 1 else 'ones were'} dropped"

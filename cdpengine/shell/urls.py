@@ -1,29 +1,29 @@
-"""URLs on the command line: the fault of a URL, and the URL that was probably meant.
-
-Imports nothing of the engine.
-"""
+"""URLs on the command line: the fault of a URL, and the URL that was probably meant."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from cdpengine._urls import EXAMPLE, explain_no_url
+
 
 def url_problem(text: str, folder: str = "") -> tuple[str, str]:
-    """Return the fault of a URL, "" if it is absolute, and the URL that was probably meant, or "".
+    """Return the fault of a URL, "" if it is absolute, and the expected URL.
 
-    File names are relative to `folder`.
+    The fault continues a sentence: "'/a' is a path without a host". File names are relative to `folder`.
     """
+    problem, meant = explain_no_url(text)
+    if problem and text.strip():
+        file = Path(folder, text)
+        if file.exists():
+            return "is a file", file.resolve().as_uri()
+    if problem:
+        return problem, meant if problem == "has no scheme" else f"an address such as {meant}"
     try:
         parts = urlsplit(text)
     except ValueError as error:
-        return f"is not a URL: {error}", ""
-    # "localhost:8000/x" splits into the scheme "localhost" and the path "8000/x".
-    has_scheme = bool(parts.scheme) and (bool(parts.netloc) or not parts.path[:1].isdigit())
-    file = Path(folder, text)
-    if not has_scheme and file.exists():
-        return "is a file", file.resolve().as_uri()
-    if not has_scheme:
-        scheme = "http" if text.startswith(("localhost", "127.")) else "https"
-        return "has no scheme", f"{scheme}://{text}"
-    return ("names no host", "") if parts.scheme in ("http", "https") and not parts.netloc else ("", "")
+        return f"is not a URL: {error}", f"an address such as {EXAMPLE}"
+    if parts.scheme in ("http", "https") and not parts.netloc:
+        return "names no host", f"an address such as {EXAMPLE}"
+    return "", ""

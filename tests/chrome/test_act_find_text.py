@@ -6,6 +6,7 @@ import pytest
 
 import cdpengine
 from cdpengine.act import Actor, dispatch
+from cdpengine.shell.printing import print_response
 
 PAGE = """<script>hits = []; addEventListener('click', (event) => hits.push(event.composedPath()[0].id), true)</script>
 <main aria-label=Mails style="display: block; width: 400px">
@@ -42,6 +43,22 @@ async def test_element_that_contains_the_text_is_hit(
     assert await page.evaluate("hits") == [hit]
     again = await dispatch(actor, {"kind": "find", "text": text})
     assert [each["ref"] for each in again.result["nodes"]] == [node["ref"]]
+
+
+async def test_element_without_a_name_has_its_text(actor: Actor, page: cdpengine.Page) -> None:
+    await page.set_content(
+        "<ul><li>Milk, <b>2</b> litres<li>Eggs <button>Buy</button><li><li aria-label=Tea>T</ul>"
+        f"<iframe srcdoc='<li>In a frame <input type=password value=secret>'></iframe><ol><li>{'long ' * 99}</ol>"
+    )
+    found = await dispatch(actor, {"kind": "find", "role": "listitem"})
+    texts = [node.get("text") for node in found.result["nodes"]]
+    assert texts[:2] == ["Milk, 2 litres", "Eggs Buy"]
+    assert {"In a frame", None} < set(texts)
+    assert 250 < len(str(next(text for text in texts if text and text.startswith("long")))) <= 301
+    assert "secret" not in str(found.result)
+    lines = print_response(found, as_json=False).out.splitlines()
+    assert 'listitem "Milk, 2 litres"' in lines[0]
+    assert max(map(len, lines)) < 120
 
 
 async def test_several_elements_are_counted(actor: Actor) -> None:

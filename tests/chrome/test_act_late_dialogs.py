@@ -48,7 +48,7 @@ async def test_a_late_dialog_is_reported_once(browser: cdpengine.Browser, serve:
     response = await dispatch(actor, {"kind": "tabs"})
     assert messages(response) == [("Delete all?", False)]
     assert "a confirm opened ('Delete all?')" in describe(response)
-    assert "a confirm opened ('Delete all?')" in print_response(response, as_json=False).out
+    assert "a confirm opened ('Delete all?')" in print_response(response, as_json=False).err
     assert messages(await dispatch(actor, {"kind": "snapshot"})) == []
     assert messages(await click(actor, page, "At once")) == [("Now", True)]
     assert messages(await dispatch(actor, {"kind": "snapshot"})) == []

@@ -67,10 +67,10 @@ async def run(
     )
 
 
-async def say(*arguments: str, **more: Any) -> str:
-    """Run a command that succeeds, and return its output."""
+async def say(*arguments: str, note: str = "", **more: Any) -> str:
+    """Run a command that succeeds with these notes on standard error, and return its output."""
     done = await run(*arguments, **more)
-    assert (done.returncode, done.stderr) == (0, b""), done
+    assert (done.returncode, done.stderr.decode()) == (0, note), done
     return done.stdout.decode()
 
 
@@ -135,11 +135,11 @@ async def test_output_for_people(background: Background, site: str, tmp_path: Pa
     assert await say("eval", "record") == '["click go"]\n'
     assert await say("type", "#name", "-", stdin=b"ada\n") == "done\n"
     assert await say("eval", "document.getElementById('name').value") == "ada\n"
-    assert await say("click", "#ask") == "a confirm opened ('Sure?'), answered Cancel\n"
+    assert await say("click", "#ask", note="a confirm opened ('Sure?'), answered Cancel\n") == "done\n"
     changed = await say("click", "#change", "--diff")
     assert "changed" in changed
     assert "# diff of " not in changed, "checksums are for programs and appear in the JSON"
-    assert await say("click", "#leave") == f"navigation to {site}/second\n"
+    assert await say("click", "#leave", note=f"navigation to {site}/second\n") == "done\n"
     await say("wait", "--url", "*/second")
     assert await say("tabs") == f"* 0  {site}/second\n"
     assert (
@@ -153,7 +153,7 @@ async def test_output_for_people(background: Background, site: str, tmp_path: Pa
     printed = await say("pdf", cwd=tmp_path)
     assert Path(printed.partition("  ")[0]).read_bytes().startswith(b"%PDF")
     # Sessions are separate, and closing one leaves the other open.
-    assert await say("--session", "other", "tabs") == "no page is open\n"
+    assert await say("--session", "other", "tabs", note="no page is open\n") == ""
     pageless = await run("click", "e1", "--session=other")
     assert pageless.returncode == 2
     assert b"\nHint: Open a page first: cdpengine open URL." in pageless.stderr
@@ -162,7 +162,7 @@ async def test_output_for_people(background: Background, site: str, tmp_path: Pa
     assert await say("sessions") == "default\n"
 
     nothing = await run("find", "--role", "slider")
-    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (1, b"nothing was found\n", b"")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (1, b"", b"nothing was found\n")
 
     # Errors are a line, a hint and a status.
     await say("open", f"{site}/stage")
@@ -290,8 +290,8 @@ async def test_concurrent_starts_give_one_service_and_killed_one_leaves_nothing(
     assert (folder / "shell.sock").exists()
     async with trio.open_nursery() as nursery:
         for _ in range(rounds(1, 6)):
-            nursery.start_soon(say, "tabs")
-    assert await say("tabs") == "no page is open\n"
+            nursery.start_soon(partial(say, "tabs", note="no page is open\n"))
+    assert await say("tabs", note="no page is open\n") == ""
     second = service_pid(folder)
     assert second not in (None, first)
     assert second is not None
@@ -373,7 +373,7 @@ async def test_unused_service_ends_and_killed_service_is_reported(
             os.kill(pid, signal.SIGKILL)
     assert done[0].returncode == 4
     assert b"during the command" in done[0].stderr
-    assert await say("tabs") == "no page is open\n"
+    assert await say("tabs", note="no page is open\n") == ""
     pid = service_pid(folder)
     assert pid is not None
     await until_gone([pid])

@@ -200,6 +200,14 @@ def test_the_session_is_named() -> None:
         (("act", "{"), "expected JSON"),
         (("open", "localhost:1/x"), "which has no scheme, expected http://localhost:1/x"),
         (("new-tab", "http://"), "names no host"),
+        (
+            ("open", "/dlg"),
+            "which is a path without a host, expected an address such as https://example.com/dlg",
+        ),
+        (("open", "notaurl"), "which is not an address, expected an address such as https://example.com/"),
+        (("open", ""), "which is empty, expected an address such as"),
+        (("open", "none.html"), "which is a file name, expected an address such as file:///"),
+        (("open", "//a.example/x"), "which has no scheme, expected https://a.example/x"),
     ],
 )
 def test_wrong_use_is_reported_without_possible_secrets(arguments: tuple[str, ...], said: str) -> None:
@@ -241,12 +249,11 @@ def printed(kind: str, result: Any = None, *, as_json: bool = False, **more: Any
         ("evaluate", "\x1b[31m", "\\x1b[31m\n"),
         ("navigate", {"url": "https://a/", "status": 200}, "https://a/  200\n"), ("newTab", {"url": "about:blank"}, "about:blank\n"),
         ("snapshot", {"snapshot": "- a\n- b", "title": "", "refs": 0}, "- a\n- b\n"), ("snapshot", {"diff": "+ a"}, "+ a\n"),
-        ("find", {"count": 0, "nodes": []}, "nothing was found\n"),
-        ("find", {"count": 3, "nodes": [{"ref": "e1", "role": "button", "name": "Go\n"}]}, 'e1 button "Go\\n"\n2 more\n'),
-        ("tabs", [], "no page is open\n"),
+                ("find", {"count": 3, "nodes": [{"ref": "e1", "role": "button", "name": "Go\n"}]}, 'e1 button "Go\\n"\n'),
+        ("find", {"count": 1, "nodes": [{"ref": "e1", "role": "listitem", "name": "", "text": "Milk"}]}, 'e1 listitem "Milk"\n'),
         ("tabs", [{"index": 0, "url": "https://a/", "current": True}], "* 0  https://a/\n"),
         ("console", {"dropped": 1, "messages": [{"level": "error", "text": "x", "url": "https://a/", "line": 3}]},
-         "(1 older ones were dropped)\nerror: x  (https://a/:3)\n"),
+         "error: x  (https://a/:3)\n"),
         ("requests", {"dropped": 0, "requests": [
             {"method": "GET", "url": "https://a/", "type": "Document", "status": 404, "failure": None},
             {"method": "GET", "url": "https://b/", "type": "Fetch", "status": None, "failure": "net::ERR_FAILED"}]},
@@ -254,32 +261,48 @@ def printed(kind: str, result: Any = None, *, as_json: bool = False, **more: Any
         ("cookies", [{"name": "a", "value": "b", "domain": "x.y", "path": "/"}], "a=b  x.y/\n"), ("storage", {"a": "b"}, "a=b\n"),
         ("screenshot", {"format": "png", "bytes": 5, "path": "/x.png"}, "/x.png  5 bytes\n"),
         ("download", {"path": "/f", "bytes": 5, "url": ""}, "/f  5 bytes\n"),
-        ("search", [{"title": "T", "url": "https://a/", "snippet": "S"}], "T\n  https://a/\n  S\n"), ("search", [], "nothing was found\n"),
+        ("search", [{"title": "T", "url": "https://a/", "snippet": "S"}], "T\n  https://a/\n  S\n"),
         ("close", {"current": None}, "done\n"),
-        ("console", {"dropped": 0, "messages": []}, "nothing was written\n"), ("cookies", [], "no cookies\n"),
-        ("requests", {"dropped": 0, "requests": []}, "no requests\n"), ("storage", {}, "nothing is stored\n"),
     ],
 )  # fmt: skip
 def test_the_printed_form_of_a_result(kind: str, result: Any, expected: str) -> None:
-    assert printed(kind, result) == Printed(
-        1 if (kind, expected) == ("find", "nothing was found\n") else 0, expected
-    )
+    assert (printed(kind, result).status, printed(kind, result).out) == (0, expected)
     assert (
         json.loads(printed(kind, result, as_json=True).out)
         == ActResponse(kind=kind, ok=True, result=result).to_json()
     )
 
 
-def test_effects_of_an_action_are_printed() -> None:
+@pytest.mark.parametrize(
+    ("kind", "result", "note"),
+    [
+        ("find", {"count": 0, "nodes": []}, "nothing was found\n"), ("search", [], "nothing was found\n"),
+        ("tabs", [], "no page is open\n"), ("cookies", [], "no cookies\n"), ("storage", {}, "nothing is stored\n"),
+        ("console", {"count": 0, "dropped": 0, "messages": []}, "nothing was written\n"),
+        ("requests", {"count": 0, "dropped": 2, "requests": []}, "no requests\n2 older ones were dropped\n"),
+        ("find", {"count": 3, "nodes": [{"ref": "e1", "role": "button", "name": "Go"}]}, "2 more\n"),
+    ],
+)  # fmt: skip
+def test_notes_on_a_list_are_no_output(kind: str, result: Any, note: str) -> None:
+    shown = printed(kind, result)
+    assert shown.err == note
+    assert note not in shown.out
+    assert shown.status == (1 if kind == "find" and not result["count"] else 0)
+    assert printed(kind, result, as_json=True).err == ""
+
+
+def test_effects_of_an_action_are_notes() -> None:
     effects = Effects(
         navigation=Started(url="https://a/"), popup=OpenedPage(target_id="T", url="https://b/"),
         dialogs=(AnsweredDialog(type="confirm", message="Sure?", accepted=False), AnsweredDialog(type="alert", message="x")),
         download=BegunDownload(url="", suggested_filename="f.txt"), healed_ref="e9", delivered=False,
     )  # fmt: skip
-    assert printed("click", effects=effects, diff="+ a").out.splitlines() == [
+    shown = printed("click", effects=effects, diff="+ a")
+    assert (shown.out, printed("click", effects=effects).out) == ("+ a\n", "done\n")
+    assert shown.err.splitlines() == [
         "navigation to https://a/", "a new tab opened: https://b/", "a confirm opened ('Sure?'), answered Cancel",
-        "a alert opened ('x'), not answered yet", "a download began: f.txt", "the ref was stale; e9 was used instead",
-        "the page removed the element during the action", "+ a",
+        "an alert opened ('x'), not answered yet", "a download began: f.txt", "the ref was stale; e9 was used instead",
+        "the page removed the element during the action",
     ]  # fmt: skip
 
 

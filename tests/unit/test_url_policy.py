@@ -62,6 +62,18 @@ def test_other_schemes_are_refused(url: str) -> None:
     assert "scheme" in UrlPolicy().refusal(url)
 
 
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("notaurl", "is not an address"), ("/dlg", "is a path without a host"), ("", "is empty"),
+        ("localhost:8000", "has no scheme"), ("http://", "names no host"),
+    ],
+)  # fmt: skip
+def test_a_string_that_is_no_url_is_named_as_such(url: str, reason: str) -> None:
+    refusal = UrlPolicy(schemes=frozenset({"http", "data"})).refusal(url)
+    assert refusal.startswith(f"this URL {reason}; expected one with a scheme and a host, such as http")
+
+
 def test_urls_without_a_server_are_allowed() -> None:
     assert UrlPolicy().refusal("about:blank") == ""
     assert UrlPolicy(schemes=frozenset({"file"})).refusal("file:///a") == ""

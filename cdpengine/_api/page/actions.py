@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from cdpengine._api.page.arguments import Field
+from cdpengine._api.page.arguments import Field, work_of
 from cdpengine._api.page.arguments import check_fields as _check_fields
 from cdpengine._api.page.arguments import name_key as _name_key
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
@@ -21,7 +21,7 @@ from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.drag import Pace, drag
 from cdpengine._input.forms.check import set_checked
 from cdpengine._input.forms.fill import FillValue, check_fill_value, fill
-from cdpengine._input.forms.form import FieldValue, FieldWork, check_field_value, fill_form
+from cdpengine._input.forms.form import FieldValue, check_field_value, fill_form
 from cdpengine._input.forms.listbox import Option, request_for
 from cdpengine._input.forms.select import choose_clicked_option, select
 from cdpengine._input.forms.text_entry import focus, press, type_text
@@ -31,7 +31,6 @@ from cdpengine._input.view import scroll_into_view
 from cdpengine._input.wheel import scroll_at, scroll_here
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
-from cdpengine._page.search.locator import Locator
 
 __all__ = ["Field", "PageActions", "_check_fields", "_name_key"]
 
@@ -395,17 +394,7 @@ class PageActions:
         self, known: Sequence[Field], refuse_renamed: bool, timeout: float, names_files: bool = True
     ) -> ActionOutcome:
         async with self._core.input("fill the form", timeout, refuse_renamed=refuse_renamed) as act:
-            work = [
-                FieldWork(
-                    describe_target(field.target),
-                    partial(act.resolve_field, number, field.target),
-                    field.value,
-                    act.renaming.settle,
-                    sought=isinstance(field.target, Locator),
-                    names_files=names_files,
-                )
-                for number, field in enumerate(known, 1)
-            ]
+            work = [work_of(act, number, field, names_files) for number, field in enumerate(known, 1)]
             return await act.with_effects(await fill_form(work, context=act.context))
 
     @announced("select")

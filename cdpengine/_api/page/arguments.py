@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 import attrs
 
-from cdpengine._api.page.core import ElementTarget
-from cdpengine._input.forms.form import FieldValue
+from cdpengine._api.page.core import ElementTarget, InputAction, describe_target
+from cdpengine._input.forms.form import FieldValue, FieldWork
+from cdpengine._page.search.locator import Locator
 from cdpengine.errors import InvalidArgumentError
 
 
@@ -22,6 +24,18 @@ class Field:
 
     target: ElementTarget
     value: FieldValue
+
+
+def work_of(act: InputAction, number: int, field: Field, names_files: bool) -> FieldWork:
+    """Return the work for the form field with this number. `names_files`: a string may name a file."""
+    return FieldWork(
+        describe_target(field.target),
+        partial(act.resolve_field, number, field.target),
+        field.value,
+        act.renaming.settle,
+        sought=isinstance(field.target, Locator),
+        names_files=names_files,
+    )
 
 
 def check_fields(fields: object) -> list[Field]:

@@ -7,7 +7,6 @@ abandoned navigation is stopped.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
@@ -31,7 +30,7 @@ from cdpengine._protocol.domains.network import (
 from cdpengine._protocol.domains.page import NavigateReply
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
-from cdpengine._urls import credentials_in
+from cdpengine._urls import EXAMPLE, credentials_in, explain_no_url
 from cdpengine.errors import (
     ConnectionLostError,
     InvalidArgumentError,
@@ -46,13 +45,6 @@ T = TypeVar("T")
 
 _WITHOUT_DOCUMENT = (204, 205)
 """HTTP statuses of responses that do not change the page's document."""
-
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-
-_HOST_AND_PORT = re.compile(
-    r"(?!(?:data|about|blob|file|javascript|mailto|tel|sms|urn):)[^/?#:]+:[0-9]+(?:[/?#]|$)", re.I
-)
-"""Pattern of a host with a port. Chrome parses the host in "localhost:8000/x" as a scheme."""
 
 _STOP_TIMEOUT = 0.08
 """Time in seconds to stop an abandoned navigation."""
@@ -165,17 +157,13 @@ def check_wait_until(wait_until: str) -> LoadState:
 
 
 def check_url(url: str) -> str:
-    """Return `url`. Raises InvalidArgumentError if it has no scheme, because Chrome would refuse it."""
-    if isinstance(url, str) and _SCHEME.match(url):
-        if _HOST_AND_PORT.match(url):
-            expected = f'an absolute URL, such as "http://{shown_url(url)}"'
-            raise InvalidArgumentError(
-                what="url", given=f"{shown_url(url)!r}, a host and a port without a scheme", expected=expected
-            )
+    """Return `url`. Raises InvalidArgumentError if it has no scheme or no host, because Chrome would refuse it."""
+    problem, meant = explain_no_url(url) if isinstance(url, str) else ("", EXAMPLE)
+    if isinstance(url, str) and not problem:
         return url
-    given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
+    given = f"{shown_url(url)!r}, which {problem}" if isinstance(url, str) else f"a {type(url).__name__}"
     raise InvalidArgumentError(
-        what="url", given=given, expected='an absolute URL, such as "https://example.com/"'
+        what="url", given=given, expected=f'an absolute URL, such as "{shown_url(meant)}"'
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -15,6 +16,7 @@ from cdpengine.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from cdpengine._page.search.locator import FoundNode
     from cdpengine._snapshot.ref import Ref
+    from cdpengine._snapshot.snapshot import Snapshot
     from cdpengine.act.performing import Performance
 
 
@@ -137,8 +139,32 @@ class Find(ActRequest):
             matched = snapshot.find_all(self.role, self.name, text=self.text, exact=self.exact)
             found, count = matched[: self.limit], len(matched)
         page._core.give({ref.id: ref for ref in found})  # noqa: SLF001 - as above
-        shown = [{"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth} for ref in found]
+        texts = _texts_in(snapshot, {ref.id for ref in found if not ref.name})
+        shown = [
+            {"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth}
+            | ({"text": texts[ref.id]} if ref.id in texts else {})
+            for ref in found
+        ]
         return {"count": count, "nodes": shown}
+
+
+def _texts_in(snapshot: Snapshot, refs: Collection[str]) -> dict[str, str]:
+    """Return the text in each of these elements, shortened; without those that have none."""
+    from cdpengine._snapshot.text import shorten
+
+    nodes = snapshot.nodes if refs else ()
+    texts = {}
+    for place, node in enumerate(nodes):
+        if node.ref is None or node.ref.id not in refs:
+            continue
+        words = node.text
+        for inside in islice(nodes, place + 1, None):
+            if inside.parent is None or inside.parent < place or len(words) > _TEXT_OF_FOUND:
+                break
+            words = f"{words} {inside.text or inside.name}"
+        if text := shorten(" ".join(words.split()), _TEXT_OF_FOUND):
+            texts[node.ref.id] = text
+    return texts
 
 
 _TEXT_OF_FOUND = 300
