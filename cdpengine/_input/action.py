@@ -361,7 +361,7 @@ async def deliver(
                 return tried
             budget.step("the input was sent")
             record, dialog = await observer.watch_over(lambda: gesture(point), interruptions, navigation)  # noqa: B023
-            again = record is not None and record.fully_held_back and not dialog
+            again = record is not None and record.fully_blocked and not dialog
             if again and undo is not None:
                 await undo()
         finally:
@@ -398,20 +398,20 @@ def verify(
     result. `left`: a navigation began since the action, so a document that goes away without a report responded.
     """
     record_or_empty = record or Record()
-    seen, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
+    events, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
     if record_or_empty.complete:
-        return Verdict(True, node.description, seen, elsewhere)
+        return Verdict(True, node.description, events, elsewhere)
     answered = record_or_empty.begun and record_or_empty.answered
     if answered or forced or dialog or (left and record is None):
         other = record_or_empty.other
-        return Verdict(False, node.description if seen and not other else other, seen, elsewhere)
+        return Verdict(False, node.description if events and not other else other, events, elsewhere)
     raise NotDeliveredError(
         action=action,
         target=node.description,
         reason=_reason(record),
         received_by=record_or_empty.other,
-        held_back=record_or_empty.fully_held_back,
-        events=seen,
+        held_back=record_or_empty.fully_blocked,
+        events=events,
         elsewhere=elsewhere,
     )
 
@@ -420,7 +420,7 @@ def _reason(record: Record | None) -> str:
     if record is None:
         return "the input was sent, and its document went away before it could report what received it"
     other = record.other
-    if record.fully_held_back:
+    if record.fully_blocked:
         return f"{other} was in the way, so the press was held back and no element received it; try again"
     lost = ", ".join(dict.fromkeys(kind for kind, _ in record.astray))
     if record.seen:

@@ -229,10 +229,10 @@ class _Drag:
         observer = self._make_observer()
         required = NO_REQUIREMENTS if self.force else attrs.evolve(TO_HOVER, receives_events=not clear)
         async with (
-            self._inspect(self.source, "drag") as held,
+            self._inspect(self.source, "drag") as dragged,
             self._inspect(node, "drop on", dragging=True) as inspection,
         ):
-            source = await held.handle()
+            source = await dragged.handle()
             if source is not None:
                 post_library_call(source, "drag", True)
             try:
@@ -272,8 +272,8 @@ class _Drag:
             await self._move(at, source)
             return await self._release(at)
 
-        async with self._inspect(self.source, "drag") as held:
-            source = await held.handle()
+        async with self._inspect(self.source, "drag") as inspection:
+            source = await inspection.handle()
             if source is None:
                 dialog = await finish()
                 return self._outcome(at, None, "", pressed.seen, dialog=dialog)
@@ -345,13 +345,13 @@ class _Drag:
             at = Point(start.x + share * (to.x - start.x), start.y + share * (to.y - start.y))
             await self._move_once(at)
         started = trio.current_time()
-        rested, seen, before = 0.0, None, ""
+        rested, current, before = 0.0, None, ""
         # Drop only after a move during which nothing changed, so that an element that appeared there can accept
         # the drag.
-        while rested < (_REST if seen == before else _LONGEST_REST):
-            before = seen or ""
+        while rested < (_REST if current == before else _LONGEST_REST):
+            before = current or ""
             await self._move_once(to)
-            seen = await self._two_frames(place)
+            current = await self._two_frames(place)
             rested = trio.current_time() - started
 
     async def _move_once(self, at: Point) -> None:
@@ -428,7 +428,7 @@ class _Drag:
         at: Point,
         landed: bool | None,
         receiver: str,
-        seen: Iterable[str],
+        events: Iterable[str],
         *,
         elsewhere: Iterable[tuple[str, str]] = (),
         dialog: bool = False,
@@ -440,7 +440,7 @@ class _Drag:
             dialog_opened=dialog,
             delivered=landed,
             received_by=receiver,
-            events=tuple(seen),
+            events=tuple(events),
             elsewhere=tuple(elsewhere),
         )
 

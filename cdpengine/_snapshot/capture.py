@@ -328,12 +328,12 @@ class _Capturing:
                 owners=reading.owners,
             )
             try:
-                with ask_renderer(session, frame) as asked:
+                with ask_renderer(session, frame) as query:
                     if self._scope.reader is not None:
                         document = await self._scope.reader(request)
                     else:
                         document = await read_document(request, self._scope.source, self._captures)
-                    renderer = await asked.result()
+                    renderer = await query.result()
             except (RemoteError, SessionGoneError) as refusal:
                 # Chrome refuses a frame that is moving to another document or process shortly before it
                 # reports the move.

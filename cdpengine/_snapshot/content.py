@@ -31,11 +31,11 @@ _UNSEEN = re.compile(rf"(?!\n)[{HIDDEN}]|{MISPLACED}")
 
 @attrs.frozen
 class Run:
-    """Some text on one line. `kept` is whether its spaces are preserved."""
+    """Some text on one line. `keeps_spaces` is whether its spaces are preserved."""
 
     text: str
     marks: tuple[Mark, ...] = ()
-    kept: bool = False
+    keeps_spaces: bool = False
 
 
 @attrs.frozen
@@ -156,13 +156,13 @@ class _Room:
     left: int
 
     def of_blocks(self, blocks: Sequence[Block]) -> list[Block]:
-        kept: list[Block] = []
+        fitting: list[Block] = []
         for block in blocks:
             if self.left <= 0:
                 break
             if (part := self._of_block(block)) is not None:
-                kept.append(part)
-        return kept
+                fitting.append(part)
+        return fitting
 
     def _of_block(self, block: Block) -> Block | None:
         if isinstance(block, Paragraph | Heading):
@@ -197,17 +197,17 @@ class _Room:
         return attrs.evolve(block, rows=tuple(rows)) if rows else None
 
     def _of_inlines(self, inlines: Sequence[Inline]) -> tuple[Inline, ...]:
-        kept: list[Inline] = []
+        fitting: list[Inline] = []
         for inline in inlines:
             if isinstance(inline, Run) and len(inline.text) > self.left:
                 text = inline.text[: max(self.left, 0)].rpartition(" ")[0]
                 self.left = 0
                 if text.strip():
-                    kept.append(attrs.evolve(inline, text=text))
+                    fitting.append(attrs.evolve(inline, text=text))
                 break
             self.left -= _length(inline)
-            kept.append(inline)
-        return tuple(kept)
+            fitting.append(inline)
+        return tuple(fitting)
 
 
 def _length(inline: Inline) -> int:

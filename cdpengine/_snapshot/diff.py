@@ -178,7 +178,7 @@ class _Writer:
         self._moved_away = dict(moved.values())
         self._steps: list[str] = []
         self._shifts: dict[str, int] = {}
-        self._told = 0  # position of the reader of the steps, as a line of `before`
+        self._reader_line = 0  # position of the reader of the steps, as a line of `before`
         self._parents = (_Parents(before), _Parents(after))
         self._lists: tuple[list[str], list[str], list[tuple[str, str]], list[str]] = ([], [], [], [])
 
@@ -202,7 +202,7 @@ class _Writer:
                     self._step(f"^{run[0] + 1},{run[1]}", after[new], old, self._parents[1], new)
                     moved += after[new : new + run[1]]
                     new += run[1]
-            elif self._is_kept(old, new):
+            elif self._is_unchanged(old, new):
                 old, new = old + 1, new + 1
             else:
                 count = self._reindented(old, new)
@@ -214,7 +214,7 @@ class _Writer:
                     self._step("~", after[new], old, self._parents[1], new)
                     changed.append((before[old], after[new]))
                 old, new = old + count, new + count
-                self._told = old
+                self._reader_line = old
         self._drop(old, len(before))
         numbers = (len(added), len(removed), len(changed), len(moved))
         words = ("added", "removed", "changed", "moved")
@@ -232,7 +232,7 @@ class _Writer:
             following[index] = where
         return following
 
-    def _is_kept(self, old: int, new: int) -> bool:
+    def _is_unchanged(self, old: int, new: int) -> bool:
         """Return whether at most the line's nth changed. A new shift of nth is one step for all lines like it."""
         one, other = self._before[old], self._after[new]
         if _renumber(one, self._shifts) == other:
@@ -278,13 +278,13 @@ class _Writer:
                 f"{mark}{count if count > 1 else ''}", self._before[start], start, self._parents[0], start
             )
             start += count
-            self._told = start
+            self._reader_line = start
 
     def _step(self, mark: str, line: str, old: int, parents: _Parents, index: int) -> None:
-        if self._told != old:
+        if self._reader_line != old:
             parent = parents.of(index)
             self._steps.append(f"@{old} {shorten(parent.strip(BLANK), _LONGEST_CONTEXT)}".rstrip(" "))
-            self._told = old
+            self._reader_line = old
         self._steps.append(f"{mark} {line}")
 
 

@@ -85,8 +85,8 @@ class ContentWait:
         return False
 
     async def _is_coming(self, frame: Frame) -> bool:
-        seen = frame.lifecycle.get(frame.loader_id, set())
-        return _is_loading(frame) or ("networkIdle" not in seen and await self._has_scripts(frame))
+        events = frame.lifecycle.get(frame.loader_id, set())
+        return _is_loading(frame) or ("networkIdle" not in events and await self._has_scripts(frame))
 
     async def _has_scripts(self, frame: Frame) -> bool:
         loader_id, session = frame.loader_id, frame.session

@@ -92,8 +92,8 @@ def place_labels(
     width, height = size
     taken, framed = _Taken(), _Taken()
     for _, whole in boxes:
-        if (shown := clip_box(whole, (0, 0, width, height))) is not None:
-            framed.add(shown)
+        if (visible := clip_box(whole, (0, 0, width, height))) is not None:
+            framed.add(visible)
     out: list[Label] = []
     for text, whole in boxes:
         box = clip_box(whole, (0, 0, width, height))

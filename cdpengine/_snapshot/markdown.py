@@ -240,7 +240,7 @@ def _trim(group: Sequence[Inline], line_break: str) -> tuple[str, list[Inline], 
                 if text != inline.text:
                     edges[place] = edges[place] or " "
                 if text:
-                    inner[place] = Run(text, inline.marks, inline.kept)
+                    inner[place] = Run(text, inline.marks, inline.keeps_spaces)
                     break
             else:
                 break

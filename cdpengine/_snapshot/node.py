@@ -19,7 +19,7 @@ from cdpengine._protocol.session import Session
 
 if TYPE_CHECKING:
     from cdpengine._protocol.domains.accessibility import AXTree
-    from cdpengine._snapshot.ref_parts import Given, GivenParts
+    from cdpengine._snapshot.ref_parts import AssignedParts, AssignedRefs
     from cdpengine._snapshot.refs import Ref
     from cdpengine._snapshot.render.lines import Block, SnapshotOptions
     from cdpengine._snapshot.render.render import Rendering
@@ -169,8 +169,8 @@ class SharedNodes:
     """
 
     renderings: dict[SnapshotOptions, tuple[Mapping[Node, Ref], Rendering]] = attrs.field(factory=dict)
-    given: Given | None = None
-    given_parts: GivenParts | None = None
+    assigned: AssignedRefs | None = None
+    assigned_parts: AssignedParts | None = None
     tops: AbstractSet[Node] = frozenset()
     blocks: dict[SnapshotOptions, Mapping[Node, Block]] = attrs.field(factory=dict)
     framed: bool = False

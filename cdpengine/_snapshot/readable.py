@@ -47,7 +47,7 @@ from cdpengine._snapshot.node import Document, FrameRequest, Node
 from cdpengine.errors import ProtocolError
 
 _CALL = "Runtime.callFunctionOn"
-_KEPT_BACK = 0.1
+_RESERVED_SHARE = 0.1
 _LONGEST = 24 * 3600.0
 _CUT = "cut: no time was left to read the rest"
 
@@ -85,7 +85,10 @@ def readable_reader(*, main_only: bool) -> Callable[[FrameRequest], Awaitable[Do
 async def _read(request: FrameRequest, *, main_only: bool) -> Document:
     context = await request.worlds.context(request.session, request.frame_id)
     function = script_with("_snapshot/readable", "_page/scripts/secret_field", parameters="root, options")
-    options = {"milliseconds": min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000, "main": main_only}
+    options = {
+        "milliseconds": min(request.seconds, _LONGEST) * (1 - _RESERVED_SHARE) * 1000,
+        "main": main_only,
+    }
     with object_group("readable") as group:
         root: RemoteHandle | None = None
         if request.root is not None:
@@ -96,7 +99,7 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
     if reply.exception_details is not None:
         why = reply.exception_details.reason
         raise ProtocolError(f"cannot read the page's content: {why[:300]}")
-    told, nodes = split_text(_CALL, reply.result.deep_serialized_value, _PartsReply)
+    parts, nodes = split_text(_CALL, reply.result.deep_serialized_value, _PartsReply)
     of_document, *owners = [node for node in nodes if node is not None]
     document = ReadableDocument(
         roots=[
@@ -106,9 +109,9 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
         frame_id=request.frame_id,
         loader_id=of_document.loader_id,
         session_id=request.session.id,
-        nodes_seen=told.seen,
-        cut=told.cut,
-        parts=told.parts,
+        nodes_seen=parts.seen,
+        cut=parts.cut,
+        parts=parts.parts,
     )
     document.source = "dom"
     return document
@@ -139,7 +142,7 @@ class _Open:
     """An element that is not closed yet. `flat` is whether it is in an element that cannot contain blocks."""
 
     kind: str
-    given: tuple[Any, ...] = ()
+    details: tuple[Any, ...] = ()
     flat: bool = False
     blocks: list[Block] = attrs.field(factory=list)
     items: list[tuple[Block, ...]] = attrs.field(factory=list)
@@ -214,7 +217,7 @@ class _Building:
             if number:
                 self._end_line(3)
             if line:
-                self._inlines.append(Run(line, self._collect_marks(), kept=True))
+                self._inlines.append(Run(line, self._collect_marks(), keeps_spaces=True))
                 self._at_start = False
 
     def _collect_marks(self) -> tuple[Mark, ...]:
@@ -258,7 +261,7 @@ class _Building:
             if (
                 isinstance(inline, Run)
                 and isinstance(last, Run)
-                and (inline.marks, inline.kept) == (last.marks, last.kept)
+                and (inline.marks, inline.keeps_spaces) == (last.marks, last.keeps_spaces)
             ):
                 merged[-1] = attrs.evolve(last, text=last.text + inline.text)
             else:
@@ -318,7 +321,7 @@ class _Building:
     def _close(self) -> None:
         top = self._stack[-1]
         if top.kind == "mark":
-            self._marks.remove(top.given[0])
+            self._marks.remove(top.details[0])
             if top.blocks:
                 self._flush()
             self._stack.pop()
@@ -343,7 +346,7 @@ class _Building:
             if row is None:
                 self._flush()
             else:
-                row.cells.append((self._take(), top.given))
+                row.cells.append((self._take(), top.details))
         elif top.kind in _NO_MORE_BLOCKS:
             if block := self._of_text(top):
                 self._add(block)
@@ -355,7 +358,7 @@ class _Building:
                 for inlines, _ in top.cells:
                     self._add(Paragraph(inlines))
             elif top.cells:
-                table.headings |= not table.rows and all(given[0] for _, given in top.cells)
+                table.headings |= not table.rows and all(details[0] for _, details in top.cells)
                 table.rows.append(_spread(top.cells, table.taken))
         elif top.kind == "table":
             for block in [*top.blocks, *_table(top)]:
@@ -365,19 +368,19 @@ class _Building:
                 self._add(Quote(tuple(top.blocks)))
         elif top.kind in ("ul", "ol"):
             if top.items:
-                self._add(Items(tuple(top.items), top.given[0] if top.kind == "ol" else None))
+                self._add(Items(tuple(top.items), top.details[0] if top.kind == "ol" else None))
         elif top.blocks:  # an item
             self._add_item(tuple(top.blocks))
 
     def _of_text(self, top: _Open) -> Block | None:
         if top.kind == "pre":
             text, self._code = "".join(self._code).strip("\n"), []
-            return Code(text, top.given[0]) if text.strip() else None
+            return Code(text, top.details[0]) if text.strip() else None
         inlines = self._take()
         if not inlines:
             return None
         if top.kind == "h":
-            return Heading(top.given[0], inlines)
+            return Heading(top.details[0], inlines)
         return Paragraph(tuple(map(_bold, inlines)) if top.kind == "dt" else inlines)
 
     def _add_item(self, blocks: tuple[Block, ...]) -> None:
@@ -397,7 +400,7 @@ class _Building:
 
 def _strip_end(inlines: list[Inline]) -> None:
     """Remove the collapsible spaces at the end of the content."""
-    while inlines and isinstance(last := inlines[-1], Run) and not last.kept:
+    while inlines and isinstance(last := inlines[-1], Run) and not last.keeps_spaces:
         text = last.text.rstrip(" ")
         if text:
             inlines[-1] = attrs.evolve(last, text=text)

@@ -73,7 +73,7 @@ def parse_ref_text(text: str) -> str | None:
 
 
 class Entry(msgspec.Struct, eq=False):
-    """A node with a ref. `born` and `seen` are the numbers of the first and the latest snapshot that had it.
+    """A node with a ref. `born` and `latest` are the numbers of the first and the latest snapshot that had it.
 
     `alike` is the number of nodes with the same role and name in its document, 0 if only a part of it was read.
     `former` are the latest frames that it was in before.
@@ -82,7 +82,7 @@ class Entry(msgspec.Struct, eq=False):
     ref: Ref
     renderer: Renderer
     born: int
-    seen: int
+    latest: int
     alike: int = 0
     former: tuple[str | None, ...] = ()
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @attrs.define(eq=False)
-class Given:
+class AssignedRefs:
     """The refs assigned to the nodes of one document, stored with these nodes (`Document.shared`).
 
     They are valid for a document with the same nodes while its `place` and the `state` of the table are unchanged.
@@ -29,13 +29,13 @@ class Given:
     place: tuple[str | None, ...]
     state: tuple[int, int]
     refs: Mapping[Node, Ref]
-    parts: GivenParts | None
+    parts: AssignedParts | None
     entries: tuple[Entry, ...] = ()
 
     def give_again(self, snapshot: int) -> None:
         """Record that the nodes have the same refs in the snapshot with this number."""
         for entry in self.entries:
-            entry.seen = snapshot
+            entry.latest = snapshot
         self.state = (snapshot, self.state[1])
         if self.parts is not None:
             self.parts.snapshot = snapshot
@@ -62,15 +62,15 @@ Key = tuple[str, str]
 class Part:
     """The nodes of a part that need refs, with their entries and their last refs, in the same order.
 
-    `keys` are the roles and names of nodes and refs. There are no entries before the first assignment. `given` has
-    the refs by node, None if a node of the part shares its ref with another node.
+    `keys` are the roles and names of nodes and refs. There are no entries before the first assignment. `assigned`
+    has the refs by node, None if a node of the part shares its ref with another node.
     """
 
     nodes: list[Node]
     keys: set[Key]
     entries: list[Entry] = attrs.field(factory=list)
     refs: list[Ref] = attrs.field(factory=list)
-    given: dict[Node, Ref] | None = None
+    assigned: dict[Node, Ref] | None = None
 
 
 Validity = tuple[tuple[str | None, ...], int]
@@ -78,7 +78,7 @@ Validity = tuple[tuple[str | None, ...], int]
 
 
 @attrs.define(eq=False)
-class GivenParts:
+class AssignedParts:
     """The nodes with refs of a document's parts, by the outermost node of each, in document order.
 
     They are stored with these nodes, and are valid for the same table while `validity` is unchanged. `snapshot` is
@@ -102,7 +102,7 @@ class PartsOfDocument:
     """
 
     _snapshot: int
-    _now: GivenParts
+    _now: AssignedParts
     _counted: set[Key] | None = None
     _same: AbstractSet[Node] = frozenset()
 
@@ -123,10 +123,10 @@ class PartsOfDocument:
         shared, snapshot = document.shared, table.snapshots
         if shared is None:
             return None
-        before = shared.given_parts
+        before = shared.assigned_parts
         if before is not None and (before.table is not table or before.validity != validity):
             before = None
-        shared.given_parts = now = GivenParts(table, validity, 0 if partial else snapshot)
+        shared.assigned_parts = now = AssignedParts(table, validity, 0 if partial else snapshot)
         found = cls(snapshot, now)
         counted, outside, in_order = found._sort(
             document, shared.tops, {} if before is None else before.parts
@@ -168,13 +168,13 @@ class PartsOfDocument:
         for node in document.loose:
             trunk.add((node.role, node.name))
             outside.append(node.backend_node_id)  # type: ignore[arg-type]  # as above
-        kept = [node for node in before if node in parts]
-        in_order = kept == [node for node in parts if node in before]
+        remaining = [node for node in before if node in parts]
+        in_order = remaining == [node for node in parts if node in before]
         return counted | trunk, outside, in_order
 
     def _keep_same(
         self,
-        before: GivenParts,
+        before: AssignedParts,
         counted: set[Key],
         outside: Sequence[int],
         known: Callable[[int], Entry | None],
@@ -183,7 +183,7 @@ class PartsOfDocument:
         parts, number = self._now.parts, self._snapshot
         counted |= before.trunk
         for node, part in before.parts.items():
-            if part.given is None or node not in parts:
+            if part.assigned is None or node not in parts:
                 counted |= part.keys
         for each in outside:
             if (entry := known(each)) is not None:
@@ -191,22 +191,22 @@ class PartsOfDocument:
                     (entry.ref.role, entry.ref.name)
                 )  # its former name, which may have one node less now
         free = counted.isdisjoint
-        same = [node for node, part in parts.items() if part.given is not None and free(part.keys)]
+        same = [node for node, part in parts.items() if part.assigned is not None and free(part.keys)]
         for node in same:
             for entry in parts[node].entries:
-                entry.seen = number
+                entry.latest = number
         self._counted, self._same = counted, set(same)
 
     def give(
         self,
         node: Node,
         groups: dict[Key, list[Entry]],
-        given: RefsByNode,
+        assigned: RefsByNode,
         give_one: Callable[[Node], Entry],
     ) -> bool:
         """Assign refs to the nodes of the part with this outermost node.
 
-        `groups` has the entries of equal role and name in the document so far, `given` receives the refs, and
+        `groups` has the entries of equal role and name in the document so far, `assigned` receives the refs, and
         `give_one` assigns the ref of a changed node. Returns False if no such part exists, or if it contains
         frames.
         """
@@ -214,51 +214,51 @@ class PartsOfDocument:
         if part is None:
             return False
         if node not in self._same:
-            self._give_each(part, groups, given, give_one)
-        elif part.given is not None:
-            given.update(part.given)
-        if part.given is not None:
-            given.parts[node] = part.given
+            self._give_each(part, groups, assigned, give_one)
+        elif part.assigned is not None:
+            assigned.update(part.assigned)
+        if part.assigned is not None:
+            assigned.parts[node] = part.assigned
         return True
 
     def _give_each(
         self,
         part: Part,
         groups: dict[Key, list[Entry]],
-        given: RefsByNode,
+        assigned: RefsByNode,
         give_one: Callable[[Node], Entry],
     ) -> None:
         counted, snapshot = self._counted, self._snapshot
-        if part.given is None:
+        if part.assigned is None:
             part.entries = [give_one(each) for each in part.nodes]
-            self._note(part, given)
+            self._note(part, assigned)
             return
         changed = False
         for place, (each, entry, ref) in enumerate(zip(part.nodes, part.entries, part.refs, strict=True)):
-            if entry.ref is ref and entry.seen != snapshot:
+            if entry.ref is ref and entry.latest != snapshot:
                 key = ref.role, ref.name
                 if counted is not None and key not in counted:
-                    entry.seen = snapshot
-                    given[each] = ref
+                    entry.latest = snapshot
+                    assigned[each] = ref
                     continue
                 group = groups.get(key)
                 if group is None:
                     group = groups[key] = []
                 if ref.nth == len(group):
-                    entry.seen = snapshot
+                    entry.latest = snapshot
                     group.append(entry)
-                    given[each] = ref
+                    assigned[each] = ref
                     continue
             changed = True
             part.entries[place] = give_one(each)
         if changed:
-            self._note(part, given)
+            self._note(part, assigned)
 
-    def _note(self, part: Part, given: RefsByNode) -> None:
+    def _note(self, part: Part, assigned: RefsByNode) -> None:
         part.refs = [entry.ref for entry in part.entries]
         part.keys.update((ref.role, ref.name) for ref in part.refs)
-        whole = all(each in given for each in part.nodes)
-        part.given = dict(zip(part.nodes, part.refs, strict=True)) if whole else None
+        whole = all(each in assigned for each in part.nodes)
+        part.assigned = dict(zip(part.nodes, part.refs, strict=True)) if whole else None
 
 
 def _make_part(top: Node) -> Part | None:

@@ -28,7 +28,7 @@ from cdpengine._snapshot.ref import (
     parse_ref_text,
     without_counter,
 )
-from cdpengine._snapshot.ref_parts import Given, PartsOfDocument, RefsByNode
+from cdpengine._snapshot.ref_parts import AssignedRefs, PartsOfDocument, RefsByNode
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
 
@@ -71,7 +71,7 @@ class RefTable:
         self._drops = 0
         self._by_id: dict[str, Entry] = {}
         self._renderers: dict[tuple[str | None, bool], Renderer] = {}
-        self._given = ReceivedRefs()
+        self._received = ReceivedRefs()
         self._looked: dict[str | None, int] = {}  # loader -> the last snapshot that read the whole document
         self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
         self._dropped_order: deque[str] = deque()
@@ -106,23 +106,25 @@ class RefTable:
         the first gets the ref.
         """
         only = next(iter(documents)) if len(documents) == 1 and not (partial or every) else None
-        if only is not None and (again := self._find_given(only)) is not None:
+        if only is not None and (again := self._find_assigned(only)) is not None:
             return again
-        given = RefsByNode()
+        assigned = RefsByNode()
         done: set[int] = set()
         self._snapshots += 1
         for document in documents:
-            self._walk(document, partial, every, done, given)
+            self._walk(document, partial, every, done, assigned)
         self._renderers = {key: each for key, each in self._renderers.items() if each.nodes}
-        self._make_room(len(given))
+        self._make_room(len(assigned))
         if only is not None and only.shared is not None and not only.cut:
             state = (self._snapshots, self._drops)
-            only.shared.given = Given(self, _place(only), state, given, only.shared.given_parts)
-        return given
+            only.shared.assigned = AssignedRefs(
+                self, _place(only), state, assigned, only.shared.assigned_parts
+            )
+        return assigned
 
-    def _find_given(self, document: Document) -> Mapping[Node, Ref] | None:
+    def _find_assigned(self, document: Document) -> Mapping[Node, Ref] | None:
         """Return the refs of a document whose nodes were the last to get refs here; None for any other."""
-        known = None if document.shared is None else document.shared.given
+        known = None if document.shared is None else document.shared.assigned
         if known is None or known.table is not self or known.state != (self._snapshots, self._drops):
             return None
         if known.place != _place(document):
@@ -135,13 +137,13 @@ class RefTable:
         return known.refs
 
     def _walk(
-        self, document: Document, partial: bool, every: bool, done: set[int], given: RefsByNode
+        self, document: Document, partial: bool, every: bool, done: set[int], assigned: RefsByNode
     ) -> None:
         if id(document) in done:
             return
         done.add(id(document))
         view = _View(document, self._renderer(document), partial or document.cut)
-        give = functools.partial(self._give, view, given)
+        give = functools.partial(self._give, view, assigned)
         known, groups, snapshot = view.renderer.nodes.get, view.groups, self._snapshots
         validity = (_place(document), self._drops)
         parts = (
@@ -151,11 +153,11 @@ class RefTable:
         stack = document.roots[::-1]
         while stack:
             node = stack.pop()
-            if parts is not None and parts.give(node, groups, given, give):
+            if parts is not None and parts.give(node, groups, assigned, give):
                 continue
             if node.wants_ref or (every and node.kind != "text" and node.backend_node_id is not None):
                 entry = known(node.backend_node_id)  # type: ignore[arg-type]
-                if entry is None or entry.seen == snapshot:
+                if entry is None or entry.latest == snapshot:
                     give(node)
                 else:
                     # An inlined `_give` for unchanged nodes. Most nodes are unchanged, and a call for each takes
@@ -170,13 +172,13 @@ class RefTable:
                         and ref.nth == len(group)
                         and (ref.frame_id, ref.session_id, ref.loader_id) == place
                     ):
-                        entry.seen = snapshot
+                        entry.latest = snapshot
                         group.append(entry)
-                        given[node] = ref
+                        assigned[node] = ref
                     else:
                         give(node)
             if node.document is not None:
-                self._walk(node.document, partial, every, done, given)
+                self._walk(node.document, partial, every, done, assigned)
             elif node.children:
                 stack.extend(reversed(node.children))
         for node in document.loose:
@@ -201,11 +203,11 @@ class RefTable:
             self._renderers[key] = Renderer(*key)
         return self._renderers[key]
 
-    def _give(self, view: _View, given: dict[Node, Ref], node: Node) -> Entry:
+    def _give(self, view: _View, assigned: dict[Node, Ref], node: Node) -> Entry:
         number = node.backend_node_id
         assert number is not None
         entry = view.renderer.nodes.get(number)
-        if entry is not None and entry.seen == self._snapshots:
+        if entry is not None and entry.latest == self._snapshots:
             return entry
         key = node.role, node.name
         group = view.groups.get(key)
@@ -215,10 +217,10 @@ class RefTable:
         if entry is None:
             entry = self._new(node, number, nth, view)
         else:
-            entry.seen = self._snapshots
+            entry.latest = self._snapshots
             self._update(entry, node, nth, view)
         group.append(entry)
-        given[node] = entry.ref
+        assigned[node] = entry.ref
         return entry
 
     def _new(self, node: Node, number: int, nth: int, view: _View) -> Entry:
@@ -280,11 +282,11 @@ class RefTable:
 
     def give(self, refs: Mapping[str, Ref], caller: object) -> None:
         """Record that a caller receives these refs, with their current roles and names."""
-        self._given.note(refs, caller)
+        self._received.note(refs, caller)
 
-    def given(self, ref: Ref, caller: object) -> Ref:
+    def as_received(self, ref: Ref, caller: object) -> Ref:
         """Return the ref as its caller last received it; if no caller ever did, the current one."""
-        return self._given.find(ref.id, caller) or self.find(ref.id) or ref
+        return self._received.find(ref.id, caller) or self.find(ref.id) or ref
 
     def rename(self, ref_id: str, role: str, name: str) -> Ref | None:
         """Record a node's new role and name, and return its ref; None if the table does not have it."""
@@ -304,7 +306,7 @@ class RefTable:
         return (
             entry.ref
             for entry in self._by_id.values()
-            if entry.ref.loader_id == ref.loader_id and entry.ref.id != ref.id and entry.seen >= looked
+            if entry.ref.loader_id == ref.loader_id and entry.ref.id != ref.id and entry.latest >= looked
         )
 
     def share(self, numbers: RefNumbers) -> None:
@@ -352,7 +354,7 @@ class RefTable:
             if entry.ref.loader_id in loader_ids
         ]
         # The most recently seen first; among them, first the same frame, in document order.
-        alike.sort(key=lambda entry: (-entry.seen, entry.ref.frame_id != ref.frame_id, entry.ref.nth))
+        alike.sort(key=lambda entry: (-entry.latest, entry.ref.frame_id != ref.frame_id, entry.ref.nth))
         return tuple(entry.ref for entry in alike[:_MOST_ALTERNATIVES])
 
     def successor(self, ref: Ref, loader_id: str | None) -> Ref | None:
@@ -376,7 +378,7 @@ class RefTable:
         if len(here) != old.alike:
             return None
         placed = next((entry for entry in here if entry.ref.nth == old.ref.nth), None)
-        return placed.ref if placed is not None and placed.born > old.seen else None
+        return placed.ref if placed is not None and placed.born > old.latest else None
 
     def _alike(self, ref: Ref) -> list[Entry]:
         """Return the other nodes with the role and name of `ref`, as of their documents' last complete read."""
@@ -397,7 +399,7 @@ class RefTable:
     def _had_series(self, old: Entry) -> bool:
         """Return whether a node's document had another one whose name differs only by a counter."""
         return any(
-            entry.born <= old.seen <= entry.seen and entry.ref.loader_id == old.ref.loader_id
+            entry.born <= old.latest <= entry.latest and entry.ref.loader_id == old.ref.loader_id
             for entry in self._of_label(old.ref)
         )
 
@@ -413,28 +415,28 @@ class RefTable:
         )
 
     def _is_other(self, entry: Entry, ref: Ref) -> bool:
-        return entry.ref.id != ref.id and entry.seen >= self._looked.get(entry.ref.loader_id, 0)
+        return entry.ref.id != ref.id and entry.latest >= self._looked.get(entry.ref.loader_id, 0)
 
     # --- bounding memory -----------------------------------------------------------------------------------
 
     def shrink(self, keep: int, reason: str) -> None:
         """Drop the least recently seen refs, until `keep` are left."""
         excess = len(self._by_id) - keep
-        for entry in heapq.nsmallest(excess, self._by_id.values(), key=lambda entry: entry.seen):
+        for entry in heapq.nsmallest(excess, self._by_id.values(), key=lambda entry: entry.latest):
             self._drop(entry, reason)
 
-    def _make_room(self, given: int) -> None:
-        if len(self._by_id) > max(self._max_refs, given):
+    def _make_room(self, needed: int) -> None:
+        if len(self._by_id) > max(self._max_refs, needed):
             # Drops more than needed, because each call examines all entries.
             self.shrink(
-                max(self._max_refs * 7 // 8, given),
+                max(self._max_refs * 7 // 8, needed),
                 f"it was not in the latest snapshots, and at most {self._max_refs} refs are kept",
             )
 
     def _drop(self, entry: Entry, reason: str) -> None:
         ref = entry.ref
         del self._by_id[ref.id]
-        self._given.forget(ref.id)
+        self._received.forget(ref.id)
         self._drops += 1
         nodes = entry.renderer.nodes
         del nodes[ref.backend_node_id]

@@ -133,7 +133,7 @@ CELL_ROLES = frozenset(
 NAMING_ROLES = frozenset({"columnheader", "rowheader"})
 """Roles whose name always stays, because it names the cells of a column or a row."""
 
-ALWAYS_SHOWN = frozenset({"meter", "progressbar"}) | INTERACTIVE_ROLES
+ALWAYS_LISTED = frozenset({"meter", "progressbar"}) | INTERACTIVE_ROLES
 
 VALUE_ROLES = frozenset(
     {"combobox", "meter", "progressbar", "scrollbar", "searchbox", "slider", "spinbutton", "textbox"}
@@ -265,17 +265,17 @@ _WORDS = {
 }  # fmt: skip
 """Common words for roles, and the role that is meant most often."""
 
-_MOST_SEEN = 1000
+_MOST_OBSERVED = 1000
 
-_seen: dict[str, set[str]] = {}
+_observed: dict[str, set[str]] = {}
 """Roles that Chrome reported and no table has, by their snapshot names."""
 
 
 def role_and_kind(chrome_role: str) -> tuple[str, Kind]:
     """Return the snapshot name of one of Chrome's roles, and its kind."""
     role = role_name(chrome_role)
-    if chrome_role not in _table().get(role, ()) and sum(map(len, _seen.values())) < _MOST_SEEN:
-        _seen.setdefault(role, set()).add(chrome_role)
+    if chrome_role not in _table().get(role, ()) and sum(map(len, _observed.values())) < _MOST_OBSERVED:
+        _observed.setdefault(role, set()).add(chrome_role)
     return role, kind_of(role)
 
 
@@ -303,21 +303,21 @@ def check_role(role: object) -> str:
     Raises InvalidArgumentError, with the nearest names, for an unknown role.
     """
     if isinstance(role, str):
-        if role in _table() or role in _seen:
+        if role in _table() or role in _observed:
             return role
-        told = (
+        is_chrome_role = (
             role in INTERNAL_ROLES
             or role in CHROME_ROLES
-            or (is_token(role.lower()) and role in _seen.get(role_name(role), ()))
+            or (is_token(role.lower()) and role in _observed.get(role_name(role), ()))
         )
-        if told and role not in NEVER_FOUND:
+        if is_chrome_role and role not in NEVER_FOUND:
             return role_name(role)
     raise InvalidArgumentError(what="role", given=repr(role)[:80], expected=_nearest(role))
 
 
 def chrome_roles(role: str) -> frozenset[str]:
     """Return Chrome's roles that have this snapshot name."""
-    return _table().get(role, frozenset()) | _seen.get(role, set())
+    return _table().get(role, frozenset()) | _observed.get(role, set())
 
 
 @cache
@@ -326,7 +326,7 @@ def _table() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
     for chrome_role in ARIA_ROLES | CHROME_ROLES:
         table.setdefault(role_name(chrome_role), set()).add(chrome_role)
-    return {role: frozenset(told) for role, told in table.items()}
+    return {role: frozenset(names) for role, names in table.items()}
 
 
 def _nearest(role: object) -> str:
@@ -340,7 +340,7 @@ def _nearest(role: object) -> str:
     if role in ("none", "presentation"):
         return "a role; presentational elements have no line"
     plain = role.strip().lower().replace("_", "").replace(" ", "")
-    names = sorted({*known_roles(), *_seen})
+    names = sorted({*known_roles(), *_observed})
     near = [name for name in names if name.replace("-", "") == plain]
     near += [_WORDS[plain]] if plain in _WORDS else []
     near += get_close_matches(plain, names, n=3, cutoff=0.6)

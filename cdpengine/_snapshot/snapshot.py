@@ -51,7 +51,7 @@ class Snapshot:
     diff: SnapshotDiff | None = attrs.field(default=None, repr=False)
     unshown: Sequence[Ref] = attrs.field(default=(), repr=False)
     gaps: Sequence[str] = ()
-    _shown: ShownNodes | None = attrs.field(default=None, repr=False)
+    _listed: ListedNodes | None = attrs.field(default=None, repr=False)
     _ignored: bool = attrs.field(default=False, repr=False)
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class Snapshot:
         Lines that were cut to size are not included. In the modes aria and webarena, whose lines are Chrome's own
         nodes, these are the nodes of the mode role (see `to_json` for Chrome's).
         """
-        return () if self._shown is None else self._shown.data
+        return () if self._listed is None else self._listed.data
 
     def find(
         self,
@@ -83,11 +83,11 @@ class Snapshot:
         """
         if isinstance(nth, bool) or not isinstance(nth, int) or nth < 0:
             raise InvalidArgumentError(what="nth", given=repr(nth), expected="0 or more")
-        wanted = self._want(role, name, text, exact)
-        found = wanted.among(self.refs.values())
+        query = self._want(role, name, text, exact)
+        found = query.among(self.refs.values())
         if nth < len(found):
             return found[nth]
-        raise not_found(list(self.refs.values()), found, wanted, nth, unshown=self.unshown, gaps=self.gaps)
+        raise not_found(list(self.refs.values()), found, query, nth, unshown=self.unshown, gaps=self.gaps)
 
     def find_all(
         self,
@@ -109,14 +109,14 @@ class Snapshot:
         """
         return self._want(role, name, text, exact).among(self.refs.values())
 
-    def _want(self, role: str | None, name: Words | None, text: Words | None, exact: bool) -> WantedRef:
+    def _want(self, role: str | None, name: Words | None, text: Words | None, exact: bool) -> RefQuery:
         check_words("name", name, empty=True)
         check_words("text", text)
-        saying: AbstractSet[str] = frozenset()
-        if text is not None and self._shown is not None:
-            saying = self._shown.find_with_text(text, exact, innermost=role is None and name is None)
+        with_text: AbstractSet[str] = frozenset()
+        if text is not None and self._listed is not None:
+            with_text = self._listed.find_with_text(text, exact, innermost=role is None and name is None)
         known = resolve_role([*self.refs.values(), *self.unshown], role)
-        return WantedRef(known, name, text, exact, saying)
+        return RefQuery(known, name, text, exact, with_text)
 
     def to_json(self) -> dict[str, Any]:
         """Return the snapshot as JSON data. In mode aria `nodes` has the accessibility tree, node by node."""
@@ -145,8 +145,8 @@ class Snapshot:
         }
         if self.diff is not None:
             out["diff"] = self.diff.text
-        if self._shown is not None and self.mode == "aria":
-            out["nodes"] = to_json(self._shown.document, self._shown.refs, ignored=self._ignored)
+        if self._listed is not None and self.mode == "aria":
+            out["nodes"] = to_json(self._listed.document, self._listed.refs, ignored=self._ignored)
         return out
 
 
@@ -189,7 +189,7 @@ class SnapshotNode:
 
 
 @attrs.define(eq=False, slots=False)
-class ShownNodes:
+class ListedNodes:
     """The nodes of a snapshot: the nodes of a document that have lines, None for all of them.
 
     `texts` is whether the text inside an element is on its line. `repeated` are the nodes whose description other
@@ -208,7 +208,7 @@ class ShownNodes:
         return tuple(self._make_data())
 
     def _make_data(self) -> Iterator[SnapshotNode]:
-        shown = None if self.lines is None else set(self.lines)
+        listed = None if self.lines is None else set(self.lines)
         nodes: list[Node] = []
         depths: list[int] = []
         found: list[tuple[str, int | None, str | None]] = []  # text, parent, frame
@@ -219,8 +219,8 @@ class ShownNodes:
             node, parent, frame = stack.pop()
             only = node.children[0] if len(node.children) == 1 and node.children[0].kind == "text" else None
             below = parent
-            is_shown = shown is None or node in shown
-            if is_shown:
+            is_listed = listed is None or node in listed
+            if is_listed:
                 text = (
                     node.name if node.kind == "text" else only.name if only is not None and self.texts else ""
                 )
@@ -228,21 +228,21 @@ class ShownNodes:
                 nodes.append(node)
                 depths.append(0 if parent is None else depths[parent] + 1)
                 found.append((text, parent, node.frame_id or frame))
-            if only is None or not is_shown:
+            if only is None or not is_listed:
                 inner = frame if node.document is None else node.document.frame_id
                 stack.extend((child, below, inner) for child in reversed(node.children))
         for place, (node, (text, parent, frame)) in enumerate(zip(nodes, found, strict=True)):
-            said_after = (
+            is_repeated = (
                 repeats_description(place, nodes, depths, with_texts=self.texts)
                 if self.repeated is None
                 else node in self.repeated
             )
             yield _data(
-                node, text, self.refs.get(node), parent, frame, "" if said_after else node.description
+                node, text, self.refs.get(node), parent, frame, "" if is_repeated else node.description
             )
 
-    def find_with_text(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
-        """Return the ids of the refs whose name, or whole content, has the text `wanted`.
+    def find_with_text(self, words_searched: Words, exact: bool, *, innermost: bool) -> set[str]:
+        """Return the ids of the refs whose name, or whole content, has the text `words_searched`.
 
         With `innermost`, exclude those that contain another such ref.
         """
@@ -258,7 +258,9 @@ class ShownNodes:
                     continue
             ref = self.refs.get(node)
             if ref is not None and any(
-                holds(collapse_space(each), wanted, exact) for each in (node.name, words[node]) if each
+                holds(collapse_space(each), words_searched, exact)
+                for each in (node.name, words[node])
+                if each
             ):
                 found.add(ref.id)
                 holding.add(node)
@@ -354,7 +356,7 @@ def build_snapshot(
         None if since is None else diff(since.text, rendering.text),
         rendering.unshown,
         rendering.gaps,
-        ShownNodes(
+        ListedNodes(
             document,
             refs,
             None if ax_mode else rendering.nodes,
@@ -392,21 +394,22 @@ def sum_milliseconds(documents: Iterable[Document]) -> dict[str, float]:
 
 
 @attrs.frozen
-class WantedRef:
-    """The criteria of a search for refs, see `Snapshot.find_all`. `saying` has the ids of refs with `text`."""
+class RefQuery:
+    """The criteria of a search for refs, see `Snapshot.find_all`. `with_text` has the ids of refs with `text`."""
 
     role: str | None
     name: Words | None
     text: Words | None = None
     exact: bool = False
-    saying: AbstractSet[str] = frozenset()
+    with_text: AbstractSet[str] = frozenset()
 
     def among(self, refs: Iterable[Ref]) -> list[Ref]:
         """Return the matching refs, in their order."""
         found = [
             ref
             for ref in refs
-            if (self.role is None or ref.role == self.role) and (self.text is None or ref.id in self.saying)
+            if (self.role is None or ref.role == self.role)
+            and (self.text is None or ref.id in self.with_text)
         ]
         return list(with_name(found, lambda ref: ref.name, self.name, self.exact))
 
@@ -427,7 +430,7 @@ def resolve_role(refs: Iterable[Ref], role: str | None) -> str | None:
 def not_found(
     refs: Sequence[Ref],
     found: Sequence[Ref],
-    wanted: WantedRef,
+    query: RefQuery,
     nth: int,
     *,
     unshown: Iterable[Ref] = (),
@@ -438,27 +441,27 @@ def not_found(
     `unshown` are refs that the options left out; matching ones are named. `gaps` are unread parts of the page,
     which may contain the wanted node.
     """
-    left_out = wanted.among(unshown)
+    left_out = query.among(unshown)
     if found:
         reason = f"the snapshot shows only {len(found)} of these: {_list_refs(found)}"
     else:
-        near = [] if left_out else _near(refs, wanted)
+        near = [] if left_out else _near(refs, query)
         reason = "not in the snapshot" + (f"; near it: {_list_refs(near)}" if near else "")
     if left_out:
         reason += f"; on the page, but left out of this snapshot by its options: {_list_refs(left_out)}"
     if gaps:
         more = f", and {len(gaps) - _MOST_LISTED} more" if len(gaps) > _MOST_LISTED else ""
         reason += f"; not read: {', '.join(gaps[:_MOST_LISTED])}{more}"
-    return NodeNotFoundError(target=f"{wanted} nth={nth}" if nth else str(wanted), reason=reason)
+    return NodeNotFoundError(target=f"{query} nth={nth}" if nth else str(query), reason=reason)
 
 
-def _near(refs: Sequence[Ref], wanted: WantedRef) -> list[Ref]:
+def _near(refs: Sequence[Ref], query: RefQuery) -> list[Ref]:
     """List refs with the same name or text in another role, then similar names, then others of the role."""
-    of_role = [ref for ref in refs if ref.role == wanted.role]
-    near = [] if wanted.text is None else attrs.evolve(wanted, role=None, name=None).among(refs)
-    name = wanted.name
+    of_role = [ref for ref in refs if ref.role == query.role]
+    near = [] if query.text is None else attrs.evolve(query, role=None, name=None).among(refs)
+    name = query.name
     if name is not None:
-        near += WantedRef(None, name).among(refs)
+        near += RefQuery(None, name).among(refs)
     if isinstance(name, str):
         words = collapse_space(name).casefold()
         pool = (of_role or refs)[:_MOST_COMPARED]

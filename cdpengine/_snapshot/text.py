@@ -76,13 +76,13 @@ def join_run(pieces: Sequence[str]) -> str:
     drawn: list[str] = []
     last = "\n"
     for piece in pieces:
-        kept = isinstance(piece, Preformatted | LineBreak)
-        shown = _ODD_SPACE.sub(" ", _BLANKS.sub("", piece)) if kept else _SPACES.sub(" ", piece)
-        if not kept and last in " \n":
-            shown = shown.lstrip(" ")
-        if shown:
-            drawn.append(shown)
-            last = shown[-1]
+        is_preformatted = isinstance(piece, Preformatted | LineBreak)
+        visible = _ODD_SPACE.sub(" ", _BLANKS.sub("", piece)) if is_preformatted else _SPACES.sub(" ", piece)
+        if not is_preformatted and last in " \n":
+            visible = visible.lstrip(" ")
+        if visible:
+            drawn.append(visible)
+            last = visible[-1]
     lines = [line.rstrip(" \t") for line in "".join(drawn).split("\n")]
     while lines and not lines[-1]:
         lines.pop()
@@ -114,8 +114,8 @@ def yaml_text(text: str) -> str:
 
 def python_text(text: str) -> str:
     """Return the string as a Python string literal, like `repr`, with all misleading characters escaped."""
-    shown = repr(text)
-    return shown if shown.isascii() else _UNSEEN.sub(_escape_python, shown)
+    literal = repr(text)
+    return literal if literal.isascii() else _UNSEEN.sub(_escape_python, literal)
 
 
 def is_token(text: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import attrs
 import trio
 
-Held = TypeVar("Held")
+Resource = TypeVar("Resource")
 Value = TypeVar("Value")
 
 
@@ -28,10 +28,10 @@ class CallCancelled(Exception):
     """The call was cancelled by `TrioCall.cancel`, and has ended."""
 
 
-class TrioThread(Generic[Held]):
+class TrioThread(Generic[Resource]):
     """A thread that keeps `open_block()` open with trio. Created and used in a running event loop."""
 
-    def __init__(self, open_block: Callable[[], AbstractAsyncContextManager[Held]], name: str) -> None:
+    def __init__(self, open_block: Callable[[], AbstractAsyncContextManager[Resource]], name: str) -> None:
         self._open_block = open_block
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = self._loop.create_future()
@@ -43,7 +43,7 @@ class TrioThread(Generic[Held]):
         self._scope = trio.CancelScope()
         self._stop = trio.Event()
         self._nursery: trio.Nursery | None = None
-        self._held: Held | None = None
+        self._resource: Resource | None = None
 
     async def start(self) -> None:
         """Start the thread, and return when the block was entered. Raises the errors of entering it."""
@@ -68,7 +68,7 @@ class TrioThread(Generic[Held]):
         if self._token is not None:
             self._soon(self._cancel_all)
 
-    def call(self, function: Callable[[Held], Awaitable[Value]]) -> TrioCall[Value]:
+    def call(self, function: Callable[[Resource], Awaitable[Value]]) -> TrioCall[Value]:
         """Begin `await function(held)` in the thread; `await call.outcome()` waits for it."""
         call: TrioCall[Value] = TrioCall(self._loop.create_future(), self._soon)
         if not self._soon(lambda: self._begin(call, function)):
@@ -83,18 +83,18 @@ class TrioThread(Generic[Held]):
             trio.run(self._main)
         except BaseException as raised:  # noqa: BLE001 - `start` raises it, and it ends all calls
             error = raised
-        self._tell(_settle, self._over, error, None)
+        self._settle_soon(_settle, self._over, error, None)
 
     async def _main(self) -> None:
         self._token = trio.lowlevel.current_trio_token()
         with self._scope:
             if self._stopping:
                 return
-            async with self._open_block() as held:
+            async with self._open_block() as resource:
                 try:
                     async with trio.open_nursery() as nursery:
-                        self._held, self._nursery = held, nursery
-                        self._tell(_settle, self._ready, None, None)
+                        self._resource, self._nursery = resource, nursery
+                        self._settle_soon(_settle, self._ready, None, None)
                         await self._stop.wait()
                         nursery.cancel_scope.cancel()
                 finally:
@@ -106,19 +106,19 @@ class TrioThread(Generic[Held]):
         else:
             self._stop.set()
 
-    def _begin(self, call: TrioCall[Value], function: Callable[[Held], Awaitable[Value]]) -> None:
+    def _begin(self, call: TrioCall[Value], function: Callable[[Resource], Awaitable[Value]]) -> None:
         if self._nursery is None:
-            self._tell(_settle, call.future, None, TrioThreadEnded("it has ended"))
+            self._settle_soon(_settle, call.future, None, TrioThreadEnded("it has ended"))
         else:
             self._nursery.start_soon(self._do, call, function)
 
-    async def _do(self, call: TrioCall[Value], function: Callable[[Held], Awaitable[Value]]) -> None:
-        assert self._held is not None
+    async def _do(self, call: TrioCall[Value], function: Callable[[Resource], Awaitable[Value]]) -> None:
+        assert self._resource is not None
         value: Value | None = None
         error: BaseException | None = TrioThreadEnded("it ended under the call")
         try:
             with call.scope:
-                value = await function(self._held)
+                value = await function(self._resource)
                 error = None
             if call.scope.cancelled_caught:
                 error = CallCancelled("it was cancelled")
@@ -127,7 +127,7 @@ class TrioThread(Generic[Held]):
         except BaseException as raised:  # noqa: BLE001 - the call's outcome, which its waiter raises
             error = raised
         finally:
-            self._tell(_settle, call.future, value, error)
+            self._settle_soon(_settle, call.future, value, error)
 
     # --- between the threads ---------------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ class TrioThread(Generic[Held]):
             return False
         return True
 
-    def _tell(
+    def _settle_soon(
         self,
         settle: Callable[[asyncio.Future[Any], Any, BaseException | None], None],
         future: asyncio.Future[Any],

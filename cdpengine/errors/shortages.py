@@ -110,15 +110,15 @@ _SHORTAGES = {
 
 def shortage_of(error: BaseException) -> Shortage | None:
     """Return the shortage behind an error, or None for another reason."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, BaseExceptionGroup):
-            return next((found for each in seen.exceptions if (found := shortage_of(each))), None)
-        if isinstance(seen, OSError) and not _is_of_a_lookup(seen) and seen.errno in _SHORTAGES:
-            return _SHORTAGES[seen.errno]
-        if _may_hide(seen) and not _descriptor_left():
+    current: BaseException | None = error
+    while current is not None:
+        if isinstance(current, BaseExceptionGroup):
+            return next((found for each in current.exceptions if (found := shortage_of(each))), None)
+        if isinstance(current, OSError) and not _is_of_a_lookup(current) and current.errno in _SHORTAGES:
+            return _SHORTAGES[current.errno]
+        if _may_hide(current) and not _descriptor_left():
             return _SHORTAGES[errno.EMFILE]
-        seen = seen.__cause__
+        current = current.__cause__
     return None
 
 

@@ -232,8 +232,8 @@ LONGEST_URL = 200
 _LONGEST_LINE = 120
 _LONGEST_LIST = 140
 
-_LONGEST_SHOWN = 10_000
-_LONGEST_READ = 2 * _LONGEST_SHOWN
+_LONGEST_FOREIGN = 10_000
+_LONGEST_READ = 2 * _LONGEST_FOREIGN
 """Maximum length of a string that is processed, in characters; the rest is cut before."""
 
 _INLINE_URL = re.compile(r"\s*(?:(data:)([\w+.\-]{1,80}/[\w+.\-]{1,80}(?=[,;]))?|javascript:)", re.IGNORECASE)
@@ -243,11 +243,11 @@ def shown(text: str) -> str:
     """Return a foreign string as one line for messages, logs and reports: without secrets, escaped, and cut."""
     whole = len(text) <= _LONGEST_READ
     text = hide_secrets(text[:_LONGEST_READ])
-    if not whole and len(text) <= _LONGEST_SHOWN:
+    if not whole and len(text) <= _LONGEST_FOREIGN:
         # Omit the last, cut word: half of a URL does not reveal that it contains a password.
         text = f"{text.rpartition(' ')[0]} ..."
     text = escape_line(text)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    return text if len(text) <= _LONGEST_FOREIGN else f"{text[:_LONGEST_FOREIGN]}..."
 
 
 def shown_url(url: str) -> str:
@@ -294,7 +294,7 @@ def listed(
     once = [
         f"{cut(line, longest)}{f' ({count[line]} times)' if count[line] > 1 else ''}" for line in in_order
     ]
-    shown_lines = [once[number] for number in range(len(once)) if sum(map(len, once[: number + 1])) <= most]
-    more = len(once) - len(shown_lines)
+    chosen = [once[number] for number in range(len(once)) if sum(map(len, once[: number + 1])) <= most]
+    more = len(once) - len(chosen)
     rest = [f"... {more} more in {attribute}"] if more else []
-    return "".join(f"\n  {line}" for line in (rest + shown_lines[::-1] if last else shown_lines + rest))
+    return "".join(f"\n  {line}" for line in (rest + chosen[::-1] if last else chosen + rest))

@@ -28,6 +28,7 @@ from cdpengine.errors import (
     PoolClosedError,
 )
 from cdpengine.pool.block import BlockEnteredOnce
+from cdpengine.pool.browser_slots import BrowserSlots
 from cdpengine.pool.host_turns import HostTurns
 from cdpengine.pool.jobs import (
     JobFunction,
@@ -40,7 +41,6 @@ from cdpengine.pool.jobs import (
     prepare_run,
     run_job,
 )
-from cdpengine.pool.kept_browsers import KeptBrowsers
 from cdpengine.pool.members import (
     BrowserLimits,
     ContextOptions,
@@ -93,7 +93,7 @@ class BrowserPool:
         check_count("pages", pages)
         self._waiting = WaitingLeases()
         self._counts = PoolCounts()
-        self._browsers = KeptBrowsers(
+        self._browsers = BrowserSlots(
             choose_members(browsers, launch),
             pages=pages,
             limits=limits or BrowserLimits(),
@@ -196,8 +196,8 @@ class BrowserPool:
 
     @asynccontextmanager
     async def _open(self, lease: Lease, options: ContextOptions, budget: Budget) -> AsyncIterator[Page]:
-        async with hold(lease) as held:
-            page = await lease.browser.open_page(lease, held, options, budget.remaining)
+        async with hold(lease) as stack:
+            page = await lease.browser.open_page(lease, stack, options, budget.remaining)
             if self._turns is not None:
                 self._turns.note_responses(page)
             yield page

@@ -170,20 +170,20 @@ class PooledBrowser:
     # --- pages -------------------------------------------------------------------------------------------
 
     async def open_page(
-        self, lease: Lease, held: AsyncExitStack, options: ContextOptions, timeout: float
+        self, lease: Lease, stack: AsyncExitStack, options: ContextOptions, timeout: float
     ) -> Page:
-        """Open the page of a lease. `held` closes it, and its context if that is not shared.
+        """Open the page of a lease. `stack` closes it, and its context if that is not shared.
 
         Raises the errors of `browser.new_context` and `browser.new_page`, and InvalidArgumentError if the named
         context was created with other options.
         """
         browser = self._running()
         if lease.context is None:
-            context = await held.enter_async_context(browser.new_context(timeout=timeout, **options))
+            context = await stack.enter_async_context(browser.new_context(timeout=timeout, **options))
             return await context.new_page(timeout=timeout)
         context = await self._named_context(self._named[lease.context], options, timeout)
         page = await context.new_page(timeout=timeout)
-        held.push_async_callback(_close_pages, page)
+        stack.push_async_callback(_close_pages, page)
         return page
 
     async def close_context(self, name: str) -> bool:
@@ -204,7 +204,7 @@ class PooledBrowser:
         async with named.making:
             if named.context is None:
                 named.options = options
-                await self._nursery.start(self._hold_context, named, options, timeout)
+                await self._nursery.start(self._run_context, named, options, timeout)
             elif named.options != options:
                 given = ", ".join(sorted(options)) or "none"
                 raise InvalidArgumentError(
@@ -215,7 +215,7 @@ class PooledBrowser:
         assert named.context is not None
         return named.context
 
-    async def _hold_context(
+    async def _run_context(
         self,
         named: _NamedContext,
         options: ContextOptions,
@@ -223,11 +223,11 @@ class PooledBrowser:
         *,
         task_status: trio.TaskStatus[None],
     ) -> None:
-        given = ContextOptions(**options)
+        merged = ContextOptions(**options)
         if (state := self._states.pop(named.name, None)) is not None:
-            given["storage_state"] = state
+            merged["storage_state"] = state
         try:
-            async with self._running().new_context(timeout=timeout, **given) as context:
+            async with self._running().new_context(timeout=timeout, **merged) as context:
                 named.context = context
                 task_status.started()
                 await named.over.wait()
@@ -390,7 +390,7 @@ async def hold(lease: Lease) -> AsyncIterator[AsyncExitStack]:
     """Hold a lease for a block. At its end, close the stack first and then free the place."""
     try:
         with lease:
-            async with AsyncExitStack() as held:
-                yield held
+            async with AsyncExitStack() as stack:
+                yield stack
     finally:
         lease.browser.finish(lease)

@@ -30,7 +30,7 @@ from cdpengine.service.answers import (
     refuse_url,
     status_of,
 )
-from cdpengine.service.events.listening import EVENTS, EventsResponse, Wanted
+from cdpengine.service.events.listening import EVENTS, EventFilter, EventsResponse
 from cdpengine.service.guard import Receive, Send
 from cdpengine.service.metrics import CONTENT_TYPE, Metrics
 from cdpengine.service.openapi import make_document
@@ -189,7 +189,7 @@ class Service:
                 began = trio.current_time()
                 response = await dispatch(session.actor, request)
                 if response.error is not None and session.actor.browser.connections[0].lost is not None:
-                    session.told = True
+                    session.is_end_reported = True
                     self.sessions.lost.discard(session_name)
                     return answer_gone(response, session_name)
                 return self._explain(response, session, url or response.url or "", began)
@@ -236,10 +236,10 @@ class Service:
             raise _ClientLeftError
         return done[0]
 
-    async def _answer(self, request: Request, asked: Mapping[str, Any] | bytes) -> Response:
+    async def _answer(self, request: Request, body: Mapping[str, Any] | bytes) -> Response:
         name = request.query_params.get("session", DEFAULT_SESSION)
         try:
-            response = await self._unless_left(request, lambda: self.perform(name, asked))
+            response = await self._unless_left(request, lambda: self.perform(name, body))
         except _ClientLeftError:
             return Response(status_code=499)  # not delivered: the client disconnected
         return _to_http(response)
@@ -342,7 +342,7 @@ class Service:
         after = number if number is not None else 0 if missed else latest
         return EventsResponse(
             journal,
-            Wanted(target_id=target_id, names=names or None),
+            EventFilter(target_id=target_id, names=names or None),
             after=after,
             missed=missed,
             heartbeat=self.settings.heartbeat,

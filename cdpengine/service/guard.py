@@ -74,15 +74,15 @@ def check_headers(
         )
     if path in OPEN_PATHS:
         return None
-    scheme, _, given = headers.get("authorization", "").partition(" ")
+    scheme, _, token = headers.get("authorization", "").partition(" ")
     expected = settings.token.encode()
     if scheme.lower() != "bearer" or not hmac.compare_digest(
-        given.strip().encode("utf-8", "replace"), expected
+        token.strip().encode("utf-8", "replace"), expected
     ):
         return Refused(
             401,
             "unauthorized",
-            "the request has no valid bearer token" if given else "the request has no bearer token",
+            "the request has no valid bearer token" if token else "the request has no bearer token",
             "Send the header Authorization: Bearer TOKEN; the service's token file has it.",
         )
     length = headers.get("content-length", "0")
@@ -102,13 +102,13 @@ def too_large(settings: ServiceSettings) -> Refused:
 
 
 def _is_own_host(host: str, settings: ServiceSettings, port: int) -> bool:
-    name, colon, given_port = host.rpartition(":")
+    name, colon, port_text = host.rpartition(":")
     if not colon or host.endswith("]"):
-        name, given_port = host, ""
+        name, port_text = host, ""
     name = name.lower()
     if name in {each.lower() for each in settings.hosts}:
         return True
-    return name in {"127.0.0.1", "localhost", "[::1]", settings.host} and given_port in ("", str(port))
+    return name in {"127.0.0.1", "localhost", "[::1]", settings.host} and port_text in ("", str(port))
 
 
 @attrs.define(eq=False)

@@ -46,8 +46,8 @@ class Answers:
         """Return a text as a result of at most `most` tokens. `what` begins the name of a file."""
         if estimate_tokens(text) <= most:
             return say(text)
-        kept = cut(text, most - _NOTE_TOKENS)
-        return say(f"{kept}\n... {await self.keep_text(what, text)}")
+        beginning = cut(text, most - _NOTE_TOKENS)
+        return say(f"{beginning}\n... {await self.keep_text(what, text)}")
 
     async def keep_text(self, what: str, text: str) -> str:
         """Write a text to a file, and return the note about it for a result."""
@@ -58,11 +58,11 @@ class Answers:
         self, full: Mapping[str, Any], smaller: Mapping[str, Any] | None = None
     ) -> types.CallToolResult:
         """Return a screenshot as an image: `full`, or `smaller` and a file with `full`."""
-        shown = smaller or full
+        picture = smaller or full
         content: list[types.ContentBlock] = []
-        if "snapshot" in shown:
-            content.append(_text(shown["snapshot"]))
-        content.append(types.ImageContent(data=shown["base64"], mime_type=f"image/{shown['format']}"))
+        if "snapshot" in picture:
+            content.append(_text(picture["snapshot"]))
+        content.append(types.ImageContent(data=picture["base64"], mime_type=f"image/{picture['format']}"))
         if smaller is not None:
             data = base64.b64decode(full["base64"])
             width, height = size_of(data)
@@ -82,7 +82,7 @@ class Answers:
             return await self.say("body", _json.encode_ascii(result), most)
         suffix = mimetypes.guess_extension(str(result["type"])) or ".bin"
         note = await self._keep("body", suffix, base64.b64decode(result["base64"]))
-        return say(f"{_describe_arrival(result)} {result['type']}\n{note}")
+        return say(f"{_describe_navigation(result)} {result['type']}\n{note}")
 
     async def _keep(self, what: str, suffix: str, content: bytes, chars: int | None = None) -> str:
         """Write a file, and return the note about it."""
@@ -150,8 +150,8 @@ def describe(response: ActResponse) -> str:
             lines.append(f"{response.url}\n{text}")
         case {"title": _, "diff": str(text)}:
             lines.append(shorten_diff(text))
-        case {"url": str(), "status": _} if result.keys() <= _ARRIVAL:
-            lines.append(_describe_arrival(result))
+        case {"url": str(), "status": _} if result.keys() <= _NAVIGATION_FIELDS:
+            lines.append(_describe_navigation(result))
         case {"responsive": _, "report": str(text)}:
             lines.append(text)
         case str():
@@ -164,14 +164,14 @@ def describe(response: ActResponse) -> str:
     return "\n".join(lines) or "done"
 
 
-_ARRIVAL = {"url", "status", "redirects", "sameDocument"}
+_NAVIGATION_FIELDS = {"url", "status", "redirects", "sameDocument"}
 
 
-def _describe_arrival(arrival: Mapping[str, Any]) -> str:
-    status = "no status" if arrival["status"] is None else f"status {arrival['status']}"
-    kind = "the same document" if arrival.get("sameDocument") else status
-    redirected = [f"redirected from {each}" for each in arrival.get("redirects", ())]
-    return "\n".join([f"{arrival['url']} ({kind})", *redirected])
+def _describe_navigation(navigation: Mapping[str, Any]) -> str:
+    status = "no status" if navigation["status"] is None else f"status {navigation['status']}"
+    kind = "the same document" if navigation.get("sameDocument") else status
+    redirected = [f"redirected from {each}" for each in navigation.get("redirects", ())]
+    return "\n".join([f"{navigation['url']} ({kind})", *redirected])
 
 
 def describe_failure(response: ActResponse) -> str:
@@ -180,9 +180,9 @@ def describe_failure(response: ActResponse) -> str:
     assert error is not None
     covering = f" ({error.covered_by_ref})" if error.covered_by_ref else ""
     covered = f"\nit is covered by {error.covered_by}{covering}" if error.covered_by else ""
-    meant = f"\nperhaps meant: {', '.join(error.alternatives)}" if error.alternatives else ""
+    suggestions = f"\nperhaps meant: {', '.join(error.alternatives)}" if error.alternatives else ""
     effects = "".join(f"\n{line}" for line in describe_effects(response.effects))
-    return f"{error.kind}: {error.message}{covered}{meant}\n{error.hint}{effects}"
+    return f"{error.kind}: {error.message}{covered}{suggestions}\n{error.hint}{effects}"
 
 
 def cut(text: str, most: int) -> str:
@@ -192,17 +192,17 @@ def cut(text: str, most: int) -> str:
     """
     if estimate_tokens(text) <= most:
         return text
-    kept: list[str] = []
+    lines: list[str] = []
     left = most
     for line in text.splitlines():
         needed = estimate_tokens(line) + 1
         if needed > left:
-            if not kept:
-                kept.append(_cut_line(line, left))
+            if not lines:
+                lines.append(_cut_line(line, left))
             break
         left -= needed
-        kept.append(line)
-    return "\n".join(kept)
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _cut_line(line: str, most: int) -> str:
@@ -225,9 +225,9 @@ _TOOLS: Mapping[str, tuple[str, str]] = {
 
 def _name_request(kind: str, field: str, value: str) -> str:
     name, action = _TOOLS[kind]
-    given = [f'action "{action}"'] if action else []
-    given += [f'{field} "{value}"'] if field else []
-    return f"the tool {name}{' with ' if given else ''}{' and '.join(given)}"
+    details = [f'action "{action}"'] if action else []
+    details += [f'{field} "{value}"'] if field else []
+    return f"the tool {name}{' with ' if details else ''}{' and '.join(details)}"
 
 
 def _name_place(kind: str, field: str) -> str:

@@ -245,13 +245,15 @@ class ToolServer:
         """Return a part of a file that a result named, or the matches of some words in it."""
         assert self._outputs is not None
         try:
-            asked = parse_reading(arguments, self._settings.max_tokens)
-            if asked.find is None:
-                part, size = await self._outputs.read(asked.file, offset=asked.offset, chars=asked.chars)
-                end = asked.offset + len(part)
+            reading = parse_reading(arguments, self._settings.max_tokens)
+            if reading.find is None:
+                part, size = await self._outputs.read(
+                    reading.file, offset=reading.offset, chars=reading.chars
+                )
+                end = reading.offset + len(part)
                 more = f"; the next part begins at {end}" if end < size else ""
-                return say(f"{part}\n... characters {asked.offset} to {end} of {size}{more}")
-            found, count = await self._outputs.find(asked.file, asked.find)
+                return say(f"{part}\n... characters {reading.offset} to {end} of {size}{more}")
+            found, count = await self._outputs.find(reading.file, reading.find)
         except InvalidArgumentError as error:
             return say(f"{error}", failed=True)
         except OSError as error:

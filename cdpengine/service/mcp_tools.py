@@ -100,14 +100,14 @@ def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
 
     Raises InvalidArgumentError for an unknown capability.
     """
-    wanted = {"core", *capabilities}
-    for each in wanted:
+    enabled = {"core", *capabilities}
+    for each in enabled:
         if each not in CAPABILITIES:
             expected = ", ".join(map(repr, CAPABILITIES))
             raise InvalidArgumentError(
                 what="capabilities", given=repr(each)[:40], expected=f"values among {expected}"
             )
-    return [tool for tool in TOOLS if tool.capability in wanted]
+    return [tool for tool in TOOLS if tool.capability in enabled]
 
 
 @attrs.frozen(kw_only=True)

@@ -86,14 +86,14 @@ class Outputs:
         Raises the errors of `read`.
         """
         text = await trio.to_thread.run_sync(self._read, name)
-        folded, wanted = text.lower(), words.lower()
+        folded, searched = text.lower(), words.lower()
         if len(folded) != len(text):  # some letters are longer in lower case, which shifts positions
-            folded, wanted = text, words
+            folded, searched = text, words
         places: list[int] = []
-        at = folded.find(wanted)
+        at = folded.find(searched)
         while at >= 0:
             places.append(at)
-            at = folded.find(wanted, at + len(wanted))
+            at = folded.find(searched, at + len(searched))
         found = [
             (each, text[max(each - _CONTEXT, 0) : each + len(words) + _CONTEXT])
             for each in places[:_MOST_FOUND]

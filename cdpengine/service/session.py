@@ -13,7 +13,7 @@ from cdpengine.act import Actor
 from cdpengine.service.events.following import Following
 from cdpengine.service.events.journal import Journal
 
-_KEPT_REFUSALS = 20
+_MOST_REFUSALS = 20
 
 
 @attrs.frozen
@@ -40,11 +40,11 @@ class Session:
     under_way: int = 0
     last_used: float = attrs.field(factory=trio.current_time)
     used: trio.Event = attrs.field(factory=trio.Event)
-    refusals: deque[DocumentRefused] = attrs.field(factory=lambda: deque(maxlen=_KEPT_REFUSALS))
+    refusals: deque[DocumentRefused] = attrs.field(factory=lambda: deque(maxlen=_MOST_REFUSALS))
     """The latest blocked documents."""
     _starting: trio.Lock = attrs.field(factory=trio.Lock)
     _followed: bool = False
-    told: bool = False  # whether the client knows that the browser has ended
+    is_end_reported: bool = False  # whether the client knows that the browser has ended
 
     def why_refused(self, target_id: str | None, since: float) -> str:
         """Return why a page's document was blocked since then, or "". `target_id` None means a closed page."""

@@ -41,7 +41,7 @@ _NAME = re.compile(rf"(profile:)?[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{_LONGEST_NAME -
 
 PROFILE = "profile:"
 """Prefix of the names of sessions with a profile; the rest is the profile's name."""
-_KEPT_NUMBERS = 10_000
+_MOST_NUMBERS = 10_000
 """Number of sessions whose ref numbers are remembered."""
 
 
@@ -63,7 +63,7 @@ class Sessions:
     """Profiles whose browser has not ended yet."""
     _closing: trio.Event = attrs.field(factory=trio.Event)
     _changes: Notifier = attrs.field(factory=Notifier)
-    _kept: int = 0
+    _running: int = 0
     """Tasks of sessions and browsers."""
     _failures: Failures = attrs.field(factory=Failures)
     browsers_started: int = 0
@@ -133,7 +133,7 @@ class Sessions:
         session = self._by_name.pop(name, None)
         if session is not None:
             session.end(reason)
-            if reason == "browserGone" and not session.told:
+            if reason == "browserGone" and not session.is_end_reported:
                 self.lost.add(name)
         return session is not None
 
@@ -239,15 +239,15 @@ class Sessions:
         for name in self.names:
             self._end(name, "serviceEnding")
         self._closing.set()
-        await self._changes.wait_for(lambda: not self._kept)
+        await self._changes.wait_for(lambda: not self._running)
 
     @asynccontextmanager
     async def _counting(self) -> AsyncIterator[None]:
-        self._kept += 1
+        self._running += 1
         try:
             yield
         finally:
-            self._kept -= 1
+            self._running -= 1
             self._changes.notify()
 
     @asynccontextmanager
@@ -329,7 +329,7 @@ class Sessions:
         numbers = self._ref_numbers.pop(name, None) or RefNumbers(self._forgotten_ref)
         self._ref_numbers[name] = numbers
         numbers.end_browser()
-        if len(self._ref_numbers) > _KEPT_NUMBERS:
+        if len(self._ref_numbers) > _MOST_NUMBERS:
             forgotten = next(each for each in self._ref_numbers if each not in self._by_name)
             self._forgotten_ref = max(self._forgotten_ref, self._ref_numbers.pop(forgotten).last)
         return numbers

@@ -177,8 +177,8 @@ class Background:
             ("--browser", self.options.executable),
             ("--viewport", self.options.viewport),
         ):
-            wanted = command.options.get(option)
-            if wanted is not None and wanted != has:
+            requested = command.options.get(option)
+            if requested is not None and requested != has:
                 raise InvalidArgumentError(
                     what=option,
                     given=f"a value for a service that runs with {'another one' if has else 'none'}",
@@ -234,13 +234,13 @@ async def read_command(stream: trio.SocketStream) -> tuple[Typed, str] | None:
     head, _, rest = bytes(data).partition(b"\n")
     name, _, sizes = head.rpartition(PROTOCOL + b" ")
     try:
-        packed, given = map(int, sizes.split())
+        packed, stdin_size = map(int, sizes.split())
     except ValueError:
         return None
-    if name or min(packed, given) < 0 or packed + given > LONGEST:
+    if name or min(packed, stdin_size) < 0 or packed + stdin_size > LONGEST:
         return None
     pieces = [rest]
-    missing = packed + given - len(rest)
+    missing = packed + stdin_size - len(rest)
     while missing > 0:
         piece = await stream.receive_some(min(missing, 1 << 18))
         if not piece:
@@ -253,7 +253,7 @@ async def read_command(stream: trio.SocketStream) -> tuple[Typed, str] | None:
         return None
     folder, session, encoding, *arguments = fields
     text = body[packed:].decode("utf-8", "replace")
-    return Typed(arguments=arguments, folder=folder, session=session, given=text), encoding
+    return Typed(arguments=arguments, folder=folder, session=session, stdin=text), encoding
 
 
 async def send_answer(stream: trio.SocketStream, printed: Printed, encoding: str, *, as_json: bool) -> None:
@@ -328,20 +328,20 @@ async def take_lock() -> int | None:
     Raises TimeoutError if a service that is ending keeps it.
     """
     descriptor = os.open(places.lock_path(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    held = False
+    locked = False
     try:
         with trio.move_on_after(_TAKING_OVER):
-            while not (held := _lock(descriptor)):
+            while not (locked := _lock(descriptor)):
                 if answers():
                     return None
                 await trio.sleep(0.02)  # the other service begins or ends, without any event
-        if not held:
+        if not locked:
             raise TimeoutError
         os.ftruncate(descriptor, 0)
         os.write(descriptor, b"%d\n" % os.getpid())
         return descriptor
     finally:
-        if not held:
+        if not locked:
             os.close(descriptor)
 
 
@@ -398,15 +398,15 @@ def main() -> None:
     parser.add_argument("--browser")
     parser.add_argument("--headful", action="store_true")
     parser.add_argument("--viewport", default="1280x720")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     options = BackgroundOptions(
-        idle=given.idle,
-        executable=given.browser,
-        headless=not given.headful,
-        viewport=given.viewport,
+        idle=arguments.idle,
+        executable=arguments.browser,
+        headless=not arguments.headful,
+        viewport=arguments.viewport,
     )
     try:
-        trio.run(run, options, given.ready)
+        trio.run(run, options, arguments.ready)
     except TimeoutError:
         sys.exit("a service that was ending did not end")
 

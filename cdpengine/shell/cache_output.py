@@ -78,9 +78,9 @@ def _list(result: Mapping[str, Any], now: float) -> Iterator[Piece]:
         yield "no entries"
     for identity, reason in damaged.items():
         yield f"entry {identity} is damaged: {reason}. Delete it: cdpengine cache delete {identity}"
-    shown = result["offset"] + len(entries) + len(damaged)
-    if shown < result["count"]:
-        yield f"{result['count']} entries in all; --offset {shown} shows the next ones"
+    end = result["offset"] + len(entries) + len(damaged)
+    if end < result["count"]:
+        yield f"{result['count']} entries in all; --offset {end} shows the next ones"
 
 
 def _versions(result: Mapping[str, Any], now: float) -> Iterator[Piece]:

@@ -122,16 +122,16 @@ def run(arguments: "Sequence[str]") -> int:
         if wants_help(arguments):
             return _help(arguments)
         try:
-            given = _read_values(arguments) or _read_stdin(arguments)
+            stdin = _read_values(arguments) or _read_stdin(arguments)
         except NoValuesError as error:
             return _report(arguments, error)
         try:
-            status, err, out = ask(arguments, given)
+            status, err, out = ask(arguments, stdin)
         except (FileNotFoundError, ConnectionRefusedError):
-            return _start_and_ask(arguments, given)
+            return _start_and_ask(arguments, stdin)
         except LostError as lost:
             if not lost.began:
-                return _start_and_ask(arguments, given)
+                return _start_and_ask(arguments, stdin)
             return _report(arguments, lost)
         except (OSError, TooLongError) as error:
             return _report(arguments, error)
@@ -146,7 +146,7 @@ def wants_help(arguments: "Sequence[str]") -> bool:
     return "--help" in before or (len(arguments) == 2 and arguments[1] == "-h")
 
 
-def ask(arguments: "Sequence[str]", given: bytes) -> "tuple[int, bytes, bytes]":
+def ask(arguments: "Sequence[str]", stdin: bytes) -> "tuple[int, bytes, bytes]":
     """Send a command to the running service; return its exit status, its errors and its output.
 
     Raises FileNotFoundError or ConnectionRefusedError without a service, LostError and TooLongError.
@@ -160,7 +160,7 @@ def ask(arguments: "Sequence[str]", given: bytes) -> "tuple[int, bytes, bytes]":
     try:
         connection.connect(socket_path())
         try:
-            connection.sendall(_pack(arguments, given))
+            connection.sendall(_pack(arguments, stdin))
         except (BrokenPipeError, ConnectionResetError):
             raise LostError(False) from None
         return _receive(connection)
@@ -168,7 +168,7 @@ def ask(arguments: "Sequence[str]", given: bytes) -> "tuple[int, bytes, bytes]":
         connection.close()
 
 
-def _pack(arguments: "Sequence[str]", given: bytes) -> bytes:
+def _pack(arguments: "Sequence[str]", stdin: bytes) -> bytes:
     try:
         folder = os.getcwd()
     except FileNotFoundError:
@@ -176,9 +176,9 @@ def _pack(arguments: "Sequence[str]", given: bytes) -> bytes:
     session = os.environ.get("CDPENGINE_SESSION", "")
     fields = [folder, session, getattr(sys.stdout, "encoding", "") or "utf-8", *arguments]
     packed = b"\0".join(map(os.fsencode, fields))
-    if len(packed) + len(given) > LONGEST:
+    if len(packed) + len(stdin) > LONGEST:
         raise TooLongError
-    return b"%s %d %d\n%s%s" % (PROTOCOL, len(packed), len(given), packed, given)
+    return b"%s %d %d\n%s%s" % (PROTOCOL, len(packed), len(stdin), packed, stdin)
 
 
 def _receive(connection: _socket.socket) -> "tuple[int, bytes, bytes]":
@@ -249,10 +249,10 @@ def _help(arguments: "Sequence[str]") -> int:
     return show(0, b"", verb_help(split_verb(arguments)[0]).encode())
 
 
-def _start_and_ask(arguments: "Sequence[str]", given: bytes) -> int:
+def _start_and_ask(arguments: "Sequence[str]", stdin: bytes) -> int:
     from cdpengine.shell.starting import start_and_ask
 
-    return start_and_ask(arguments, given)
+    return start_and_ask(arguments, stdin)
 
 
 def _report(arguments: "Sequence[str]", error: Exception) -> int:

@@ -38,7 +38,7 @@ class Typed:
     arguments: Sequence[str]
     folder: str
     session: str = ""
-    given: str = ""
+    stdin: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -62,14 +62,14 @@ def parse(typed: Typed) -> Command:
     session = _one(options.pop("--session", [typed.session or DEFAULT_SESSION]))
     as_json = bool(options.pop("--json", []))
     own = dict(_own_options(verb, options, typed.folder))
-    bare = [typed.given.removesuffix("\n") if each is STDIN else each for each in bare]
+    bare = [typed.stdin.removesuffix("\n") if each is STDIN else each for each in bare]
     request = None
     if verb.name == "act":
         request = _parse_act(verb, bare)
     elif verb.request is not None:
         request = {"kind": verb.kind, **verb.preset, **_fields(verb, bare, options)}
         if "--values" in own:
-            request["variables"] = _values(typed.given) | request.get("variables", {})
+            request["variables"] = _values(typed.stdin) | request.get("variables", {})
         if verb.kind == "cacheClear" and ("--all" in own) == ("scenario" in request):
             given = "both" if "--all" in own else "neither"
             raise InvalidArgumentError(what=verb.name, given=given, expected="SCENARIO or --all")
@@ -185,9 +185,9 @@ def _own_options(verb: Verb, options: dict[str, list[str]], folder: str) -> Iter
             yield name, (os.path.join(folder, value) if os.sep in value else value) if takes else True
 
 
-def _values(given: str) -> dict[str, Any]:
+def _values(text: str) -> dict[str, Any]:
     """Return the values of `--values`: a JSON object of strings. An empty file has none."""
-    values = _from_json("--values", given) if given.strip() else {}
+    values = _from_json("--values", text) if text.strip() else {}
     if not isinstance(values, dict):
         raise InvalidArgumentError(
             what="--values", given="JSON of another kind", expected="an object of strings"
@@ -361,10 +361,10 @@ def _complete(
         paths = done["paths"]
         done["paths"] = [os.path.join(folder, each) if isinstance(each, str) else each for each in paths]
     if verb.name in ("open", "new-tab"):
-        problem, meant = url_problem(done.get("url", "about:blank"), folder)
+        problem, suggestion = url_problem(done.get("url", "about:blank"), folder)
         if problem:
             raise InvalidArgumentError(
-                what=verb.name, given=f"{done['url'][:80]!r}, which {problem}", expected=meant
+                what=verb.name, given=f"{done['url'][:80]!r}, which {problem}", expected=suggestion
             )
     if verb.name in ("screenshot", "pdf"):
         _choose_file(verb, done, folder, force=force, as_json=as_json)

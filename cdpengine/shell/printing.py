@@ -75,7 +75,7 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     err = f"Error: {escape_lines(failure)}\n" if failure else ""
     if as_json:
         return Printed(status, _to_json(response.to_json()), err)
-    lines = [*_tell_result(response, script=script)]
+    lines = [*_format_result(response, script=script)]
     notes = [*_note_result(response), *describe_effects(response.effects), *describe_cached(response.cached)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
@@ -150,19 +150,19 @@ def _to_json(document: Mapping[str, Any]) -> str:
 # --- results -------------------------------------------------------------------------------------------------
 
 
-def _tell_result(response: ActResponse, *, script: bool) -> Sequence[str]:
+def _format_result(response: ActResponse, *, script: bool) -> Sequence[str]:
     result = to_plain(response.result)
     if response.kind in PRINTED:
         return list(render(describe_cache_result(response.kind, result, time.time())))
-    tell = _TELL.get(response.kind)
-    if tell is not None:
-        return [escape_lines(line) for line in tell(result)]
+    formatter = _FORMATTERS.get(response.kind)
+    if formatter is not None:
+        return [escape_lines(line) for line in formatter(result)]
     if result is None:
         return ["null"] if script else []
     return [escape_lines(result if isinstance(result, str) else _json.encode_text(result))]
 
 
-def _arrival(result: Mapping[str, Any]) -> Iterator[str]:
+def _navigation(result: Mapping[str, Any]) -> Iterator[str]:
     status = result.get("status")
     yield f"{result['url']}  {status}" if status is not None else str(result["url"])
 
@@ -233,12 +233,12 @@ def _nothing(_result: object) -> Iterator[str]:
     return iter(())
 
 
-_TELL: Mapping[str, Callable[[Any], Iterator[str]]] = {
-    "navigate": _arrival,
-    "back": _arrival,
-    "forward": _arrival,
-    "reload": _arrival,
-    "newTab": _arrival,
+_FORMATTERS: Mapping[str, Callable[[Any], Iterator[str]]] = {
+    "navigate": _navigation,
+    "back": _navigation,
+    "forward": _navigation,
+    "reload": _navigation,
+    "newTab": _navigation,
     "recover": _recovery,
     "snapshot": _snapshot,
     "find": _found,

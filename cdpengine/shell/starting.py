@@ -26,16 +26,16 @@ _STARTING = 30.0
 _ATTEMPTS = 5
 """Maximum number of attempts to send a command to a service that ends before accepting it."""
 
-_SHOWN_LOG = 300
+_LONGEST_LOG_LINE = 300
 
 
-def start_and_ask(arguments: Sequence[str], given: bytes) -> int:
+def start_and_ask(arguments: Sequence[str], stdin: bytes) -> int:
     """Perform a command while no service runs: check it, start the service, and send it."""
     typed = Typed(
         arguments=arguments,
         folder=_folder(),
         session=os.environ.get("CDPENGINE_SESSION", ""),
-        given=given.decode("utf-8", "replace"),
+        stdin=stdin.decode("utf-8", "replace"),
     )
     try:
         command = parse(typed)
@@ -51,7 +51,7 @@ def start_and_ask(arguments: Sequence[str], given: bytes) -> int:
     for _ in range(_ATTEMPTS):
         try:
             start(command)
-            return client.show(*client.ask(arguments, given))
+            return client.show(*client.ask(arguments, stdin))
         except (FileNotFoundError, ConnectionRefusedError):
             continue
         except client.LostError as lost:
@@ -174,7 +174,7 @@ def _log() -> str:
         lines = Path(places.log_path()).read_text("utf-8", "replace").strip().splitlines()
     except OSError:
         return ""
-    return f" ({escape_lines(lines[-1])[-_SHOWN_LOG:]})" if lines else ""
+    return f" ({escape_lines(lines[-1])[-_LONGEST_LOG_LINE:]})" if lines else ""
 
 
 def _say(printed: Printed, arguments: Sequence[str]) -> int:

@@ -30,12 +30,12 @@ def fit_middle(text: str, columns: int) -> str:
 
     if cell_len(text) <= columns:
         return text
-    kept = columns - len("...")
-    if kept < 2:
+    room = columns - len("...")
+    if room < 2:
         return fit(text, columns)[0]
     # A wide character at the cut is omitted. The end of a string is the beginning of the reversed one.
-    end = chop_cells(text[::-1], kept // 2)[0][::-1]
-    return set_cell_size(text, kept - cell_len(end)).rstrip() + "..." + end
+    end = chop_cells(text[::-1], room // 2)[0][::-1]
+    return set_cell_size(text, room - cell_len(end)).rstrip() + "..." + end
 
 
 _GAP = "  "
@@ -105,9 +105,9 @@ def lay_out(columns: Sequence[Column], width: int | None) -> Layout:
             widths[first.name] = max(_LEAST, width - rest)
     # An omitted column without values loses nothing, so it is not named.
     names = tuple(column.name for column in columns if column.name in left_out and any(column.values))
-    shown = (first, *others)
-    sizes = tuple(widths[column.name] for column in shown)
-    return Layout(shown, sizes, names, _choose_cut(first.values, sizes[0]))
+    chosen = (first, *others)
+    sizes = tuple(widths[column.name] for column in chosen)
+    return Layout(chosen, sizes, names, _choose_cut(first.values, sizes[0]))
 
 
 _LEAST = 8

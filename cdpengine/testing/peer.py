@@ -147,7 +147,7 @@ class ScriptedPeer:
         self.received: list[Request] = []
         self.links: list[Link] = []
         self._rules: dict[str, list[_Rule]] = {}
-        self._seen: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
         self._arrived = trio.lowlevel.ParkingLot()
         self._manager = open_body_nursery()
         self._nursery: trio.Nursery | None = None
@@ -238,7 +238,7 @@ class ScriptedPeer:
 
     def count(self, method: str) -> int:
         """Return the number of calls of `method` so far."""
-        return self._seen.get(method, 0)
+        return self._counts.get(method, 0)
 
     async def wait_for(self, method: str, nth: int = 1) -> Request:
         """Wait for the nth call of `method` (from 1, over all sessions), and return it."""
@@ -362,7 +362,7 @@ class ScriptedPeer:
         )
         self.received.append(request)
         nth = self.count(request.method) + 1
-        self._seen[request.method] = nth
+        self._counts[request.method] = nth
         self._answer(request, self._rule(request.method, nth))
         self._arrived.unpark_all()
 

@@ -73,13 +73,13 @@ async def recorded_browser(request: pytest.FixtureRequest) -> AsyncIterator[Brow
     folder = request.path.parent / "cassettes"
     folder.mkdir(exist_ok=True)
     name = re.sub(r"[^\w.-]+", "_", request.node.name)
-    wanted = os.environ.get(RECORD_ANEW, "")
-    anew = request.config.getoption("--record-traffic", default=False) or wanted == "1"
-    record = True if anew else (False if wanted == "0" else None)
+    setting = os.environ.get(RECORD_ANEW, "")
+    anew = request.config.getoption("--record-traffic", default=False) or setting == "1"
+    record = True if anew else (False if setting == "0" else None)
     path = folder / f"{request.path.stem}.{name}.jsonl.zst"
-    kept = _keeps_arguments(request.node)
+    keep_arguments = _keeps_arguments(request.node)
     async with (
-        cassette(path, record=record, keep_arguments=kept) as taped,
+        cassette(path, record=record, keep_arguments=keep_arguments) as taped,
         cdpengine.connect(taped.endpoint) as browser,
     ):
         yield browser
@@ -90,16 +90,16 @@ def _keeps_arguments(node: pytest.Item) -> bool:
     marker = node.get_closest_marker("cassette")
     if marker is None:
         return False
-    kept = marker.kwargs.get("keep_arguments", False)
-    if marker.args or marker.kwargs.keys() - {"keep_arguments"} or not isinstance(kept, bool):
+    keep = marker.kwargs.get("keep_arguments", False)
+    if marker.args or marker.kwargs.keys() - {"keep_arguments"} or not isinstance(keep, bool):
         raise pytest.UsageError(
             f"{node.nodeid}: got the marker {_spell(marker)}, expected cassette(keep_arguments=True) or False"
         )
-    return kept
+    return keep
 
 
 def _spell(marker: pytest.Mark) -> str:
-    given = [repr(each) for each in marker.args] + [
+    arguments = [repr(each) for each in marker.args] + [
         f"{key}={value!r}" for key, value in marker.kwargs.items()
     ]
-    return f"{marker.name}({', '.join(given)})"
+    return f"{marker.name}({', '.join(arguments)})"

@@ -338,7 +338,7 @@ def report(*holds: bool) -> dict[str, Any]:
     return {
         "key": ",".join(map(str, holds)),
         "holds": list(holds),
-        "seen": words,
+        "observed": words,
         "texts": words,
         "invalid": "",
     }

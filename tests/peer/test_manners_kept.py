@@ -14,7 +14,7 @@ from robots_site import RULES, answer, disallowed, robots_of, site_of
 
 from cdpengine.errors import DisallowedByRobotsError
 from cdpengine.pool.manners import Manners
-from cdpengine.pool.manners.robots import LONGEST_KEPT
+from cdpengine.pool.manners.robots import LONGEST_CACHED
 
 # --- cached, refreshed, refreshed by one task
 # ------------------------------------------------------------------
@@ -36,7 +36,7 @@ async def test_rules_are_valid_for_a_day(clock: trio.testing.MockClock) -> None:
     async with site_of(answer(200, RULES), answer(404)) as site:
         manners = site.manners()
         assert await disallowed(manners, f"{site.origin}/private") is not None
-        await later(clock, LONGEST_KEPT - 100)
+        await later(clock, LONGEST_CACHED - 100)
         assert await disallowed(manners, f"{site.origin}/private") is not None
         assert len(site.asked) == 1
         await later(clock, 101)
@@ -48,7 +48,7 @@ async def test_old_rules_stay_valid_while_the_server_is_unreachable(clock: trio.
     async with site_of(answer(200, RULES), answer(500), answer(200, b"")) as site:
         manners = site.manners()
         assert await disallowed(manners, f"{site.origin}/private") is not None
-        await later(clock, LONGEST_KEPT + 1)
+        await later(clock, LONGEST_CACHED + 1)
         assert await disallowed(manners, f"{site.origin}/private") is not None
         assert await disallowed(manners, f"{site.origin}/public") is None
         assert len(site.asked) == 2

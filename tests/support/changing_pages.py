@@ -11,7 +11,7 @@ from snapshot_trees import snapshot_of, tree
 from cdpengine._snapshot.node import Document, Kind, Node
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.roles import kind_of
-from cdpengine._snapshot.snapshot import ShownNodes, Snapshot
+from cdpengine._snapshot.snapshot import ListedNodes, Snapshot
 
 BUTTONS = (
     "Save",
@@ -134,7 +134,7 @@ class ChangingPage:
             return made
 
         document = Document([node(child) for child in self.root.children], frame_id="F")
-        return attrs.evolve(snapshot_of(tree(("RootWebArea", ""))), shown=ShownNodes(document, refs))
+        return attrs.evolve(snapshot_of(tree(("RootWebArea", ""))), listed=ListedNodes(document, refs))
 
 
 def change(page: ChangingPage, target: El, kind: str) -> bool:

@@ -68,7 +68,7 @@ class Violation(AssertionError):
 
 
 @attrs.frozen
-class Given:
+class ReceivedRef:
     """A ref with the role and name that the walk saw for it."""
 
     page: cdpengine.Page
@@ -84,7 +84,7 @@ class Walk:
     site: WalkSite
     transport: str
     lines: list[str] = attrs.field(factory=list)
-    given: list[Given] = attrs.field(factory=list)
+    received: list[ReceivedRef] = attrs.field(factory=list)
     slow: list[str] = attrs.field(factory=list)
     _browser: cdpengine.Browser = attrs.field(init=False)
     _bare: Bare = attrs.field(init=False)
@@ -279,23 +279,25 @@ class Walk:
         await self._look(page)
         return page
 
-    async def _look(self, page: cdpengine.Page) -> list[Given]:
+    async def _look(self, page: cdpengine.Page) -> list[ReceivedRef]:
         snapshot = await self._do(page, "snapshot()", page.snapshot())
         assert isinstance(snapshot, cdpengine.Snapshot)
         fresh = [
-            Given(page, ref.id, ref.role, ref.name)
+            ReceivedRef(page, ref.id, ref.role, ref.name)
             for ref in snapshot.refs.values()
             if ref.role in ("button", "link", "textbox", "checkbox")
         ]
         known = {each.ref for each in fresh}
-        self.given = [each for each in self.given if each.ref not in known or each.page is not page] + fresh
+        self.received = [
+            each for each in self.received if each.ref not in known or each.page is not page
+        ] + fresh
         if not fresh and not page.url.startswith("about:"):
             raise self._violation(f"a snapshot without refs: {snapshot}")
         return fresh
 
     async def _find(self, page: cdpengine.Page, number: int) -> cdpengine.Page:
         """Find an element by the role and name of some ref, and click it."""
-        known = [each for each in self.given if each.page is page]
+        known = [each for each in self.received if each.page is page]
         if not known:
             return page
         wanted = known[number % len(known)]
@@ -314,10 +316,10 @@ class Walk:
         """Act on any earlier ref: the action hits its element, or does nothing and raises an error with a
         reason.
         """
-        given = [each for each in self.given if not each.page.closed]
-        if not given:
+        usable = [each for each in self.received if not each.page.closed]
+        if not usable:
             return self._page(number)
-        chosen = given[number % len(given)]
+        chosen = usable[number % len(usable)]
         if chosen.page not in self._browser.pages:
             return await self._use_foreign(chosen, self._page(number))
         try:
@@ -327,7 +329,7 @@ class Walk:
             self._check_nothing_hit(error)
         return chosen.page
 
-    async def _use_foreign(self, chosen: Given, page: cdpengine.Page) -> cdpengine.Page:
+    async def _use_foreign(self, chosen: ReceivedRef, page: cdpengine.Page) -> cdpengine.Page:
         """Use a ref of an earlier browser. No page may accept it."""
         try:
             await self._do(page, f"click({chosen.ref!r})  # of an earlier browser", page.click(chosen.ref))
@@ -343,7 +345,7 @@ class Walk:
             await self._use(fresh[number % len(fresh)])
         return page
 
-    async def _use(self, chosen: Given) -> None:
+    async def _use(self, chosen: ReceivedRef) -> None:
         page, ref, name = chosen.page, chosen.ref, chosen.name
         comment = f"  # {chosen.role} {name!r}"
         if chosen.role == "textbox":

@@ -96,7 +96,7 @@ def test_twenty_thousand_nodes_need_less_than_one_and_a_half_times_their_message
     finally:
         tracemalloc.stop()
     assert document.nodes_seen > 17_000
-    assert len(rendering.shown) == 3 * 1_250
+    assert len(rendering.listed) == 3 * 1_250
     assert peak - before < 1.5 * len(reply)
 
 

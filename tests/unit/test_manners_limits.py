@@ -16,7 +16,7 @@ import trio.testing
 
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.pool.manners import HostLimits, HostSchedule
-from cdpengine.pool.manners.retry_after import seconds_asked_for
+from cdpengine.pool.manners.retry_after import requested_pause
 
 A, B = "http://a.example/", "http://b.example/"
 
@@ -356,4 +356,4 @@ NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT
     ],
 )  # fmt: skip
 def test_retry_after_is_read(status: int, headers: dict[str, str], expected: float | None) -> None:
-    assert seconds_asked_for(status, headers, NOW) == expected
+    assert requested_pause(status, headers, NOW) == expected

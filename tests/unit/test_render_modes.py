@@ -345,7 +345,7 @@ def test_no_page_forges_a_line_or_a_ref(document: Document) -> None:
     }
     for mode, read in readers.items():
         shown = rendered(document, mode=mode)
-        assert [ref.id for ref in shown.shown] == wanted
+        assert [ref.id for ref in shown.listed] == wanted
         assert shown.lines == shown.text.count("\n") + 1
         count, refs = read(shown.text)
         assert refs == wanted, mode
@@ -361,7 +361,7 @@ def test_ai_is_yaml_for_any_page_text(document: Document) -> None:
     wanted = [ref.id for ref in refs_of(document).values()]
     for options in ({}, {"interactive": True}, {"compact": True}, {"max_depth": 1}, {"max_chars": 700}):
         shown = rendered(document, mode="ai", **options)
-        refs = [ref.id for ref in shown.shown]
+        refs = [ref.id for ref in shown.listed]
         assert yaml_refs(shown.text) == strict_ai(shown.text)[1] == refs
         assert refs == wanted or options
 
@@ -379,7 +379,7 @@ def test_any_accessibility_tree_reads_back(reply: object) -> None:
     for mode, read in readers.items():
         shown = render(document, refs, SnapshotOptions(mode=mode))
         if not shown.text.startswith("# nothing"):
-            assert sorted(read(shown.text)[1]) == sorted(ref.id for ref in shown.shown)
+            assert sorted(read(shown.text)[1]) == sorted(ref.id for ref in shown.listed)
 
 
 @settings(deadline=None, max_examples=30)

@@ -10,7 +10,7 @@ import trio
 import trio.testing
 
 from cdpengine.service.events.journal import LONGEST_TEXT, Journal
-from cdpengine.service.events.listening import EVENTS, EventsResponse, Wanted
+from cdpengine.service.events.listening import EVENTS, EventFilter, EventsResponse
 
 
 def fill(journal: Journal, count: int, name: str = "console", target_id: str = "T") -> None:
@@ -97,7 +97,7 @@ class Connection:
         self.left += 1
 
     async def listen(self, journal: Journal, method: str = "GET", **options: Any) -> None:
-        given = {"wanted": Wanted(), "after": 0, "heartbeat": 15.0, "left": self.note_left, **options}
+        given = {"chosen": EventFilter(), "after": 0, "heartbeat": 15.0, "left": self.note_left, **options}
         response = EventsResponse(journal, **given)
         await response({"type": "http", "method": method}, self.receive, self.send)
 
@@ -160,8 +160,8 @@ async def test_comments_keep_the_connection_alive_and_renew_the_id(
 ) -> None:
     journal, client = Journal(), Connection()
     async with trio.open_nursery() as nursery:
-        wanted = Wanted(names=frozenset({"dialog"}))
-        nursery.start_soon(lambda: client.listen(journal, wanted=wanted, heartbeat=5.0))
+        wanted = EventFilter(names=frozenset({"dialog"}))
+        nursery.start_soon(lambda: client.listen(journal, chosen=wanted, heartbeat=5.0))
         fill(journal, 3)
         await trio.sleep(12)
         journal.end("sessionClosed", "")
@@ -175,8 +175,8 @@ async def test_only_wanted_events_are_sent_and_losses_always() -> None:
     journal, client = Journal(), Connection()
     for name, page in (("console", "A"), ("console", "B"), ("dialog", "A"), ("lost", "A"), ("download", ""), ("pageClosed", "A")):  # fmt: skip
         journal.add(name, page, {})
-    wanted = Wanted(target_id="A", names=frozenset({"console", "download"}))
-    await client.listen(journal, wanted=wanted)
+    wanted = EventFilter(target_id="A", names=frozenset({"console", "download"}))
+    await client.listen(journal, chosen=wanted)
     assert [each[1] for each in client.events] == ["console", "lost", "download", "end"]
     assert client.events[-1][2]["reason"] == "pageClosed"
 

@@ -129,7 +129,7 @@ class Page:
         )
         shared = SharedNodes(tops=set(tops), framed=True)
         if self.shared is not None:
-            shared.blocks, shared.given_parts = self.shared.blocks, self.shared.given_parts
+            shared.blocks, shared.assigned_parts = self.shared.blocks, self.shared.assigned_parts
         self.shared = shared
         return Document(
             roots, self.url, frame_id="F", loader_id="L", session_id="S", renderer_id="R", shared=shared
@@ -168,7 +168,7 @@ def test_a_walk_through_a_changing_page(seed: int) -> None:
             assert table.alternatives(ref, {"L"}) == other.alternatives(ref, {"L"})
         seen, wanted = render(document, refs, options), render(beside, expected, options)
         assert seen.text == wanted.text
-        assert seen.shown == wanted.shown
+        assert seen.listed == wanted.listed
         assert (seen.interactive, seen.gaps, seen.unshown) == (
             wanted.interactive,
             wanted.gaps,

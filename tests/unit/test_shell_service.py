@@ -51,7 +51,7 @@ def packed(*fields: str, given: bytes = b"") -> bytes:
 
 async def test_a_command_is_read_in_any_pieces() -> None:
     whole = packed("/there", "mine", "utf-8", "type", "e5", "-", given=b"\xff\0text")
-    expected = Typed(arguments=["type", "e5", "-"], folder="/there", session="mine", given="\ufffd\0text")
+    expected = Typed(arguments=["type", "e5", "-"], folder="/there", session="mine", stdin="\ufffd\0text")
     for size in (1, 7, len(whole)):
         async with connected() as (client, service), trio.open_nursery() as nursery:
 

@@ -11,7 +11,7 @@ from snapshot_trees import recorded, snapshot_of, tree
 
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.refs import Ref
-from cdpengine._snapshot.snapshot import Snapshot, WantedRef, not_found
+from cdpengine._snapshot.snapshot import RefQuery, Snapshot, not_found
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
 
 
@@ -201,7 +201,7 @@ def test_unread_frames_are_named() -> None:
         f'e3 iframe "Map 3": read only in part, {large}',
         f'e4 iframe "Map 4": read only in part, {deep}',
     ]
-    error = not_found([], [], WantedRef("button", "Win"), 0, gaps=gaps[:3])
+    error = not_found([], [], RefQuery("button", "Win"), 0, gaps=gaps[:3])
     assert str(error).endswith("; not read: " + ", ".join(gaps[:3]))
     lines = rendered(document).text.splitlines()
     assert lines == [

@@ -97,8 +97,8 @@ def test_limits_are_kept(document: Document, mode: Mode, chars: int | None, toke
         assert shown.text == whole.text
     everything = iter(whole.text.split("\n"))
     assert all(line in everything for line in texts if not line.startswith("# "))  # in the same order
-    assert {ref.id for ref in shown.shown} | {ref.id for ref in shown.unshown} == {
-        ref.id for ref in whole.shown
+    assert {ref.id for ref in shown.listed} | {ref.id for ref in shown.unshown} == {
+        ref.id for ref in whole.listed
     }
     depths = [len(line) - len(line.lstrip(" \t")) for line in texts if not line.startswith("# ")]
     step = 1 if mode == "webarena" else 2

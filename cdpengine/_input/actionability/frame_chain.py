@@ -133,13 +133,13 @@ def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> lis
         frame = level.frames[-1]
         steps.append((frame, size))
         size = level.size
-        seen = frame.polygon
+        visible = frame.polygon
         # Points inside the frame are never beyond the horizon of its perspective.
         for window in (Quad.from_rect(0, 0, size.client_width, size.client_height), *level.frames[:-1]):
-            seen = clip(seen, window.polygon)
+            visible = clip(visible, window.polygon)
         if _inward(frame.top_left, steps) is None:
             return None
-        corners = [_inward(corner, steps) for corner in seen]
+        corners = [_inward(corner, steps) for corner in visible]
         windows.append(tuple(corner for corner in corners if corner is not None))
     return windows
 

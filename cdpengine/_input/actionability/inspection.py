@@ -190,8 +190,8 @@ class Inspection:
 
         Raises the errors of `wait_for_focus` and `run`.
         """
-        wanted = usability or Usability()
-        return await self._until(lambda: self._run_usable(source, request, kind, wanted))
+        required = usability or Usability()
+        return await self._until(lambda: self._run_usable(source, request, kind, required))
 
     async def focus_when_usable(self, *, visible: bool = True) -> bool:
         """Wait until the node can be used, then focus it. Return whether it keeps the focus.
@@ -200,8 +200,8 @@ class Inspection:
 
         Raises the errors of `wait_for_focus`.
         """
-        wanted, request = Usability(visible=visible), {"atEnd": False, "guard": None}
-        return (await self.run_when_usable(_focus_source(), request, FocusReply, wanted)).focused
+        required, request = Usability(visible=visible), {"atEnd": False, "guard": None}
+        return (await self.run_when_usable(_focus_source(), request, FocusReply, required)).focused
 
     async def wait_until_usable(self, *, visible: bool = True) -> None:
         """Wait until the node is enabled and, with `visible`, visible.
@@ -386,18 +386,18 @@ class Inspection:
                 observer.note_armed([handle])
             return (await probe_nodes(node, [(handle, request)], observer))[0]
 
-        seen = await self._with_handle(ask)
-        disabled = required.enabled and seen.disabled
-        poor = seen.invisible or seen.labelled or disabled or not all(seen.hits)
-        return None if poor else seen.point, seen.labelled and not disabled
+        reply = await self._with_handle(ask)
+        disabled = required.enabled and reply.disabled
+        poor = reply.invisible or reply.labelled or disabled or not all(reply.hits)
+        return None if poor else reply.point, reply.labelled and not disabled
 
     async def _focus(
         self, *, editable: bool, at_end: bool, guard: KeyGuard | None, again: bool
     ) -> FocusReply:
-        wanted = Usability(visible=editable, editable=editable)
+        required = Usability(visible=editable, editable=editable)
         request = {"atEnd": at_end, "guard": None if guard is None else guard.arming(), "again": again}
         with self.arming(guard):
-            reply, focus = await self._use(_focus_source(), request, FocusReply, wanted)
+            reply, focus = await self._use(_focus_source(), request, FocusReply, required)
         if not focus.focused and reply.labelled:
             raise self._refusal(
                 NotInteractableError, f"{reply.invisible or 'it takes no focus'}{_BEHIND_LABEL}"
@@ -412,39 +412,39 @@ class Inspection:
             raise self._refusal(NotInteractableError, f"it does not take the keyboard focus{holder}")
         return focus
 
-    async def _run_usable(self, source: str, request: object, kind: type[T], wanted: Usability) -> T:
-        return (await self._use(source, request, kind, wanted))[1]
+    async def _run_usable(self, source: str, request: object, kind: type[T], required: Usability) -> T:
+        return (await self._use(source, request, kind, required))[1]
 
     async def _use(
-        self, source: str, request: object, kind: type[T], wanted: Usability
+        self, source: str, request: object, kind: type[T], required: Usability
     ) -> tuple[ProbeReply, T]:
-        """Probe the node and, if it is usable as `wanted`, call the function on it in the same round trip."""
+        """Probe the node and, if it is usable as `required`, call the function on it in the same round trip."""
         probe = {**probe_request(()), "expected": name_expectation(self.node)}
-        asked = {"probe": probe, "act": request, **attrs.asdict(wanted)}
-        seen, made = await self._with_handle(lambda handle: use_node(handle, source, asked, kind))
-        self._check_usable(seen, wanted)
+        params = {"probe": probe, "act": request, **attrs.asdict(required)}
+        reply, made = await self._with_handle(lambda handle: use_node(handle, source, params, kind))
+        self._check_usable(reply, required)
         assert made is not None  # when_usable.js and _check_usable apply the same conditions
-        return seen, made
+        return reply, made
 
-    async def _usable(self, wanted: Usability) -> None:
-        self._check_usable(await self._probe_alone(), wanted)
+    async def _usable(self, required: Usability) -> None:
+        self._check_usable(await self._probe_alone(), required)
 
-    def _check_usable(self, reply: ProbeReply, wanted: Usability) -> None:
+    def _check_usable(self, reply: ProbeReply, required: Usability) -> None:
         """Raise the reason why the node cannot be used. The same conditions apply in when_usable.js."""
         self._frees = reply.frees
-        if wanted.visible and reply.never:
+        if required.visible and reply.never:
             raise _FinalRefusal(self._refusal(InvisibleError, reply.never))
-        if wanted.visible and reply.invisible and not reply.labelled:
+        if required.visible and reply.invisible and not reply.labelled:
             raise self._refusal(InvisibleError, reply.invisible)
         if reply.disabled:
             raise self._refusal(DisabledError, reply.disabled)
-        if reply.behind and wanted.reached:
+        if reply.behind and required.reached:
             raise self._refusal(DisabledError, reply.behind)
-        if wanted.editable and reply.uneditable:
+        if required.editable and reply.uneditable:
             raise self._refusal(
                 NotInteractableError, f"{reply.uneditable}. For keys without a field, use press()"
             )
-        if reply.readonly and (wanted.editable or (wanted.writable and not reply.chooses)):
+        if reply.readonly and (required.editable or (required.writable and not reply.chooses)):
             raise self._refusal(DisabledError, reply.readonly)
 
     async def _probe_alone(self) -> ProbeReply:
@@ -457,9 +457,9 @@ class Inspection:
         if known is not None:
             self._used = known
             with suppress(StaleRefError):  # the resolved handle reports the reason
-                asked = await ask(known)
+                result = await ask(known)
                 if self.node.valid():
-                    return asked
+                    return result
         self._used = handle = await self._resolve()
         return await ask(handle)
 

@@ -42,10 +42,10 @@ T = TypeVar("T")
 _runs: WeakKeyDictionary[Session, Iterator[int]] = WeakKeyDictionary()
 """The next number by session: the same program sends the same numbers, so that its recording can be replayed."""
 
-_Kept: TypeAlias = dict[str, tuple[int, PendingCall | None]]
+_StoredFunctions: TypeAlias = dict[str, tuple[int, PendingCall | None]]
 """Functions that a library keeps: their numbers by source, and the first call, None once it was answered."""
 
-_kept: WeakKeyDictionary[RemoteHandle, _Kept] = WeakKeyDictionary()
+_stored_functions: WeakKeyDictionary[RemoteHandle, _StoredFunctions] = WeakKeyDictionary()
 
 _CUT_OFF = "cut off by a termination"
 """The message of the error that once.js throws."""
@@ -84,16 +84,16 @@ def _sources(expression: str, gone: str, act: str, once: bool) -> tuple[str, str
     expression calls `change` before it changes anything: see once.js.
     """
     known = f"const node = this.element(holder, number); return node ? {expression} : {gone};"
-    given, has = ("{ run, kept, request }", f"const act = {act}; ") if act else ("request", "")
+    parameters, has = ("{ run, kept, request }", f"const act = {act}; ") if act else ("request", "")
     if not once:
         return (
-            own(f"function (node, {given}) {{ {has}return {expression}; }}"),
-            own(f"function (holder, {given}, number) {{ {has}{known} }}"),
+            own(f"function (node, {parameters}) {{ {has}return {expression}; }}"),
+            own(f"function (holder, {parameters}, number) {{ {has}{known} }}"),
         )
     return (
-        own(f"function (node, {given}) {{ {has}return this.once(run, (change) => {expression}); }}"),
+        own(f"function (node, {parameters}) {{ {has}return this.once(run, (change) => {expression}); }}"),
         own(
-            f"function (holder, {given}, number) {{ {has}return this.once(run, (change) => {{ {known} }}); }}"
+            f"function (holder, {parameters}, number) {{ {has}return this.once(run, (change) => {{ {known} }}); }}"
         ),
     )
 
@@ -113,14 +113,14 @@ def _post_function(
 ) -> PendingCall:
     """Post the call `use` of the engine's function `source`, as `act`, on the node. See `_sources`."""
     library = handle.library
-    kept = _kept.setdefault(library, {})
-    number, first = kept.get(source, (len(kept), None))
-    is_kept = source in kept and (first is None or first.succeeded)
+    stored = _stored_functions.setdefault(library, {})
+    number, first = stored.get(source, (len(stored), None))
+    is_stored = source in stored and (first is None or first.succeeded)
     runs = _runs.setdefault(library.session, itertools.count(1))
-    given = {"run": next(runs) if once else 0, "kept": number, "request": request}
-    act = "this.kept(kept)" if is_kept else f"this.kept(kept, {source})"
-    call = _post(handle, _sources(use, gone, act, once), given)
-    kept[source] = number, None if is_kept else call
+    arguments = {"run": next(runs) if once else 0, "kept": number, "request": request}
+    act = "this.kept(kept)" if is_stored else f"this.kept(kept, {source})"
+    call = _post(handle, _sources(use, gone, act, once), arguments)
+    stored[source] = number, None if is_stored else call
     return call
 
 

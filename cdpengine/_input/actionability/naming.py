@@ -90,7 +90,7 @@ async def run_with_renaming(
 @cache
 def naming_source() -> str:
     """Return the source of naming.js with its dependencies."""
-    given = ("_snapshot/sources/dom_roles", "_snapshot/sources/dom_text", "_page/scripts/secret_field")
-    parts = ", ".join(f"{script(path)}()" for path in given)
+    paths = ("_snapshot/sources/dom_roles", "_snapshot/sources/dom_text", "_page/scripts/secret_field")
+    parts = ", ".join(f"{script(path)}()" for path in paths)
     names = f"() => {script('_snapshot/sources/dom_names')}({parts})"
     return f"{script('_input/actionability/naming')}({names})"

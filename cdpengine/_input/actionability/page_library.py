@@ -202,7 +202,7 @@ class Record(msgspec.Struct):
         return next((who for _, who in self.astray), self.held)
 
     @property
-    def fully_held_back(self) -> bool:
+    def fully_blocked(self) -> bool:
         """Whether the press was held back and the page received no part of it."""
         return bool(self.held) and not self.seen
 

@@ -360,9 +360,9 @@ class KeyboardDevice:
         return self._held.modifiers | (SHIFT if key.shifted else 0)
 
     async def _release(self, keys: list[Key]) -> None:
-        held = [key for key in keys if key.code in self._held.down]
+        pressed = [key for key in keys if key.code in self._held.down]
         try:
-            await release(self._post_ups(held))
+            await release(self._post_ups(pressed))
         except (SessionGoneError, ConnectionLostError):
             self._held.down.clear()  # the page is gone, so no key is down
 

@@ -233,21 +233,21 @@ def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
             )
     else:
         names = chord.split("+")
-    held = tuple(_modifier_named(name, chord, mac=mac, layout=layout) for name in names[:-1])
-    if len({key.key for key in held}) < len(held):
+    modifiers = tuple(_modifier_named(name, chord, mac=mac, layout=layout) for name in names[:-1])
+    if len({key.key for key in modifiers}) < len(modifiers):
         raise InvalidArgumentError(what="key", given=_for_error(chord, layout), expected="each modifier once")
     key = key_named(names[-1], mac=mac, layout=layout)
-    mask = sum(other.modifier for other in held)
-    if key.is_modifier and any(key.key == other.key for other in held):
+    mask = sum(other.modifier for other in modifiers)
+    if key.is_modifier and any(key.key == other.key for other in modifiers):
         raise InvalidArgumentError(
             what="key", given=_for_error(chord, layout), expected="a key that is not held already"
         )
-    altgr = any(other.key == ALTGRAPH for other in held)
+    altgr = any(other.key == ALTGRAPH for other in modifiers)
     if mask & SHIFT or altgr:
         key = layout.with_modifiers(key, shift=bool(mask & SHIFT), altgr=altgr)
     elif key.shifted and mask & COMMANDING and key.text.isalpha():
         key = layout.plain(key)
-    return Chord(held, key)
+    return Chord(modifiers, key)
 
 
 def modifier_mask(names: Iterable[str], *, mac: bool = False) -> int:
@@ -265,8 +265,8 @@ def modifier_mask(names: Iterable[str], *, mac: bool = False) -> int:
 
 def editing_commands(key: Key, modifiers: int) -> tuple[str, ...]:
     """Return the macOS editing commands of this key while `modifiers` are held."""
-    held = tuple(sorted(name for name, bit in MODIFIERS.items() if modifiers & bit))
-    return key_tables.MAC_EDITING_COMMANDS.get((held, key.code), ())
+    names = tuple(sorted(name for name, bit in MODIFIERS.items() if modifiers & bit))
+    return key_tables.MAC_EDITING_COMMANDS.get((names, key.code), ())
 
 
 def _modifier_named(name: str, chord: str, *, mac: bool, layout: Layout) -> Key:

@@ -268,12 +268,14 @@ class MouseDevice:
         self.check_click(button=button, count=count, modifiers=modifiers)
         check_delay(delay)
         point = check_point(x, y)
-        held = tuple([modifiers] if isinstance(modifiers, str) else modifiers)
+        modifier_names = tuple([modifiers] if isinstance(modifiers, str) else modifiers)
         watch = interruptions or self._interruptions
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
-            return await wait_for_delivery(self._post_click(point, button, count, held, mark), watch)
-        mask = self.held.mask(held)
+            return await wait_for_delivery(
+                self._post_click(point, button, count, modifier_names, mark), watch
+            )
+        mask = self.held.mask(modifier_names)
         gesture = [self._post_move(point, mask, mark)]
         for number in range(1, count + 1):
             gesture.append(self._post_down(button, number, mask, mark))
@@ -283,7 +285,7 @@ class MouseDevice:
                     return True
                 await trio.sleep(delay)
             except BaseException:
-                await self._release(button, number, held)
+                await self._release(button, number, modifier_names)
                 raise
             gesture = [self._post_up(button, number, mask, mark)]
         return await wait_for_delivery(gesture, watch)
@@ -374,8 +376,8 @@ class MouseDevice:
     def _post_move(self, point: Point, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
         self.position = point
         # Chrome drops a drag whose move events carry no button.
-        held = self._pressed[0] if self._pressed else "none"
-        return self._post("mouseMoved", held, 0, modifiers, mark)
+        button = self._pressed[0] if self._pressed else "none"
+        return self._post("mouseMoved", button, 0, modifiers, mark)
 
     def _post_flush(self) -> PendingCall:
         # Chrome delays moves until its next frame unless other input follows. A "char" event of a system key is

@@ -220,9 +220,9 @@ def _tree_of_nodes(document: Document) -> AXTree:
     )
 
 
-def value_text(given: AXValue | AXName | None) -> str:
+def value_text(ax_value: AXValue | AXName | None) -> str:
     """Return a role, name or value as a string; "" if it is neither a string nor a number."""
-    value = None if given is None else given.value
+    value = None if ax_value is None else ax_value.value
     if isinstance(value, str):
         return value
     if isinstance(value, float):
@@ -328,9 +328,9 @@ def _hide_masked(visit: Visit) -> tuple[str, str | None]:
     return name, _HIDDEN if value is not None and (visit.hidden or is_masked(value)) else value
 
 
-def _aria_property(name: str, given: AXPropertyValue) -> str:
+def _aria_property(name: str, ax_value: AXPropertyValue) -> str:
     name = name if is_token(name) and name not in _OURS else quote(name)
-    value, text = given.value, ""
+    value, text = ax_value.value, ""
     if value is True:
         text = f" [{name}]"
     elif value is False:
@@ -339,18 +339,21 @@ def _aria_property(name: str, given: AXPropertyValue) -> str:
         text = f" [{name}={value:g}]"
     elif isinstance(value, str):
         text = f" [{name}={value if is_token(value) else quote(value)}]"
-    if given.related_nodes:
+    if ax_value.related_nodes:
         numbers = [
-            str(node.backend_node_id) for node in given.related_nodes if node.backend_node_id is not None
+            str(node.backend_node_id) for node in ax_value.related_nodes if node.backend_node_id is not None
         ]
         text += f" [{name}.nodes={','.join(numbers)}]" if numbers else ""
     return text
 
 
-def _plain(given: AXPropertyValue) -> object:
-    if not given.related_nodes:
-        return given.value
-    return {"value": given.value, "backendNodeIds": [node.backend_node_id for node in given.related_nodes]}
+def _plain(ax_value: AXPropertyValue) -> object:
+    if not ax_value.related_nodes:
+        return ax_value.value
+    return {
+        "value": ax_value.value,
+        "backendNodeIds": [node.backend_node_id for node in ax_value.related_nodes],
+    }
 
 
 # --- webarena ------------------------------------------------------------------------------------------------

@@ -29,8 +29,8 @@ INDENTS = tuple("  " * depth for depth in range(DEEPEST_INDENT + 2))
 class Block:
     """The lines of one part. They depend on `place`: its depth, and how addresses are shortened.
 
-    `refs` correspond to the nodes, and `shown` maps their ids to them; `acting` counts the interactive nodes.
-    `given` are the refs of all nodes of the part (`RefsByNode.parts`), None if unknown.
+    `refs` correspond to the nodes, and `listed` maps their ids to them; `acting` counts the interactive nodes.
+    `assigned` are the refs of all nodes of the part (`RefsByNode.parts`), None if unknown.
     """
 
     place: tuple[int, str, str]
@@ -39,19 +39,19 @@ class Block:
     depths: list[int]
     refs: list[Ref | None]
     acting: int
-    given: Mapping[Node, Ref] | None = None
-    shown: dict[str, Ref] = attrs.field(init=False)
+    assigned: Mapping[Node, Ref] | None = None
+    listed: dict[str, Ref] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.shown = {ref.id: ref for ref in self.refs if ref is not None}
+        self.listed = {ref.id: ref for ref in self.refs if ref is not None}
 
-    def has_refs(self, given: Mapping[Node, Ref] | None, refs: Mapping[Node, Ref]) -> bool:
-        """Return whether the nodes have these refs; `given` are the part's refs."""
-        if given is not None and given is self.given:
+    def has_refs(self, assigned: Mapping[Node, Ref] | None, refs: Mapping[Node, Ref]) -> bool:
+        """Return whether the nodes have these refs; `assigned` are the part's refs."""
+        if assigned is not None and assigned is self.assigned:
             return True
         if list(map(refs.get, self.nodes)) != self.refs:  # type: ignore[arg-type]  # no ref has None
             return False
-        self.given = given
+        self.assigned = assigned
         return True
 
 
@@ -60,14 +60,14 @@ class Blocks:
     """The lines of a document's parts. `known` are earlier lines, by the part's outermost node.
 
     An unchanged part consists of the same node objects. So its lines are unchanged if its place and the refs of
-    its nodes are. `given` are the refs of parts (`RefsByNode.parts`). `kept` collects the lines for later
+    its nodes are. `assigned` are the refs of parts (`RefsByNode.parts`). `rendered` collects the lines for later
     documents.
     """
 
     tops: AbstractSet[Node] = frozenset()
     known: Mapping[Node, Block] = attrs.field(factory=dict)
-    given: Mapping[Node, Mapping[Node, Ref]] = attrs.field(factory=dict)
-    kept: dict[Node, Block] = attrs.field(factory=dict)
+    assigned: Mapping[Node, Mapping[Node, Ref]] = attrs.field(factory=dict)
+    rendered: dict[Node, Block] = attrs.field(factory=dict)
     _opened: tuple[Node, int, tuple[int, int]] | None = None
 
     def reuse_or_open(
@@ -75,12 +75,12 @@ class Blocks:
     ) -> bool:
         """Add the lines of a known part and return True; otherwise return False, and the caller writes them."""
         block = self.known.get(node)
-        if block is None or block.place != place or not block.has_refs(self.given.get(node), refs):
+        if block is None or block.place != place or not block.has_refs(self.assigned.get(node), refs):
             self._opened = node, len(lines.texts), _counts(lines)
             return False
         self._opened = None
         lines.blocks.append((len(lines.texts), block))
-        self.kept[node] = block
+        self.rendered[node] = block
         lines.texts += block.texts
         lines.nodes += block.nodes
         lines.depths += block.depths
@@ -97,9 +97,9 @@ class Blocks:
         nodes = lines.nodes[start:]
         acting = sum(each is not None and can_be_acted_on(each) for each in nodes)
         found = list(map(refs.get, nodes))  # type: ignore[arg-type]  # no ref has None
-        given = self.given.get(node)
-        block = Block(place, lines.texts[start:], nodes, lines.depths[start:], found, acting, given)
-        self.kept[node] = block
+        assigned = self.assigned.get(node)
+        block = Block(place, lines.texts[start:], nodes, lines.depths[start:], found, acting, assigned)
+        self.rendered[node] = block
         lines.blocks.append((start, block))
 
 
@@ -126,21 +126,21 @@ class Lines:
     blocks: list[tuple[int, Block]] = attrs.field(factory=list)
     frames: int = 0
 
-    def count_shown(self, refs: Mapping[Node, Ref]) -> tuple[dict[str, Ref], int]:
+    def collect_listed(self, refs: Mapping[Node, Ref]) -> tuple[dict[str, Ref], int]:
         """Return the shown refs by their ids, in order, and the number of interactive nodes."""
-        shown: dict[str, Ref] = {}
+        listed: dict[str, Ref] = {}
         acting = at = 0
         for start, block in [*self.blocks, (len(self.nodes), None)]:
             for node in self.nodes[at:start]:
                 if node is not None:
                     if (ref := refs.get(node)) is not None:
-                        shown[ref.id] = ref
+                        listed[ref.id] = ref
                     acting += can_be_acted_on(node)
             if block is not None:
-                shown.update(block.shown)
+                listed.update(block.listed)
                 acting += block.acting
                 at = start + len(block.nodes)
-        return shown, acting
+        return listed, acting
 
     def leave_out_repeated(self, *, with_texts: bool) -> set[Node]:
         """Remove descriptions that the following lines repeat. Return their nodes."""
@@ -164,16 +164,16 @@ def repeats_description(
     node = nodes[place]
     if node is None or not node.description:
         return False
-    wanted = _letters(node.description)
+    letters = _letters(node.description)
     after = [] if place + 1 == len(nodes) else _say(nodes[place + 1], with_texts)
     inside = _letters(node.children[0].name) if with_texts and _text_inside(node) is not None else ""
-    if any(_letters(text) == wanted for text in after) or inside == wanted:
+    if any(_letters(text) == letters for text in after) or inside == letters:
         return True
     for below in range(place + 1, len(nodes)):
-        if depths[below] <= depths[place] or len(inside) >= len(wanted):
+        if depths[below] <= depths[place] or len(inside) >= len(letters):
             break
         inside += "".join(map(_letters, _say(nodes[below], with_texts)))
-    return inside == wanted
+    return inside == letters
 
 
 def _say(node: Node | None, with_texts: bool) -> list[str]:

@@ -330,13 +330,13 @@ def numbered_lines(document: Document, refs: Mapping[Node, Ref], options: Snapsh
         for node in siblings:
             children = node.children
             is_text = node.kind == "text"
-            shown = node not in folded
+            is_listed = node not in folded
             if options.interactive and node.kind != "interactive" and not node.clickable:
-                shown = False
+                is_listed = False
             text_inside = children[0] if len(children) == 1 and children[0].kind == "text" else None
-            if shown and options.max_depth is not None and depth > options.max_depth:
+            if is_listed and options.max_depth is not None and depth > options.max_depth:
                 lines.too_deep.append(node)
-            elif shown:
+            elif is_listed:
                 if is_text:
                     line = f"text {quote(node.name)}"
                 else:
@@ -351,12 +351,12 @@ def numbered_lines(document: Document, refs: Mapping[Node, Ref], options: Snapsh
                 lines.texts.append(INDENTS[min(depth, DEEPEST_INDENT)] + line)
                 lines.nodes.append(node)
                 lines.depths.append(depth)
-            if children and (text_inside is None or not shown):
+            if children and (text_inside is None or not is_listed):
                 above.append((siblings, depth, page, origin))
                 if node.document is not None:
                     page, origin = page_and_origin(node.document.url)
                 siblings = iter(children)
-                depth += shown
+                depth += is_listed
                 break
         else:
             if not above:

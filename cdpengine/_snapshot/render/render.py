@@ -56,7 +56,7 @@ class Rendering:
     repeated: set[Node] = attrs.field(factory=set)
 
     @property
-    def shown(self) -> list[Ref]:
+    def listed(self) -> list[Ref]:
         """The shown refs in order."""
         return list(self.refs.values())
 
@@ -80,10 +80,10 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
         known.clear()
         # Not with max_depth, which counts the lines below it.
         tops = shared.tops if options.max_depth is None else frozenset()
-        given = refs.parts if isinstance(refs, RefsByNode) else {}
-        blocks = Blocks(tops, shared.blocks.pop(options, {}), given)
+        assigned = refs.parts if isinstance(refs, RefsByNode) else {}
+        blocks = Blocks(tops, shared.blocks.pop(options, {}), assigned)
         known[options] = last = refs, _render(document, refs, options, blocks)
-        shared.blocks[options] = blocks.kept
+        shared.blocks[options] = blocks.rendered
         while len(shared.blocks) > _OPTIONS_REMEMBERED:
             del shared.blocks[next(iter(shared.blocks))]
     return last[1]
@@ -129,14 +129,14 @@ def _render(
         texts = [f"# {what} in the accessibility tree of this document"]
     text = "\n".join(heading + texts)
     nodes = lines.nodes
-    shown, acting = lines.count_shown(refs)
+    listed, acting = lines.collect_listed(refs)
     unshown: list[Ref] = []
-    if len(shown) < len(refs):
-        unshown = [ref for ref in refs.values() if ref.id not in shown]
+    if len(listed) < len(refs):
+        unshown = [ref for ref in refs.values() if ref.id not in listed]
     return Rendering(
         text=text,
         mode=options.mode,
-        refs=shown,
+        refs=listed,
         lines=text.count("\n") + 1,
         interactive=acting,
         unshown=unshown,
@@ -235,10 +235,10 @@ def fit(
         room - measure(worst) - 1 - (longest_ref + len(_ROOT_HINT.format("")) if longest_ref else 0)
         for room, (measure, _) in zip(rooms, limits, strict=True)
     ]
-    kept = _choose(sizes, rooms, where)
-    left = [index for index in everything if index not in kept]
-    chosen = sorted(kept)
-    root = _best_root(left, kept, where.parents, lines, refs)
+    selected = _choose(sizes, rooms, where)
+    left = [index for index in everything if index not in selected]
+    chosen = sorted(selected)
+    root = _best_root(left, selected, where.parents, lines, refs)
     return (
         Lines(
             [lines.texts[index] for index in chosen],
@@ -252,18 +252,18 @@ def fit(
 
 
 def _choose(sizes: list[list[int]], rooms: list[int], where: _Where) -> set[int]:
-    kept: set[int] = set()
+    selected: set[int] = set()
     parents, at_first = where.parents, rooms
     passed_over = 0
     for index in where.order:
-        if index in kept:
+        if index in selected:
             continue
-        wanted = [index]
+        needed = [index]
         above = parents[index]
-        while above >= 0 and above not in kept:
-            wanted.append(above)
+        while above >= 0 and above not in selected:
+            needed.append(above)
             above = parents[above]
-        needs = [sum(size[each] for each in wanted) for size in sizes]
+        needs = [sum(size[each] for each in needed) for size in sizes]
         if any(need > room for need, room in zip(needs, rooms, strict=True)):
             # One long line must not exclude all later ones. In document order, however, text that continues
             # after a gap is misleading.
@@ -275,8 +275,8 @@ def _choose(sizes: list[list[int]], rooms: list[int], where: _Where) -> set[int]
                 continue
             break
         rooms = [room - need for need, room in zip(needs, rooms, strict=True)]
-        kept.update(wanted)
-    return kept
+        selected.update(needed)
+    return selected
 
 
 # --- positions ----------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ _ROOT_HINT = "take {} as root for its other lines, or "
 
 def _best_root(
     left: Sequence[int],
-    kept: set[int],
+    selected: set[int],
     parents: Sequence[int],
     lines: Lines,
     refs: Mapping[Node, Ref],
@@ -364,7 +364,7 @@ def _best_root(
         above = parents[index]
         while above not in nearest:
             node = lines.nodes[above]
-            if above in kept and node is not None and node in refs:
+            if above in selected and node is not None and node in refs:
                 nearest[above] = above
                 break
             path.append(above)

@@ -235,7 +235,7 @@ def _is_wrapper(node: Node) -> bool:
 
 def _needs_no_line(node: Node) -> bool:
     """Return whether a node without a name needs no line."""
-    return node.role not in roles.ALWAYS_SHOWN and node.kind != "interactive" and not node.clickable
+    return node.role not in roles.ALWAYS_LISTED and node.kind != "interactive" and not node.clickable
 
 
 def _name_clickable(node: Node) -> None:

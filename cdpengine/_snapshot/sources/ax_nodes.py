@@ -270,7 +270,7 @@ class _Folding:
         node.clickable = clickable
         if role == "link":
             node.url = url
-        if ax.value is not None and (kind == "interactive" or role in roles.ALWAYS_SHOWN):
+        if ax.value is not None and (kind == "interactive" or role in roles.ALWAYS_LISTED):
             value = spoken or _string(ax.value)
             if role == "combobox" and not editable:
                 value = collapse_space(value)  # the value equals the content

@@ -162,7 +162,7 @@ def role_bits() -> dict[str, int]:
             roles.DROPPED_ROLES,
             roles.INLINE_ROLES,
             roles.FOLDED_ROLES,
-            roles.ALWAYS_SHOWN,
+            roles.ALWAYS_LISTED,
             _NAMED_BY_ATTRIBUTE_ONLY,
         )
         for role in table
@@ -174,7 +174,7 @@ def role_bits() -> dict[str, int]:
             _INLINE * (chrome_role in roles.INLINE_ROLES)
             | _FOLDED * (chrome_role in roles.FOLDED_ROLES)
             | _INTERACTIVE * (kind_of(role) == "interactive")
-            | _VALUED * (role in roles.ALWAYS_SHOWN)
+            | _VALUED * (role in roles.ALWAYS_LISTED)
             | _HINTED * (role in roles.PLACEHOLDER_ROLES)
             | _BY_ATTRIBUTE
             * (

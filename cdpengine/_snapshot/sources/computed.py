@@ -230,7 +230,7 @@ def _make_nodes(request: FrameRequest, installed: Installed, walk: Walk, kept: K
     document.shared = SharedNodes(tops=parts.tops())
     if kept.document is not None and kept.document.shared is not None:
         before = kept.document.shared
-        document.shared.blocks, document.shared.given_parts = before.blocks, before.given_parts
+        document.shared.blocks, document.shared.assigned_parts = before.blocks, before.assigned_parts
     keep = Kept(walk.number, parts.found, document) if walk.number else NOTHING_KEPT
     return _Made(document, unnumbered, customs, keep)
 

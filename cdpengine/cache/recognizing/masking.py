@@ -16,7 +16,7 @@ import attrs
 from cdpengine import Snapshot
 from cdpengine._page.patterns import Words
 from cdpengine._snapshot.ref import Ref
-from cdpengine._snapshot.snapshot import ShownNodes, SnapshotNode
+from cdpengine._snapshot.snapshot import ListedNodes, SnapshotNode
 from cdpengine.cache.recognizing.sentences import LONGEST_SENTENCE, extract_variables, find_values
 from cdpengine.cache.recognizing.variable_rules import QUOTED, VARIABLE_RULES
 from cdpengine.cache.variables import forms_of, is_sensitive_name
@@ -135,7 +135,7 @@ class _SnapshotMasks:
     _whole: _Masks
 
     def mask(self, snapshot: Snapshot) -> Snapshot:
-        shown = snapshot._shown  # noqa: SLF001 - internal access within the engine
+        shown = snapshot._listed  # noqa: SLF001 - internal access within the engine
         return attrs.evolve(
             snapshot,
             text=self._mask_lines(snapshot.text),
@@ -152,7 +152,7 @@ class _SnapshotMasks:
                     for key, source in snapshot.stats.sources.items()
                 },
             ),
-            shown=None
+            listed=None
             if shown is None
             else _MaskedNodes(shown.document, shown.refs, shown.lines, unmasked=shown, masks=self),
         )
@@ -191,10 +191,10 @@ class _SnapshotMasks:
 
 
 @attrs.define(eq=False, slots=False)
-class _MaskedNodes(ShownNodes):
+class _MaskedNodes(ListedNodes):
     """The masked nodes of a snapshot."""
 
-    _unmasked: ShownNodes = attrs.field(kw_only=True)
+    _unmasked: ListedNodes = attrs.field(kw_only=True)
     _masks: _SnapshotMasks = attrs.field(kw_only=True)
 
     @cached_property
@@ -203,5 +203,5 @@ class _MaskedNodes(ShownNodes):
         return tuple(map(self._masks.mask_node, self._unmasked.data))
 
     def find_with_text(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
-        """Return the ids of the refs with this text, like `ShownNodes`. The search uses the unmasked text."""
+        """Return the ids of the refs with this text, like `ListedNodes`. The search uses the unmasked text."""
         return self._unmasked.find_with_text(wanted, exact, innermost=innermost)

@@ -19,7 +19,7 @@ import trio
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.pool.manners.foreign_hosts import is_foreign
 from cdpengine.pool.manners.limits import HostLimits
-from cdpengine.pool.manners.retry_after import STATUSES, seconds_asked_for
+from cdpengine.pool.manners.retry_after import STATUSES, requested_pause
 from cdpengine.pool.manners.robots import Robots, product_token
 from cdpengine.pool.manners.schedule import HostSchedule
 from cdpengine.pool.manners.seen import SeenUrls
@@ -178,5 +178,5 @@ class Manners:
         """
         if status not in STATUSES:
             return 0.0
-        asked = seconds_asked_for(status, headers, time.time())
-        return self.pause(url, self.default_pause if asked is None else asked)
+        requested = requested_pause(status, headers, time.time())
+        return self.pause(url, self.default_pause if requested is None else requested)

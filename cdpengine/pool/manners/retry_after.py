@@ -15,7 +15,7 @@ STATUSES = frozenset({429, 503})
 """Statuses that request a later retry."""
 
 
-def seconds_asked_for(status: int, headers: Mapping[str, str], now: float) -> float | None:
+def requested_pause(status: int, headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds until the server accepts a retry, or None if it does not specify them.
 
     Header names may be in any case. `now` is in seconds since 1970, such as `time.time()`. A time in the past
@@ -27,11 +27,11 @@ def seconds_asked_for(status: int, headers: Mapping[str, str], now: float) -> fl
     value = found.get("retry-after", "").strip()
     if re.fullmatch("[0-9]{1,18}", value):
         return float(value)
-    asked = _moment(value)
-    if asked is None:
+    moment = _moment(value)
+    if moment is None:
         return None
     sent = _moment(found.get("date", ""))
-    return max(0.0, asked - (now if sent is None else sent))
+    return max(0.0, moment - (now if sent is None else sent))
 
 
 def _moment(value: str) -> float | None:

@@ -24,7 +24,7 @@ from cdpengine.pool.manners.urls import WebUrl
 if TYPE_CHECKING:
     from protego import Protego
 
-LONGEST_KEPT = 24 * 3600.0
+LONGEST_CACHED = 24 * 3600.0
 """Validity of a robots.txt, in seconds."""
 
 _FIRST_RETRY, _LONGEST_RETRY = 60.0, 3600.0
@@ -107,7 +107,7 @@ class Robots:
             # In a thread: parsing half a megabyte of rules takes about 0.3 s.
             origin.rules = await trio.to_thread.run_sync(Protego.parse, answer.text, abandon_on_cancel=True)
             origin.failures = 0
-            origin.fresh_until = trio.current_time() + LONGEST_KEPT
+            origin.fresh_until = trio.current_time() + LONGEST_CACHED
             return
         origin.obstacle = answer.obstacle
         wait = min(_FIRST_RETRY * 2.0 ** min(origin.failures, 10), _LONGEST_RETRY)

@@ -31,7 +31,7 @@ from cdpengine.errors import (
     shortages_named,
 )
 from cdpengine.pool.manners.foreign_hosts import is_foreign
-from cdpengine.pool.manners.retry_after import seconds_asked_for
+from cdpengine.pool.manners.retry_after import requested_pause
 from cdpengine.pool.manners.urls import canonicalize_url
 
 if TYPE_CHECKING:
@@ -122,12 +122,12 @@ def _describe(error: BaseException) -> str:
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an error and its causes. httpx raises its errors "from None", so the cause is their context."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, BaseExceptionGroup):
-            seen = seen.exceptions[0]
-        yield seen
-        seen = seen.__cause__ or seen.__context__
+    current: BaseException | None = error
+    while current is not None:
+        if isinstance(current, BaseExceptionGroup):
+            current = current.exceptions[0]
+        yield current
+        current = current.__cause__ or current.__context__
 
 
 @lru_cache(maxsize=1)
@@ -157,7 +157,7 @@ async def _read(response: httpx.Response) -> RobotsAnswer:
     status = response.status_code
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         headers: Mapping[str, str] = response.headers
-        return RobotsAnswer(None, f"HTTP status {status}", seconds_asked_for(status, headers, time.time()))
+        return RobotsAnswer(None, f"HTTP status {status}", requested_pause(status, headers, time.time()))
     if not response.is_success:
         return RobotsAnswer("")
     body = _Body(response.headers.get("content-encoding", "").strip().lower())

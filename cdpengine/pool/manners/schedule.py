@@ -105,10 +105,10 @@ class HostSchedule:
         """Remove the hosts whose history has no more effect. Takes constant time for each added host."""
         if len(self._hosts) < self._look_at:
             return
-        kept = max(self.delay, self.longest_delay)
+        retention = max(self.delay, self.longest_delay)
         self._hosts = {
             host: state
             for host, state in self._hosts.items()
-            if state.under_way or now < max(state.paused_until, state.last_start + kept)
+            if state.under_way or now < max(state.paused_until, state.last_start + retention)
         }
         self._look_at = max(_FEWEST_TO_FORGET, 2 * len(self._hosts))

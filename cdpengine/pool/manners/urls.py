@@ -27,7 +27,7 @@ __all__ = ["TRACKING_PARAMETERS", "WebUrl", "canonicalize_url", "read_web_url"]
 LONGEST_URL = 65_536
 """Maximum length of a URL, in characters. Browsers and servers accept less."""
 
-_LONGEST_KEPT = 2_048
+_LONGEST_CACHED = 2_048
 _BLANKS = "".join(map(chr, range(33)))
 _SCHEME = re.compile(r"(https?):", re.IGNORECASE)
 _TRIPLET = re.compile(r"%([0-9A-Fa-f]{2})")
@@ -94,7 +94,7 @@ def read_web_url(url: str) -> WebUrl:
         raise _refuse(f"a {type(url).__name__}")
     if len(url) > LONGEST_URL:
         raise _refuse(f"{len(url)} characters, more than {LONGEST_URL}")
-    return _read_kept(url) if len(url) <= _LONGEST_KEPT else _read(url)
+    return _read_cached(url) if len(url) <= _LONGEST_CACHED else _read(url)
 
 
 def _read(url: str) -> WebUrl:
@@ -119,7 +119,7 @@ def _read(url: str) -> WebUrl:
 
 
 # A scheduler looks up the same URLs repeatedly.
-_read_kept = lru_cache(maxsize=1_024)(_read)
+_read_cached = lru_cache(maxsize=1_024)(_read)
 
 
 def _split_port(place: str) -> tuple[str, int | None]:
@@ -184,14 +184,14 @@ def _ipv6(text: str) -> str:
 
 def _path(path: str) -> str:
     segments: list[str] = []
-    given = _write(path, _NOT_IN_PATH).split("/")
-    for number, segment in enumerate(given):
+    written = _write(path, _NOT_IN_PATH).split("/")
+    for number, segment in enumerate(written):
         if segment not in (".", ".."):
             segments.append(segment)
             continue
         if segment == ".." and segments:
             segments.pop()
-        if number == len(given) - 1:
+        if number == len(written) - 1:
             segments.append("")
     return "/" + "/".join(segments)
 
@@ -212,12 +212,12 @@ def _write(text: str, not_allowed: re.Pattern[str]) -> str:
 
 def _arrange(query: str, sort_query: bool, drop: Collection[str]) -> str | None:
     named = [(unquote_plus(item.partition("=")[0]), item) for item in query.split("&")]
-    kept = [(name, item) for name, item in named if not is_listed(name, drop)]
-    if len(kept) < len(named) and not kept:
+    remaining = [(name, item) for name, item in named if not is_listed(name, drop)]
+    if len(remaining) < len(named) and not remaining:
         return None
     if sort_query:
-        kept.sort(key=lambda each: each[0])  # stable
-    return "&".join(item for _, item in kept)
+        remaining.sort(key=lambda each: each[0])  # stable
+    return "&".join(item for _, item in remaining)
 
 
 def _refuse(given: str) -> InvalidArgumentError:

@@ -31,7 +31,7 @@ DEEPEST = 100
 """Maximum nesting of an input, so that it can be written at any depth of the stack."""
 
 _LIKE_A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-_SHOWN = 200
+_LONGEST_EXCERPT = 200
 
 
 @attrs.frozen
@@ -57,25 +57,25 @@ def read_input(line: int, raw: bytes) -> MapInput:
     text = raw.strip()
     digest = digest_of(text)
     if len(raw) > LONGEST:
-        beginning = text[:_SHOWN].decode("utf-8", "replace")
+        beginning = text[:_LONGEST_EXCERPT].decode("utf-8", "replace")
         return MapInput(line, digest, beginning, f"the line has more than {LONGEST} bytes")
     try:
         decoded = text.decode("utf-8")
     except UnicodeDecodeError as error:
         return MapInput(
-            line, digest, cut(text.decode("utf-8", "replace"), _SHOWN), f"not UTF-8: {error.reason}"
+            line, digest, cut(text.decode("utf-8", "replace"), _LONGEST_EXCERPT), f"not UTF-8: {error.reason}"
         )
     if decoded[0] not in '{"':
         if _LIKE_A_URL.match(decoded):
             return MapInput(line, digest, decoded)
         problem = "expected a JSON object, a JSON string, or a URL with its scheme (https://...)"
-        return MapInput(line, digest, cut(decoded, _SHOWN), problem)
+        return MapInput(line, digest, cut(decoded, _LONGEST_EXCERPT), problem)
     try:
         value = _json.decode_leniently(decoded)
     except ValueError as error:
-        return MapInput(line, digest, cut(decoded, _SHOWN), f"expected JSON, got {error}")
+        return MapInput(line, digest, cut(decoded, _LONGEST_EXCERPT), f"expected JSON, got {error}")
     if not _is_shallow(value):
-        return MapInput(line, digest, cut(decoded, _SHOWN), f"nested deeper than {DEEPEST} levels")
+        return MapInput(line, digest, cut(decoded, _LONGEST_EXCERPT), f"nested deeper than {DEEPEST} levels")
     return MapInput(line, digest, value)
 
 

@@ -119,8 +119,8 @@ class LineFile:
         The file is replaced after the new one is complete. Raises ResultsNotWrittenError; the old file then stays.
         """
         with _writing_to(self.path):
-            with self.reading() as stream, new_file(self.path, overwrite=True, synchronized=True) as kept:
-                copy_lines(stream, kept, choose)
+            with self.reading() as stream, new_file(self.path, overwrite=True, synchronized=True) as output:
+                copy_lines(stream, output, choose)
             os.close(self._descriptor)
         again = LineFile.open(self.path, what=self.what)
         self._descriptor, self._size = again._descriptor, again._size  # noqa: SLF001 - of the same class

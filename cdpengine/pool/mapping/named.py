@@ -54,8 +54,8 @@ def find_function(name: str) -> NamedFunction:
     found: Any = module
     for part in attribute.split("."):
         if not hasattr(found, part):
-            meant = difflib.get_close_matches(part, _functions_of(found), n=1, cutoff=0.6)
-            advice = f"; did you mean {meant[0]}?" if meant else f": {_SHAPE}"
+            close_names = difflib.get_close_matches(part, _functions_of(found), n=1, cutoff=0.6)
+            advice = f"; did you mean {close_names[0]}?" if close_names else f": {_SHAPE}"
             raise _refuse(name, f"a function that {place} has{advice}")
         found = getattr(found, part)
     _check(name, found)
@@ -66,8 +66,8 @@ def find_function(name: str) -> NamedFunction:
 def _find_ready(name: str) -> NamedFunction:
     ready = READY.get(name)
     if ready is None:
-        meant = difflib.get_close_matches(name, READY, n=1, cutoff=0.6)
-        advice = f"{meant[0]}?" if meant else f"one of {', '.join(READY)}"
+        close_names = difflib.get_close_matches(name, READY, n=1, cutoff=0.6)
+        advice = f"{close_names[0]}?" if close_names else f"one of {', '.join(READY)}"
         raise _refuse(name, f"{advice} Your own function is module.py:function")
     return NamedFunction(name, ready.function, ready.options, ready.suffix)
 

@@ -232,7 +232,7 @@ def _read_header(journal: LineFile) -> dict[str, Any] | None:
     return header
 
 
-_SAID = {
+_SETTING_NAMES = {
     "function": "the function",
     "failures": "the file of failures",
     "once": "once",
@@ -251,7 +251,7 @@ def _check_header(settings: MapFiles, header: dict[str, Any] | None) -> None:
     for name, now in _header(settings).items():
         if header.get(name) != now:
             raise InvalidArgumentError(
-                what=_SAID[name],
+                what=_SETTING_NAMES[name],
                 given=f"{now} for {settings.output}, whose run began with {header.get(name)}",
                 expected="the same as before, or another output",
             )

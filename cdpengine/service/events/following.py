@@ -147,8 +147,8 @@ class Following:
                 self._journal.add(name, fields.pop("targetId", target_id), fields)
 
     def _describe_download(self, event: Event) -> Written | None:
-        told = event.params
-        guid = told.get("guid", "")
+        params = event.params
+        guid = params.get("guid", "")
         records = self._context.browser.downloads
         record = next((each for each in records if each.guid == guid), None)
         if record is None or record.context_id not in (self._context.id, None):
@@ -160,9 +160,9 @@ class Following:
                 "suggestedFilename": record.suggested_filename,
                 "targetId": self._page_of(record.frame_id),
             }
-        if told.get("state") == "inProgress":
+        if params.get("state") == "inProgress":
             return None
-        state = "refused" if record.refused else told.get("state")
+        state = "refused" if record.refused else params.get("state")
         page = self._page_of(record.frame_id)
         return "downloadEnded", {"guid": guid, "state": state, "bytes": record.received, "targetId": page}
 
@@ -218,20 +218,20 @@ def _of_main_frame(page: Page) -> Callable[[Event], Written | None]:
     """Return a function that describes a page's protocol events. It ignores navigations of child frames."""
 
     def describe(event: Event) -> Written | None:
-        told = event.params
+        params = event.params
         if event.method == "Page.javascriptDialogOpening":
             return "dialog", {
-                "type": told.get("type"),
-                "text": told.get("message"),
-                "url": describe_url(told.get("url", "")),
+                "type": params.get("type"),
+                "text": params.get("message"),
+                "url": describe_url(params.get("url", "")),
             }
         if event.method == "Page.javascriptDialogClosed":
-            return "dialogClosed", {"accepted": told.get("result")}
+            return "dialogClosed", {"accepted": params.get("result")}
         if event.method == "Page.navigatedWithinDocument":
-            if told.get("frameId") != page.session.frame_id:
+            if params.get("frameId") != page.session.frame_id:
                 return None
-            return "navigation", {"url": describe_url(told.get("url", "")), "sameDocument": True}
-        frame = told.get("frame", {})
+            return "navigation", {"url": describe_url(params.get("url", "")), "sameDocument": True}
+        frame = params.get("frame", {})
         if frame.get("parentId"):
             return None
         url = describe_url(frame.get("url", "") + frame.get("urlFragment", ""))

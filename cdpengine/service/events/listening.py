@@ -41,7 +41,7 @@ _ALWAYS = frozenset({"lost", "end"})
 
 
 @attrs.frozen(kw_only=True)
-class Wanted:
+class EventFilter:
     """A client's choice of a page and of events; None means all of them."""
 
     target_id: str | None = None
@@ -63,7 +63,7 @@ class EventsResponse(Response):
     def __init__(
         self,
         journal: Journal,
-        wanted: Wanted,
+        chosen: EventFilter,
         *,
         after: int,
         missed: str = "",
@@ -75,7 +75,7 @@ class EventsResponse(Response):
         )
         # The body has no known length.
         self.raw_headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
-        self._journal, self._wanted = journal, wanted
+        self._journal, self._filter = journal, chosen
         self._after, self._missed, self._heartbeat, self._left = after, missed, heartbeat, left
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -119,9 +119,9 @@ class EventsResponse(Response):
                 await put(_event(journal.id_of(number), "lost", {"count": count, "reason": reason}))
             for entry in entries:
                 number = entry.number
-                if self._wanted.matches(entry):
+                if self._filter.matches(entry):
                     await put(_raw_event(journal.id_of(number), entry.name, entry.data))
-                if entry.name == "pageClosed" and entry.target_id == self._wanted.target_id:
+                if entry.name == "pageClosed" and entry.target_id == self._filter.target_id:
                     await put(_end(journal, number, Ended("pageClosed", "the page was closed")))
                     return
             if count or entries:

@@ -36,7 +36,7 @@ _PIECE = 2**16
 _MOST = 1024
 """Maximum number of simultaneous connections; further ones wait."""
 
-_KEPT = 200
+_MOST_HOSTS = 200
 
 
 @attrs.frozen
@@ -58,7 +58,7 @@ class Failures:
         self._by_host.pop(host, None)
         if why is not None:
             self._by_host[host] = why
-        if len(self._by_host) > _KEPT:
+        if len(self._by_host) > _MOST_HOSTS:
             self._by_host.popitem(last=False)
 
     def of(self, host: str) -> NotConnected | None:

@@ -87,7 +87,7 @@ class McpEndpoint:
     _manager: StreamableHTTPSessionManager = attrs.field(init=False)
     _tools: OrderedDict[str, ToolServer] = attrs.field(factory=OrderedDict)
     """The tools of the most recently used sessions, up to the maximum number of clients."""
-    _asked: set[tuple[str, str] | None] = attrs.field(factory=set)
+    _running: set[tuple[str, str] | None] = attrs.field(factory=set)
     """Sessions and ids of unanswered requests: the SDK would confuse the responses to two equal ids."""
 
     def __attrs_post_init__(self) -> None:
@@ -115,15 +115,15 @@ class McpEndpoint:
             return
         statuses: list[int] = []
         body: list[Message] = []
-        asked: tuple[str, str] | None = None
+        call_id: tuple[str, str] | None = None
         if scope["method"] == "POST":
             content = await _read_body(receive)  # its size and time are bounded by the guard
             if content is None:
                 return
             read = read_message(content)
             if isinstance(read, Accepted) and call.is_its_own and read.id is not None:
-                asked = call.session, str(read.id)
-            if asked in self._asked:
+                call_id = call.session, str(read.id)
+            if call_id in self._running:
                 read = refuse_duplicate(read.id)
             if isinstance(read, Refusal):
                 await _refuse(send, read)
@@ -142,21 +142,21 @@ class McpEndpoint:
             statuses.append(message.get("status", 0))
             await send(message)
 
-        with self._noting(asked):
+        with self._noting(call_id):
             await self._manager.handle_request(scope, noting_the_end, noting_the_status)
         if scope["method"] == "DELETE" and statuses[:1] == [200] and call.is_its_own:
             await self._forget(call.session)
             await self._close_session(call.session)
 
     @contextmanager
-    def _noting(self, asked: tuple[str, str] | None) -> Iterator[None]:
+    def _noting(self, call_id: tuple[str, str] | None) -> Iterator[None]:
         """Record a request while it is unanswered."""
-        if asked is not None:
-            self._asked.add(asked)
+        if call_id is not None:
+            self._running.add(call_id)
         try:
             yield
         finally:
-            self._asked.discard(asked)
+            self._running.discard(call_id)
 
     def _tools_of(self, session: str) -> ToolServer:
         """Return the tool server of a session, which has a folder for its long results."""
@@ -227,8 +227,8 @@ def session_of(scope: Mapping[str, Any]) -> str:
         return check_name(named[0])
     header = MCP_SESSION_ID_HEADER.encode()
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-    given = headers.get(header, "")
-    return f"{OWN}{check_name(given)[:_LONGEST_ID]}" if given else SHARED_SESSION
+    session_id = headers.get(header, "")
+    return f"{OWN}{check_name(session_id)[:_LONGEST_ID]}" if session_id else SHARED_SESSION
 
 
 @asynccontextmanager

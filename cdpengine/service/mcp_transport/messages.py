@@ -100,8 +100,8 @@ def refuse_long(beginning: bytes) -> Refusal:
 
 def show_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's arguments as the client sent them, with unpaired surrogates in place of the marks."""
-    shown: dict[str, Any] = _json.show_unpaired(dict(arguments))
-    return shown
+    readable: dict[str, Any] = _json.show_unpaired(dict(arguments))
+    return readable
 
 
 def _check(message: Any) -> Refusal | None:
@@ -117,23 +117,23 @@ def _check(message: Any) -> Refusal | None:
             return Refusal(INVALID_REQUEST, "the response is not valid", silent=True)
         return None
     identifier, method = message.get("id"), message.get("method")
-    kept = _keep_id(identifier)
+    echoed_id = _keep_id(identifier)
     silent = "id" not in message and isinstance(method, str)
     if message.get("jsonrpc") != "2.0":
-        return Refusal(INVALID_REQUEST, 'the member "jsonrpc" is not "2.0"', kept, silent)
+        return Refusal(INVALID_REQUEST, 'the member "jsonrpc" is not "2.0"', echoed_id, silent)
     if "id" in message and (not isinstance(identifier, str | int) or isinstance(identifier, bool)):
-        return Refusal(INVALID_REQUEST, 'the member "id" is not a string or an integer', kept)
+        return Refusal(INVALID_REQUEST, 'the member "id" is not a string or an integer', echoed_id)
     if isinstance(identifier, str) and _json.has_unpaired(identifier):
-        return Refusal(INVALID_REQUEST, 'the member "id" has an unpaired surrogate', kept)
+        return Refusal(INVALID_REQUEST, 'the member "id" has an unpaired surrogate', echoed_id)
     if message.keys() & {"result", "error"}:
-        return Refusal(INVALID_REQUEST, "the message is both a request and a response", kept, silent)
+        return Refusal(INVALID_REQUEST, "the message is both a request and a response", echoed_id, silent)
     if not isinstance(method, str):
         missing = "is missing" if "method" not in message else "is not a string"
-        return Refusal(INVALID_REQUEST, f'the member "method" {missing}', kept)
+        return Refusal(INVALID_REQUEST, f'the member "method" {missing}', echoed_id)
     if _json.has_unpaired(method):
-        return Refusal(METHOD_NOT_FOUND, "unknown method", kept, silent)
+        return Refusal(METHOD_NOT_FOUND, "unknown method", echoed_id, silent)
     if not isinstance(message.get("params"), dict | None):
-        return Refusal(INVALID_PARAMS, 'the member "params" is not a JSON object', kept, silent)
+        return Refusal(INVALID_PARAMS, 'the member "params" is not a JSON object', echoed_id, silent)
     return None
 
 

@@ -64,15 +64,16 @@ def _make_confirm(context: ServerRequestContext[Any]) -> Confirm | None:
     if not session.can_send_request or not _can_ask(context):
         return None
 
-    async def confirm(asked: Confirmation) -> bool:
-        answer = await session.elicit_form(_word(asked), _NO_FIELDS, context.request_id)
+    async def confirm(confirmation: Confirmation) -> bool:
+        answer = await session.elicit_form(_word(confirmation), _NO_FIELDS, context.request_id)
         return answer.action == "accept"
 
     return confirm
 
 
-def _word(asked: Confirmation) -> str:
-    return f'The recorded flow "{asked.scenario}" is about to {asked.what}, on {asked.url}. Continue?'
+def _word(confirmation: Confirmation) -> str:
+    about = f"{confirmation.what}, on {confirmation.url}"
+    return f'The recorded flow "{confirmation.scenario}" is about to {about}. Continue?'
 
 
 # --- questions between two calls --------------------------------------------------------------------------------
@@ -89,7 +90,7 @@ async def open_calls(_server: Any) -> AsyncIterator[trio.Nursery]:
 class _Question:
     """A question to the client's person. `answer` has the answer when `answered` is set."""
 
-    asked: Confirmation
+    confirmation: Confirmation
     answered: trio.Event = attrs.field(factory=trio.Event)
     answer: list[bool] = attrs.field(factory=list)
     closed: trio.Event = attrs.field(factory=trio.Event)
@@ -137,8 +138,8 @@ class _Call:
         finally:
             self.ended = True
 
-    async def _ask(self, asked: Confirmation) -> bool:
-        question = _Question(asked)
+    async def _ask(self, confirmation: Confirmation) -> bool:
+        question = _Question(confirmation)
         self._send.send_nowait(question)
         return await question.wait()
 
@@ -187,7 +188,7 @@ class CallRounds:
             return outcome
         state = secrets.token_urlsafe(24)
         self._open[state] = call, outcome
-        form = types.ElicitRequestFormParams(message=_word(outcome.asked), requested_schema=_NO_FIELDS)
+        form = types.ElicitRequestFormParams(message=_word(outcome.confirmation), requested_schema=_NO_FIELDS)
         return types.InputRequiredResult(
             input_requests={_CONFIRM: types.ElicitRequest(params=form)}, request_state=state
         )

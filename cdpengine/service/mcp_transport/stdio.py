@@ -123,16 +123,16 @@ class _Messages:
 @contextmanager
 def _standard_streams() -> Iterator[tuple[_Source, _Sink]]:
     """Reserve standard input and output for the protocol; other prints go to standard error."""
-    kept = os.dup(0), os.dup(1)
+    saved = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
-    streams = [_open_stream(os.dup(each)) for each in kept]
+    streams = [_open_stream(os.dup(each)) for each in saved]
     try:
         yield streams[0], streams[1]
     finally:
-        for stream, descriptor, standard in zip(streams, kept, (0, 1), strict=True):
+        for stream, descriptor, standard in zip(streams, saved, (0, 1), strict=True):
             stream.close()
             os.dup2(descriptor, standard)
             os.close(descriptor)

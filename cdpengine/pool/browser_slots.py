@@ -59,7 +59,7 @@ class _Slot:
         return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (self._failures - 1))
 
 
-class KeptBrowsers:
+class BrowserSlots:
     """The browsers of one pool. `changed` is called after each change that may let a request begin."""
 
     def __init__(
@@ -83,7 +83,7 @@ class KeptBrowsers:
         self._limits = limits
         self._timeout = timeout
         self._counts = counts
-        self._tell = changed
+        self._notify = changed
         self._ending = trio.Event()
 
     @property
@@ -197,5 +197,5 @@ class KeptBrowsers:
         _log.info("%s left: %s", browser.name, browser.reason)
 
     def _changed(self) -> None:
-        self._tell()
+        self._notify()
         self.changes.notify()
