@@ -138,26 +138,26 @@ def test_parsed_commands(arguments: tuple[str, ...], expected: dict[str, Any]) -
 
 
 def test_text_comes_from_standard_input() -> None:
-    assert request("type", "e5", "-", given="two\nlines\n")["text"] == "two\nlines"
-    assert request("eval", "-", given="1 + 1")["function"] == "1 + 1"
-    assert request("act", "-", given='{"kind": "tabs"}') == {"kind": "tabs"}
+    assert request("type", "e5", "-", stdin="two\nlines\n")["text"] == "two\nlines"
+    assert request("eval", "-", stdin="1 + 1")["function"] == "1 + 1"
+    assert request("act", "-", stdin='{"kind": "tabs"}') == {"kind": "tabs"}
     assert request("type", "e5", "--", "-")["text"] == "-"
-    assert request("cache-lookup", "-", given="log in as ada\n")["goal"] == "log in as ada"
+    assert request("cache-lookup", "-", stdin="log in as ada\n")["goal"] == "log in as ada"
 
 
 def test_values_of_variables_come_from_a_file_or_standard_input() -> None:
     """The client sends the file's text instead of standard input."""
     for verb in ("cache-replay", "start-learning"):
-        assert request(verb, "login", "--values", "ada.json", given='{"user": "ada"}')["variables"] == {
+        assert request(verb, "login", "--values", "ada.json", stdin='{"user": "ada"}')["variables"] == {
             "user": "ada"
         }
     both = request(
-        "cache-replay", "login", "--values=-", "--variables", '{"b": "2"}', given='{"a": "1", "b": "1"}'
+        "cache-replay", "login", "--values=-", "--variables", '{"b": "2"}', stdin='{"a": "1", "b": "1"}'
     )
     assert both["variables"] == {"a": "1", "b": "2"}
     for wrong in ("[1]", "user=ada"):
         with pytest.raises(InvalidArgumentError, match="--values"):
-            request("cache-replay", "login", "--values", "-", given=wrong)
+            request("cache-replay", "login", "--values", "-", stdin=wrong)
 
 
 def test_the_browser_is_named_by_its_local_path_or_by_its_name() -> None:

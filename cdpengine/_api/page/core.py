@@ -116,7 +116,7 @@ class PageCore:
 
     def received(self, ref: Ref) -> Ref:
         """Return the ref as the program last received it on this connection."""
-        return self.refs.given(ref, self.state)
+        return self.refs.as_received(ref, self.state)
 
     def node(self, target: ElementTarget) -> Node:
         """Return the node of a `target` that needs no search. Raises the errors of `resolve`."""
