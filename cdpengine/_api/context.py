@@ -99,9 +99,9 @@ class BrowserContext:
         limit: float = 30,
         timeout: float = 30,
     ) -> AwaitableScope[RouteRegistration]:
-        """Answer the requests of all pages of the context whose URL matches with `handler`.
+        """Let `handler` answer the requests of the context's pages whose URL matches `pattern`.
 
-        `async with` it for a block; `await` it to last, until `network.unroute`.
+        Use `async with` to route for a block, or `await` to route until `network.unroute`.
 
         `pattern` is a glob ("*/api/*", in which only "*" is special), a compiled regular expression or a function
         of the URL. `resource_type` restricts it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
@@ -110,7 +110,7 @@ class BrowserContext:
         apply to all pages of the context, with their frames and workers, from their first request. They do not see
         requests answered by a service worker or the memory cache.
 
-        If a handler raises, gives no answer or takes more than `limit` seconds, only its request fails
+        If a handler raises, does not answer or takes more than `limit` seconds, only its request fails
         (net::ERR_FAILED): see `network.routes.failures` and the log. A request that is still paused at the end of
         the block continues without the route.
 
@@ -132,10 +132,10 @@ class BrowserContext:
     def allow_downloads(self, directory: str | Path, *, timeout: float = 30) -> AwaitableScope[Path]:
         """Save all downloads of the context in `directory`, created if needed.
 
-        The scope's value is the absolute path. `await` it to last, `async with` it for a block. File names come
-        from the server, made safe, with a number if the name is taken. `context.downloads` and
-        `page.expect_download()` report the downloads. Raises InvalidArgumentError for an invalid directory,
-        RemoteError if the browser does not allow downloads.
+        The scope's value is the absolute path. Use `async with` to allow downloads for a block, or `await` to
+        allow them until the context closes. A file has the name that the server gives, made safe, with a number if
+        the name is taken. `context.downloads` and `page.expect_download()` report the downloads. Raises
+        InvalidArgumentError for an invalid directory, RemoteError if the browser does not allow downloads.
         """
         place = to_path("directory", directory)
         downloads = self._core.state.downloads

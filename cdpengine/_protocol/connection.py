@@ -243,7 +243,7 @@ class Connection:
                 return
 
     def _take_messages(self) -> list[bytes]:
-        """Take the messages of one write: at most _MOST_TOGETHER bytes if there are several."""
+        """Remove the messages of one write from the outbox: at most _MOST_TOGETHER bytes, or one message."""
         counts, outbox = self._counts, self._outbox
         messages: list[bytes] = []
         room = _MOST_TOGETHER

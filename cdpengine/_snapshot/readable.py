@@ -241,7 +241,7 @@ class _Building:
             self._gap = max(self._gap, strength)
 
     def _take(self) -> Inlines:
-        """Take the pending content, without breaks at its ends, and without spaces at the ends of lines."""
+        """Return the pending content and clear it; without breaks at its ends or spaces at the ends of lines."""
         out: list[Inline] = []
         for inline in self._inlines:
             if isinstance(inline, Break):

@@ -106,7 +106,7 @@ class _ResultReader(HTMLParser):
                 self.beside += words
 
     def _separate(self, tag: str) -> None:
-        """Separate the texts of two blocks."""
+        """Add a space between two blocks of text."""
         if tag not in _INLINE and tag not in _SILENT:
             (self.beside if self._link is None else self._link[1]).append(" ")
 

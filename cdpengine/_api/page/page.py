@@ -363,9 +363,9 @@ class Page(PageActions, PageReading):
         limit: float = 30,
         timeout: float = 30,
     ) -> AwaitableScope[RouteRegistration]:
-        """Answer the requests whose URL matches with `handler`.
+        """Let `handler` answer the requests whose URL matches `pattern`.
 
-        `async with` it for a block; `await` it to last, until `network.unroute`.
+        Use `async with` to route for a block, or `await` to route until `network.unroute`.
 
         `pattern` is a glob ("*/api/*", in which only "*" is special), a compiled regular expression or a function
         of the URL. `resource_type` restricts it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
@@ -374,7 +374,7 @@ class Page(PageActions, PageReading):
         apply to the page's frames, workers and the pages that it opens, from their first request. They do not see
         requests answered by a service worker or the memory cache.
 
-        If a handler raises, gives no answer or takes more than `limit` seconds, only its request fails
+        If a handler raises, does not answer or takes more than `limit` seconds, only its request fails
         (net::ERR_FAILED): see `network.routes.failures` and the log. A request that is still paused at the end of
         the block continues without the route.
 

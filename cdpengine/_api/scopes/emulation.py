@@ -138,9 +138,10 @@ class ContextEmulation:
     ) -> AwaitableScope[None]:
         """Set permissions to "granted", "denied" or "prompt" for pages of an origin, or of all origins (None).
 
-        `await` it to last, `async with` it for a block, as with `set`. The latest setting applies, but a setting
-        for an origin has priority over one for all origins. Raises InvalidArgumentError for an unknown permission;
-        nothing changes then. Raises DeadlineExceededError, ConnectionLostError.
+        Use `async with` to set them for a block, or `await` to set them until `reset_permissions`. The latest
+        setting applies, but a setting for an origin has priority over one for all origins. Raises
+        InvalidArgumentError for an unknown permission; nothing changes then. Raises DeadlineExceededError,
+        ConnectionLostError.
         """
         layer = check_permissions(permissions, origin, self._core.id)
         store = self._core.state.permissions

@@ -84,7 +84,7 @@ class Network:
     ) -> AwaitableScope[None]:
         """Answer servers that request a name and a password (HTTP authentication).
 
-        `async with` it for a block; `await` it to last, until `reset`.
+        Use `async with` for a block, or `await` to keep the setting until `reset`.
 
         `origin` ("https://example.com") restricts the credentials to one server; without it, every server receives
         them on request. With `proxy`, they are used for a proxy instead. If the server refuses them, or none
@@ -110,7 +110,7 @@ class Network:
     def extra_headers(self, headers: Mapping[str, str], *, timeout: float = 30) -> AwaitableScope[None]:
         """Send these headers with every request, to every server.
 
-        `async with` it for a block; `await` it to last, until `reset`.
+        Use `async with` for a block, or `await` to keep the setting until `reset`.
 
         Raises InvalidArgumentError, DeadlineExceededError, or the error of an unreachable page.
         """
@@ -133,7 +133,7 @@ class Network:
     def conditions(self, conditions: NetworkConditions | str, *, timeout: float = 30) -> AwaitableScope[None]:
         """Slow the network down, or disconnect it.
 
-        `async with` it for a block; `await` it to last, until `reset`.
+        Use `async with` for a block, or `await` to keep the setting until `reset`.
 
         `conditions` is a NetworkConditions, or the name of a network in `cdpengine.NETWORKS`: "offline", "slow
         3g", "fast 3g", "slow 4g", "wifi". The page sees the conditions in `navigator.onLine` and
@@ -159,7 +159,7 @@ class Network:
     def throttle_cpu(self, rate: float, *, timeout: float = 30) -> AwaitableScope[None]:
         """Slow the page's main thread down by the factor `rate`; 1 is normal speed.
 
-        `async with` it for a block; `await` it to last, until `reset`.
+        Use `async with` for a block, or `await` to keep the setting until `reset`.
 
         This also slows pages down that share the process. Raises InvalidArgumentError, DeadlineExceededError, or
         the error of an unreachable page.
@@ -178,8 +178,8 @@ class Network:
     def bypass_service_workers(self, *, timeout: float = 30) -> AwaitableScope[None]:
         """Send requests past the page's service worker, so that routes see them.
 
-        `async with` it for a block; `await` it to last, until `reset`. Raises DeadlineExceededError, or the error
-        of an unreachable page.
+        Use `async with` for a block, or `await` to keep the setting until `reset`. Raises DeadlineExceededError,
+        or the error of an unreachable page.
         """
 
         @asynccontextmanager

@@ -65,7 +65,7 @@ class Scripts:
     ) -> AwaitableScope[None]:
         """Run a script in every new document before the document's own scripts.
 
-        `async with` it for a block; `await` it to last, until `remove_init_scripts`.
+        Use `async with` to keep the script for a block, or `await` to keep it until `remove_init_scripts`.
 
         `source` is the script, or `path` the file that contains it. It also runs in frames, including those of
         other processes, and in the pages that the page opens, but not in existing documents. Several scripts run
@@ -106,7 +106,7 @@ class Scripts:
     ) -> AwaitableScope[Binding]:
         """Expose `function` to the page's JavaScript as `name(...)`, which returns a promise.
 
-        `async with` it for a block; `await` it to last, until `unexpose`.
+        Use `async with` to expose it for a block, or `await` to expose it until `unexpose`.
 
         The function exists in all current documents, in new ones before their first script, in frames (also of
         other sites, so any script in the page can call it), and in pages that the page opens. Arguments arrive as

@@ -42,7 +42,7 @@ class MessageLog:
         self._lines: deque[bytes] = deque(maxlen=KEPT)
 
     def __call__(self, traffic: Traffic) -> None:
-        """Take one message."""
+        """Keep one message."""
         self._gathered.append(traffic)
         if len(self._gathered) >= _TOGETHER:
             self._make_lines()

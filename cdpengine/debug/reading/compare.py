@@ -167,12 +167,12 @@ class Conduct:
         self.durations: dict[str, Quantiles] = {}
 
     def add_all(self, lines: Iterable[Line]) -> None:
-        """Take several lines."""
+        """Count the behaviour of several lines."""
         for line in lines:
             self.add(line)
 
     def add(self, line: Line) -> None:
-        """Take one line."""
+        """Count the behaviour of one line."""
         match line.k:
             case "target":
                 self._names.learn(line)

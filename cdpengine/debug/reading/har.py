@@ -62,7 +62,7 @@ class Archive:
         self._page_session: dict[tuple[str, str], str] = {}
 
     def add_all(self, lines: Iterable[Line]) -> None:
-        """Take several lines."""
+        """Add several lines."""
         for line in lines:
             self.add(line)
 

@@ -152,7 +152,7 @@ class Recorder:
         return self._failure or self._writer.failure
 
     def __call__(self, traffic: Traffic) -> None:
-        """Take one message."""
+        """Record one message."""
         size = len(traffic.message)
         gathered = self._bytes_in - self._bytes_made + size
         if gathered + self._writer.waiting > self._most_queued or self.failure is not None:
@@ -445,7 +445,7 @@ class WireLog:
         self._lines.add_secret(text)
 
     def __call__(self, traffic: Traffic) -> None:
-        """Take one message."""
+        """Write one message to the log, as one or more lines."""
         if not wire_logger.isEnabledFor(logging.DEBUG):
             return
         for line in self._lines.lines(traffic):

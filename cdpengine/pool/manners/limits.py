@@ -53,7 +53,7 @@ class HostLimits:
             self._end(host)
 
     def begin(self, url: str, *, delay: float = 0.0) -> float | None:
-        """Begin a visit if allowed now. Then return None, and call `end` once for it.
+        """Begin a visit if it is allowed now, and return None. Call `end` once after it.
 
         Otherwise return the time, on trio's clock, to ask again; `math.inf` if a visit of this host must end
         first. For a scheduler with other work. Takes precedence over tasks waiting in `turn`.

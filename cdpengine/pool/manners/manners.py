@@ -148,7 +148,7 @@ class Manners:
         return await self._robots.check(read_web_url(url))
 
     def begin(self, url: str) -> float | None:
-        """Begin a visit if allowed now. Then return None, and call `end` once for it.
+        """Begin a visit if it is allowed now, and return None. Call `end` once after it.
 
         Otherwise return the time, on trio's clock, to ask again; `math.inf` if a visit of this host must end
         first. For a scheduler with visits of other hosts. It uses the robots.txt that an earlier `check` has read.

@@ -55,7 +55,7 @@ class HostSchedule:
             raise InvalidArgumentError(what="at_once", given=repr(value)[:80], expected="a number, 1 or more")
 
     def begin(self, host: str, now: float, *, delay: float = 0.0) -> float | None:
-        """Begin a visit if allowed now. Then return None, and `end` must be called once for it.
+        """Begin a visit if it is allowed now, and return None. Call `end` once after it.
 
         Otherwise return the time to ask again; `math.inf` if a visit of this host must end first. `delay` is the
         value requested by the host; the longer delay applies.
