@@ -50,7 +50,7 @@ def __getattr__(name: str) -> object:
 
 
 def _hint(name: str) -> str:
-    """Return where a public name of an area is imported from, as the end of an error."""
+    """Return where a public name of an area is imported from, as the end of an error message."""
     if name.startswith("_"):
         return ""
     from importlib import import_module

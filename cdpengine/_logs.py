@@ -138,7 +138,7 @@ class Pace:
         self._suppressed = 0
 
     def take(self, now: float) -> int | None:
-        """Count one report. Return how many were suppressed since the last logged one.
+        """Count one report. Return how many reports were suppressed since the last logged one.
 
         Return None to suppress this one.
         """
@@ -150,7 +150,7 @@ class Pace:
         return self.take_rest()
 
     def take_rest(self) -> int:
-        """Return how many were suppressed since the last logged one, and reset the count."""
+        """Return how many reports were suppressed since the last logged one, and reset the count."""
         rest, self._suppressed = self._suppressed, 0
         return rest
 
@@ -192,7 +192,7 @@ class RepeatedWarning:
             self._logger.log(self._level, self._text, *args, exc_info=error)
 
     def log_suppressed(self, where: str) -> None:
-        """Log how many were suppressed since the last one; `where` names the source of the warnings."""
+        """Log how many warnings were suppressed since the last logged one. `where` names their source."""
         if rest := self._pace.take_rest():
             text = "%s: %d more warnings like the last were suppressed: %s"
             self._logger.log(self._level, text, where, rest, self._text.replace("%s", "..."))

@@ -392,9 +392,9 @@ class Response:
     async def body(self, *, timeout: float = 30) -> bytes:
         """Return the whole decoded body (gzip, ...). Waits until it is complete.
 
-        The bytes are those received. Exception: if the body was not kept, Chrome treats it as text, and the header
-        names no character set, they are that text in UTF-8. Raises BodyUnavailableError if the body is gone
-        (Chrome drops bodies with their document, and the oldest of many), if no body exists (a redirect, a
+        The bytes are the received ones, with one exception: if the body was not kept, Chrome treats it as text,
+        and the header names no character set, they are this text in UTF-8. Raises BodyUnavailableError if the body
+        is gone (Chrome drops bodies with their document, and the oldest of many), if no body exists (a redirect, a
         failure), or if the page is gone. Raises DeadlineExceededError, ConnectionLostError.
         """
         with within(f"read the body of {shown_url(self.url)}", timeout):
@@ -419,9 +419,9 @@ class Response:
     async def stream(self, *, backlog: int = BACKLOG) -> AsyncIterator[BodyStream]:
         """Read the body in pieces while it arrives: `async for piece in stream`.
 
-        It is never held in memory as a whole. At most `backlog` bytes are buffered. A reader that falls further
-        behind gets BodyUnavailableError, because Chrome does not wait. A complete body is read in one call and
-        returned in pieces. Raises InvalidArgumentError. The iteration raises the errors of `body`, and
+        The body is never held in memory as a whole. At most `backlog` bytes are buffered. A reader that falls
+        further behind gets BodyUnavailableError, because Chrome does not wait. A complete body is read in one call
+        and returned in pieces. Raises InvalidArgumentError. The iteration raises the errors of `body`, and
         BodyUnavailableError for an incomplete body.
         """
         if isinstance(backlog, bool) or not isinstance(backlog, int) or backlog < PIECE:

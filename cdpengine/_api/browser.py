@@ -104,7 +104,7 @@ class Browser:
 
     @property
     def key(self) -> str:
-        """Identifier of the running browser. All connections to it have the same; a restart changes it."""
+        """Identifier of the running browser, the same over all connections. A restart changes it."""
         return self._state.key
 
     @property

@@ -2,7 +2,7 @@
 
 Rule: a context's permissions are the permissions of its layers; the latest layer wins. Chrome prefers settings for
 one origin to settings for all origins. Chrome can only reset all overrides of a context together. So when a layer
-ends, all are reset, and the remaining ones are set again.
+ends, all overrides are reset, and the remaining layers are set again.
 """
 
 from __future__ import annotations

@@ -127,11 +127,11 @@ async def recover(
 
     `extra_wait` is added to the first probe and again to the steps after it.
 
-    `session` is the one that evaluated (None: the page's own). With `sent`, a script of the caller may be running,
-    and is terminated in any case; otherwise a responsive page is left unchanged. `call` is that script's call:
-    until it ends, the termination is repeated, because the first one may have hit a script of another page in the
-    process. With `reported`, the caller uses the report, so no warning is logged. Never raises for failures of the
-    page or the browser: the report contains them.
+    `session` is the session that evaluated (None: the page's own). With `sent`, a script of the caller may be
+    running, and is terminated in any case; otherwise a responsive page is left unchanged. `call` is that script's
+    call: until it ends, the termination is repeated, because the first one may have hit a script of another page
+    in the process. With `reported`, the caller uses the report, so no warning is logged. Never raises for failures
+    of the page or the browser: the report contains them.
     """
     with trio.CancelScope(shield=True):
         target_id = page.target_id if session is None else session.target_id or page.target_id
@@ -291,7 +291,10 @@ async def _wait_for_answer(
 
 
 async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
-    """Continue after the call has returned, until the page answers. The page's next action waits for it."""
+    """Continue to terminate after the call has returned, until the page answers.
+
+    The page's next action waits for it.
+    """
     started, sessions = trio.current_time(), page.recovery_sessions(target_id)
     done = responsive = False
     unanswered: list[SharedCall] = []

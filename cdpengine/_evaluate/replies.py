@@ -43,7 +43,7 @@ _ENDED = {
 
 
 def to_python(reply: EvaluateReply) -> Any:
-    """Return the value of a reply by value. Raises EvaluationFailedError if the script threw.
+    """Return the Python value of a reply requested by value. Raises EvaluationFailedError if the script threw.
 
     undefined and null become None, a BigInt an int, NaN, the infinities and -0 floats.
     """
@@ -64,7 +64,7 @@ _DIGITS = 600
 
 
 def explain_refusal(error: RemoteError) -> EngineError:
-    """Return the engine's error for Chrome's refusal of an evaluation; an unknown one is returned unchanged."""
+    """Return the engine's error for Chrome's refusal of an evaluation; unknown refusals are returned unchanged."""
     if reason := _ENDED.get(error.message):
         return EvaluationTerminatedError(reason=reason)
     if "same JavaScript world" in error.message:

@@ -156,7 +156,7 @@ class JSObject:
 
 @attrs.frozen
 class JSValue:
-    """Any other value: `type` is V8's name for it ("promise", "proxy", "weakmap", ...) or that of its class."""
+    """Any other value: `type` is V8's name for it ("promise", "proxy", "weakmap", ...) or its class's name."""
 
     type: str
     description: str = ""
@@ -200,7 +200,7 @@ _Child = tuple[Callable[[Any], object], Any]
 
 
 def deserialize(value: object, details: Sequence[object] = ()) -> Any:
-    """Return the Python value of a deep-serialized one.
+    """Return the Python value of a deep-serialized value.
 
     `details` are pairs of serialized values from _evaluate/value.js: an object, identified by its
     weakLocalObjectReference, and an array of a word and its data. They add only the data that V8 omits, and never

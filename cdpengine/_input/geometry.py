@@ -52,9 +52,10 @@ class Quad:
 
     @classmethod
     def from_floats(cls, floats: Sequence[float], zoom: float = 1.0) -> Quad:
-        """Create a quad from the protocol's eight floats, x and y of each corner. Raises ValueError otherwise.
+        """Create a quad from the protocol's eight floats, x and y of each corner.
 
-        `zoom` is the CSS zoom of the frames around the document, by which Chrome divided the floats.
+        Raises ValueError for another number. `zoom` is the CSS zoom of the frames around the document, by which
+        Chrome divided the floats.
         """
         if len(floats) != 8:
             raise ValueError(f"a quad has 8 floats, not {len(floats)}")

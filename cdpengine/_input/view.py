@@ -81,11 +81,10 @@ _IN_VIEW = Requirements(visible=False, enabled=False, receives_events=False, are
 async def scroll_into_view(
     node: Node, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
 ) -> Point:
-    """Scroll the node's ancestors as little as needed until it is in view and still. Return a point of it.
+    """Scroll the node's ancestors as little as needed until it is in view and still. Return one of its points.
 
-    For an invisible node, or one without a size, the point is its corner. Raises
-    StaleRefError. At the end of the budget raises InvisibleError if the node has no position (display: none) or is
-    permanently clipped.
+    For an invisible node, or a node without a size, the point is its corner. Raises StaleRefError. At the end of
+    the budget raises InvisibleError if the node has no position (display: none) or is permanently clipped.
     """
     async with inspect(
         node, "scroll to", worlds=worlds, budget=budget, interruptions=interruptions

@@ -72,7 +72,7 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
 
 
 def check_endpoint(endpoint: str) -> SplitResult:
-    """Return the parts of an endpoint. Raises InvalidArgumentError, redacted, if it is not well-formed."""
+    """Return the parts of an endpoint. Raises InvalidArgumentError, without secrets, if it is malformed."""
     redacted = (
         repr(redact_endpoint(endpoint)) if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
     )

@@ -119,7 +119,7 @@ def command_line(
     """Return Chrome's arguments, without the program.
 
     `lifeline` adds the debugging pipe in addition to the port: Chrome ends when the pipe closes. `debugging_port`
-    opens that port of loopback (0: Chrome chooses one); the websocket transport always opens a port.
+    opens that port on the loopback interface (0: Chrome chooses one); the websocket transport always opens a port.
     `computed_accessibility` exposes roles and names to scripts in pages; pages can detect it. Raises the errors of
     `check_arguments`.
     """

@@ -172,7 +172,7 @@ def _first_error(lines: Sequence[str]) -> str:
 def _owner_of(profile: Path) -> str:
     """Return the advice to close the browser that uses a profile.
 
-    Chrome's lock in it is a link to "host-process".
+    Chrome's lock in the profile is a link to "host-process".
     """
     try:
         host, _, pid = str((profile / "SingletonLock").readlink()).rpartition("-")

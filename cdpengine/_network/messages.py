@@ -1,8 +1,9 @@
 """Intercepted requests and responses, their headers, and the answers of handlers.
 
-Rule: frozen. Header names are Chrome's and are matched in any case. A header that no server could read is refused
-before anything is sent; order and repetition are kept where Chrome keeps them. An answer is complete, or it is
-refused with the reason. Only a body's content type is derived; no other header is added.
+Rule: all objects are frozen. Header names are spelled as Chrome spells them, and are matched in any case. A header
+that no server could read is refused before anything is sent; order and repetition are kept where Chrome keeps
+them. An answer is complete, or it is refused with the reason. Only a body's content type is derived; no other
+header is added.
 
 Resource types and failure reasons have Chrome's names, in any case; an unknown name is refused with the list of
 known names.
@@ -357,7 +358,7 @@ def header_entries(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 def merge_headers(layers: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Return the headers of all layers; a later one wins, whatever the case of its name."""
+    """Return the headers of all layers. A later header replaces one of the same name, in any case."""
     found: dict[str, tuple[str, str]] = {}
     for layer in layers:
         for name, value in layer.items():

@@ -334,7 +334,7 @@ class PageTarget:
         """Wait until `condition` returns a value.
 
         Raises SessionGoneError, TargetCrashedError or ConnectionLostError if the page ends meanwhile. With
-        `also_crashed`, the wait includes a page that had crashed before, because a navigation restores it.
+        `also_crashed`, a page that crashed before the call is not an error, because a navigation restores it.
         """
         tolerates_crash = also_crashed and self.session.crashed
 
@@ -411,7 +411,7 @@ class PageTarget:
         self._doubt = listener
 
     def doubt_evaluation_session(self) -> None:
-        """Report that a termination did not free the page. Its evaluation session may not reach it."""
+        """Report that a termination did not free the page, so its evaluation session may not reach it."""
         self._doubt()
 
     def on_evaluation_session(self, listener: Callable[[Session], None]) -> None:
@@ -434,7 +434,7 @@ class PageTarget:
         self.evaluation_session_rebuilds[reason] += 1
 
     async def script_session(self, target_id: str) -> Session:
-        """Return the session that evaluates scripts in the page's target or in a frame: the one that reports it.
+        """Return the session for scripts in the page's target or in a frame: the session that reports it.
 
         Raises SessionGoneError if no such frame exists, TargetCrashedError, ConnectionLostError.
         """

@@ -119,7 +119,7 @@ def collapse_space(text: str) -> str:
 
 
 def check_words(what: str, given: object, *, empty: bool = False) -> None:
-    """Raise InvalidArgumentError unless it is a string, a compiled string pattern, or None (no condition).
+    """Raise InvalidArgumentError unless `given` is a string, a compiled string pattern, or None (no condition).
 
     A string may be empty only with `empty`.
     """

@@ -372,7 +372,7 @@ class RunningActions:
         self._dialog_listeners.append(listener)
 
     def off_dialog(self, listener: Callable[[], None]) -> None:
-        """Remove the listener."""
+        """Remove a listener that `on_dialog` added."""
         self._dialog_listeners.remove(listener)
 
     # --- turns ------------------------------------------------------------------------------------------------

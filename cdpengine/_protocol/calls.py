@@ -148,7 +148,7 @@ class PendingCall:
         return self.decode(await self.raw(), kind)
 
     def decode(self, raw: _Raw, kind: type[T]) -> T:
-        """Decode a result of `raw`. Raises UndecodableReplyError if it has another shape."""
+        """Decode the result `raw` as `kind`. Raises UndecodableReplyError if it has another shape."""
         return decode_reply(self.call.method, raw, kind)
 
     def abandon(self) -> None:
@@ -175,7 +175,7 @@ class PendingCall:
             self._finish()
 
     def ask_again(self) -> None:
-        """Send a call again that waits for a promise: a termination can have kept it from settling.
+        """Send a call that waits for a promise again: a termination can have kept the promise from settling.
 
         The first command is forgotten. Does nothing to calls that do not `survive_terminations`.
         """
@@ -215,7 +215,7 @@ class PendingCall:
 
 
 def note_termination(connection: Connection) -> None:
-    """Send calls again that wait for promises in pages, because a termination hits all scripts of a renderer."""
+    """Send the calls that wait for promises again, because a termination hits all scripts of a renderer."""
     for call in list(connection._pending.values()):
         if isinstance(call.waiter, PendingCall):
             call.waiter.ask_again()
@@ -239,7 +239,7 @@ class SharedCall:
         return self._outcome is not None
 
     async def wait(self) -> None:
-        """Wait until Chrome confirms. Raises the errors of `PendingCall.raw` in every waiting task."""
+        """Wait until Chrome confirms the command. Raises the errors of `PendingCall.raw` in every waiting task."""
         await self.raw()
 
     async def raw(self) -> _Raw:
@@ -289,7 +289,7 @@ class Turn:
 
     The next script is sent after the page has answered a probe (`ask`) that follows the previous script. So a
     hanging page holds one script and not a queue: after terminating it, Chrome has no further script to begin, and
-    a script still waiting here never begins if its caller gives up.
+    a script that still waits in the queue never begins if its caller gives up.
     """
 
     session: Session
@@ -304,8 +304,8 @@ class Turn:
 
         Return the call without waiting for its reply.
 
-        A script that awaits a promise does not occupy the page. `make` is called just before sending, `waits` if
-        the script has to wait. Raises the session's error if it ended. If cancelled, nothing was sent.
+        A script that awaits a promise does not occupy the page. `make` is called just before sending, `waits` is
+        called if the script has to wait. Raises the session's error if it ended. If cancelled, nothing was sent.
         """
         if self._is_free() and not self._lock.locked():
             return self._post(*make())

@@ -80,7 +80,7 @@ class Instrument(Protocol):
 
 @runtime_checkable
 class SpanInstrument(Protocol):
-    """An instrument that is also notified when an action ends whose commands it saw."""
+    """An instrument that is also notified of the end of each action whose commands it saw."""
 
     def span_ended(self, span: Span, time: float, failed: str, /) -> None:
         """Accept the end of one action, on trio's clock in seconds. Must not block.

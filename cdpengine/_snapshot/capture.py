@@ -297,7 +297,8 @@ class _Capturing:
     async def _read(self, reading: _Reading, share: float) -> Document | None:
         """Read the frame's document, again if it was replaced in between; None if the frame is gone.
 
-        For the outermost frame also None if its document was replaced, as this removes all frames in it.
+        For the outermost frame, also return None if its document was replaced, because this removes all frames in
+        it.
         """
         root = self._scope.root if reading.parent is None else None
         while True:

@@ -151,7 +151,7 @@ def shorten(blocks: Sequence[Block], write: Callable[[Sequence[Block]], str], ma
 
 @attrs.define
 class _Room:
-    """The remaining room, in characters of words."""
+    """The remaining number of characters."""
 
     left: int
 

@@ -48,7 +48,7 @@ class ReceivedRefs:
         return self._by_caller.get(caller, {}).get(ref_id) or self._latest.get(ref_id)
 
     def forget(self, ref_id: str) -> None:
-        """Forget a ref that the table drops."""
+        """Forget the ref with this id, which the table drops."""
         for received in (self._latest, *self._by_caller.values()):
             received.pop(ref_id, None)
 

@@ -310,7 +310,7 @@ class RefTable:
         )
 
     def share(self, numbers: RefNumbers) -> None:
-        """Take the numbers of new refs from `numbers` from now on."""
+        """Use `numbers` to number new refs from now on."""
         if numbers is not self._numbers:
             numbers.add(self, self.last_number)
             self._numbers = numbers

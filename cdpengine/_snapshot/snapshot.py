@@ -297,7 +297,7 @@ def _read_only(values: Mapping[str, object]) -> Mapping[str, object]:
 class FrameSource:
     """The source of one frame's nodes, and the reason for it. `source` is "none" for a frame without nodes.
 
-    `url` is the frame's address then.
+    `url` is the frame's address at the time of the snapshot.
     """
 
     source: str
@@ -436,7 +436,7 @@ def not_found(
     unshown: Iterable[Ref] = (),
     gaps: Sequence[str] = (),
 ) -> NodeNotFoundError:
-    """Return the error for a search of which too few refs match: only `found`.
+    """Return the error for a search that matches too few refs: only `found`.
 
     `unshown` are refs that the options left out; matching ones are named. `gaps` are unread parts of the page,
     which may contain the wanted node.

@@ -56,7 +56,7 @@ class Performance:
     async def output_path(self, field: str, path: str | None, name: str, suffix: str) -> Path:
         """Return the file to write: the one at `path`, or a new one in the folder of outputs.
 
-        `field` is the field of the request in errors. `name` begins the name of a new file.
+        `field` names the field of the request in errors. `name` begins the name of a new file.
         """
         if path is not None:
             return to_path(field, path)

@@ -162,13 +162,14 @@ class CoveredError(NotInteractableError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotDeliveredError(NotInteractableError):
-    """The input was sent, but the node did not receive the press (or the mouse, for a hover), or not the rest.
+    """The input was sent, but the node did not receive all of it.
 
-    `events` are the types of events that the node received. If they include a press, no action of the page at
-    these events explains the loss of the rest (otherwise no error is raised: the outcome's `delivered` is False).
-    `elsewhere` are the events that other elements received: type, and description of the element; `received_by` is
-    the first such description, or "" if no known element received any. `held_back`: those events were blocked, so
-    the page has not noticed them, and the press was repeated until the deadline.
+    The node received no press (for a hover: no mouse move), or a press without the rest. `events` are the types of
+    events that the node received. If they include a press, the page did nothing at these events that explains the
+    loss of the rest. (If it did, no error is raised, and the outcome's `delivered` is False.) `elsewhere` lists
+    the events that other elements received, each with its type and a description of the element. `received_by` is
+    the first such description, or "" if no known element received an event. `held_back`: the engine blocked those
+    events, so the page did not notice them, and repeated the press until the deadline.
     """
 
     received_by: str = ""

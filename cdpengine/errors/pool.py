@@ -63,7 +63,7 @@ class JobCancelledError(EngineError):
 class ResultsNotWrittenError(EngineError):
     """Results of many jobs could not be written to `path`.
 
-    The file's results are complete; the other jobs count as not done.
+    The results in the file are complete; the other jobs count as not done.
     """
 
     path: str
@@ -106,7 +106,7 @@ class ClusterUnavailableError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotSendableError(EngineError):
-    """`what` cannot be sent between processes: it cannot be pickled in one, or not be read in the other."""
+    """`what` cannot be sent between processes: one process cannot pickle it, or the other cannot read it."""
 
     what: str
     reason: str

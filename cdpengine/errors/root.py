@@ -120,7 +120,7 @@ class DeadlineExceededError(EngineError):
 
 
 def describe_fields(error: EngineError) -> dict[str, object]:
-    """Return the fields of an error that may be shown: without secrets, and without fields that are never shown.
+    """Return the fields of an error for display, without secrets and without the fields that are never displayed.
 
     Strings are not shortened, and not escaped, because JSON escapes them.
     """

@@ -151,13 +151,16 @@ def os_reason(error: OSError) -> str:
 
 
 def exhausted(attempt: str, shortage: Shortage) -> ResourcesExhaustedError:
-    """Return the error for an attempt without a more specific error; for `shortages_named`, with `partial`."""
+    """Return the error for an attempt that has no more specific one.
+
+    Use it in `shortages_named` with `partial`.
+    """
     return ResourcesExhaustedError(attempt=attempt, reason=str(shortage))
 
 
 @contextmanager
 def shortages_named(make: Callable[[Shortage], EngineError]) -> Iterator[Callable[[], None]]:
-    """Raise the error of `make` instead of one that a shortage causes in the body.
+    """Raise the error of `make` instead of an error that a shortage causes in the body.
 
     EngineErrors propagate unchanged.
 
@@ -189,8 +192,8 @@ def shortages_named(make: Callable[[Shortage], EngineError]) -> Iterator[Callabl
 def _may_hide(error: BaseException) -> bool:
     """Return whether a lack of descriptors can cause the error.
 
-    A module or a codec that cannot be read; a failed name lookup, as its tables cannot be read; no temporary
-    folder (`tempfile` tries each by writing to it, and its error names none).
+    Such errors are: a module or a codec that cannot be read; a failed name lookup, because its tables cannot be
+    read; no usable temporary folder (`tempfile` tries to write to each, and its error does not name the cause).
     """
     if isinstance(error, FileNotFoundError):
         return error.filename is None

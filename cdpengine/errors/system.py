@@ -52,7 +52,7 @@ class ReplayDivergedError(EngineError):
     """A program that runs against a recording sent another call than the recorded one.
 
     `got` is the program's call, `line` the number of the nearest recorded message (0: none), `expected` the calls
-    that were recorded next there, `diff` the difference of the parameters ("- " recorded, "+ " sent).
+    that the recording has next at that place, `diff` the difference of the parameters ("- " recorded, "+ " sent).
     """
 
     path: str

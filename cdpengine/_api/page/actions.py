@@ -194,9 +194,9 @@ class PageActions:
         and destination. `steps` is the number of moves between them. `hold` is the time in seconds from the press
         to the first move, for elements that need a long press. Both nodes get the checks of `click`. The engine
         scrolls to the destination while the button is down. The check of the destination ignores the dragged
-        element, and elements that cover the destination only since the press. The button is released 0.1 s to 0.6
-        s after the last move, as soon as the page has handled it and the destination has stopped moving. `heal`
-        works as in `click`, for both nodes: see the outcome's `healed` and `healed_destination`.
+        element, and elements that began to cover the destination after the press. The button is released 0.1 s to
+        0.6 s after the last move, as soon as the page has handled it and the destination has stopped moving.
+        `heal` works as in `click`, for both nodes: see the outcome's `healed` and `healed_destination`.
 
         Source and destination may be in frames of different processes. Then only the destination receives the
         moves, and the source's `dragend` has the `dropEffect` "none". Raises the errors of `click`, and

@@ -18,7 +18,7 @@ class Field:
     """One field of a form: the control and its new value.
 
     `value` is any value that `fill` accepts, with a bool for controls that can be checked. For a multiple select
-    it is a list of strings or Options. For a file input it is a path (a string is one), a FileContent, or a
+    it is a list of strings or Options. For a file input it is a path (a str or Path), a FileContent, or a
     list of these ([] empties it).
     """
 

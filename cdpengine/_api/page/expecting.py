@@ -1,9 +1,9 @@
 """Expectations of effects: dialogs, downloads, file choosers and responses.
 
-Rule: each is an `async with` block around the action that causes the effect. It subscribes before the block
-begins, so no event of the block is missed. An exception of the block is raised unchanged. If the effect does not
-arrive by the deadline, the error lists the observations instead. Chrome's events end the wait; nothing polls. A
-response can be read after the block.
+Rule: each expectation is an `async with` block around the action that causes the effect. It subscribes before the
+block begins, so no event of the block is missed. An exception of the block is raised unchanged. If the effect does
+not arrive by the deadline, the error lists the observations instead. Chrome's events end the wait; nothing polls.
+A response can be read after the block.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ async def find_one(
 
 
 async def _describe(core: PageCore, found: Sequence[FoundNode]) -> tuple[str, ...]:
-    """Return the nodes in words, with the refs of those that snapshots give refs to, and with their frames."""
+    """Return descriptions of the nodes, with their frames, and with refs for those that a snapshot gives one."""
     refs: dict[FoundNode, Ref] = {}
     with trio.move_on_after(_NAMING):
         for node in found:

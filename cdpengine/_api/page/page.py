@@ -318,8 +318,8 @@ class Page(PageActions, PageReading):
     ) -> AbstractAsyncContextManager[Expected[Response]]:
         """Expect that the block causes a response. After the block, `expected.value` is the first match.
 
-        Works like `activity.wait_for_response`. `timeout` (seconds) counts from the
-        beginning of the block, but does not interrupt it.
+        Works like `activity.wait_for_response`. `timeout` (seconds) counts from the beginning of the block, but
+        does not interrupt the block.
         """
         return expect_response(self._core, url, where, timeout=timeout)
 

@@ -65,7 +65,7 @@ class Renaming:
     async def settle(self, changed: NameChanged) -> Node:
         """Return the node to act on, described by its current name.
 
-        Raises StaleRefError if it is another item now and `refuse` is set.
+        Raises StaleRefError if the node now shows another item and `refuse` is set.
         """
         node = changed.node
         reported = self._reported[node.backend_node_id]

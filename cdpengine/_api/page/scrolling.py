@@ -18,7 +18,7 @@ _FIRST = (1.0, 1.0)
 async def one_viewport(
     core: PageCore, way: Way, target: ElementTarget | None, *, heal: bool, timeout: float
 ) -> tuple[float, float]:
-    """Return one viewport of scrolling in CSS pixels (right, down), as `page.scroll` takes it.
+    """Return the distance of one viewport in CSS pixels (right, down), for `page.scroll`.
 
     The distance is the visible size of the scrollable element around the target, or under the mouse without a
     target; at most the page's viewport. Raises the errors of `page.scroll`.

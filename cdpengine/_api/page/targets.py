@@ -238,7 +238,7 @@ def _describe_fate(became: Became) -> tuple[Became, str]:
 async def look_again(
     page: PageTarget, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError, seconds: float
 ) -> Capture | None:
-    """Capture the frame of a stale ref again within `seconds`. Return None if it is replaced meanwhile.
+    """Capture the frame of a stale ref again within `seconds`. Return None if its document is replaced meanwhile.
 
     Raises `error` if the frame is gone, and the errors of `Session.call`.
     """
@@ -249,7 +249,7 @@ async def look_again(
 
 
 def find_successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefError) -> Ref:
-    """Return the ref that replaced `ref`, right after refs were assigned in its frame.
+    """Return the ref that replaced `ref`. Call it right after refs were assigned in the frame of `ref`.
 
     Raises `error`, with the frame's refs of the same role and name, if the replacement is ambiguous.
     """

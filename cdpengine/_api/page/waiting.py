@@ -418,7 +418,7 @@ def make_load_condition(target: PageTarget, state: LoadState) -> Condition:
 
 
 def make_text_conditions(core: PageCore, parts: Sequence[tuple[str, Words, bool]]) -> list[Condition]:
-    """Return the condition on texts and selectors in all documents, or [] without any parts."""
+    """Return one condition on the texts and selectors in `parts`, in all documents; [] if `parts` is empty."""
     if not parts:
         return []
     requests, described = [], []
@@ -492,7 +492,7 @@ async def _wait_until_confirmed(target: PageTarget, conditions: Sequence[Conditi
 
 
 async def settle(core: PageCore, requests: RequestsUnderWay, quiet: float, budget: Budget) -> None:
-    """Wait for `quiet` seconds without activity. At the deadline, add the causes of activity to the budget."""
+    """Wait for `quiet` seconds without activity. At the deadline, add the causes to the budget's steps."""
     settling = Settling(core.target, core.worlds, requests, quiet)
     try:
         await settling.settle()

@@ -173,7 +173,7 @@ class PageMeasure:
             yield trace
 
     def evaluate_statistics(self) -> EvaluationStatistics:
-        """Return the counts of this page's evaluations, and of the steps taken against hanging ones."""
+        """Return the counts of this page's evaluations, and of the steps against hanging evaluations."""
         return self._core.evaluator.counters.statistics(self._core.target.evaluation_session_rebuilds)
 
     async def _make_ready(self, what: str, timeout: float) -> None:
@@ -204,11 +204,12 @@ class BrowserMeasure:
 
         The file opens in Perfetto and in Chrome's tools. It is JSON, or Perfetto's format for the suffixes
         ".pftrace", ".perfetto-trace" and ".pb", which is written and read much faster. A further ".gz" compresses
-        it. `categories` are Chrome's trace categories ("v8*" is a pattern); the default are those of Chrome's
-        Performance panel. Chrome collects in a buffer of `buffer_size` bytes (200 MB). When it is full, later
-        events are not recorded; with `keep_latest`, the oldest are dropped instead. At the end the buffer is read
-        and written in chunks. `progress` is called twice a second and after every chunk. Only its owner can read
-        the file. An existing file is replaced once the new one is complete, or refused if `overwrite` is False.
+        it. `categories` are Chrome's trace categories ("v8*" is a pattern); the default is the selection of
+        Chrome's Performance panel. Chrome collects in a buffer of `buffer_size` bytes (200 MB). When it is full,
+        later events are not recorded; with `keep_latest`, the oldest events are dropped instead. At the end the
+        buffer is read and written in chunks. `progress` is called twice a second and after every chunk. Only its
+        owner can read the file. An existing file is replaced once the new one is complete, or refused if
+        `overwrite` is False.
 
         After the block, `.report` describes the file; its `data_lost` shows whether events are missing. A block
         that raises keeps its trace; a cancelled block leaves no file. Tracing stops in every case. `timeout`

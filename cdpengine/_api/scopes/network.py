@@ -65,7 +65,7 @@ class Network:
         self.routes = Routes()
 
     async def unroute(self, pattern: UrlPattern | None = None, *, timeout: float = 30) -> int:
-        """End the awaited routes, those of `pattern` or all. Return their number.
+        """End the awaited routes of `pattern`, or all awaited routes. Return their number.
 
         Requests that are still paused continue without the route. Raises DeadlineExceededError.
         """
@@ -208,7 +208,7 @@ def route_requests(
     limit: float,
     timeout: float,
 ) -> AwaitableScope[RouteRegistration]:
-    """Answer requests of a scope with `handler`: `Page.route`, `BrowserContext.route`."""
+    """Let `handler` answer requests of a scope: `Page.route`, `BrowserContext.route`."""
 
     @asynccontextmanager
     async def open_route() -> AsyncIterator[RouteRegistration]:

@@ -161,7 +161,7 @@ class Scripts:
             return await self._scope.end("init script")
 
     async def unexpose(self, name: str | None = None, *, timeout: float = 30) -> int:
-        """End the awaited functions, the one named `name` or all. Return their number.
+        """End the awaited function `name`, or all awaited functions. Return their number.
 
         Raises DeadlineExceededError.
         """

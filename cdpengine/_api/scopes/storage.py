@@ -67,7 +67,7 @@ class Cookies:
         self._context_id = context_id
 
     async def cookies(self, *urls: str, timeout: float = 30) -> list[Cookie]:
-        """Return the context's cookies of all partitions; with `urls`, those that would be sent there.
+        """Return the context's cookies of all partitions; with `urls`, only the cookies sent to these URLs.
 
         Raises InvalidArgumentError, DeadlineExceededError, ConnectionLostError.
         """
@@ -182,7 +182,7 @@ class ContextStorage(Cookies):
                 return await list_caches(page.session, items.storage_key)
 
     async def clear(self, origin: str, *kinds: StorageKind, timeout: float = 30) -> None:
-        """Remove an origin's data except cookies: all, or "local_storage", "indexeddb", "cache_storage", ...
+        """Remove an origin's data, except cookies. `kinds` ("local_storage", "indexeddb", ...) restricts it.
 
         Databases that pages have open are closed.
         """

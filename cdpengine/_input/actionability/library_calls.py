@@ -163,7 +163,7 @@ def post_use(handle: AnyHandle, source: str, request: object) -> PendingCall:
 
 
 def post_run(handle: AnyHandle, source: str, request: object, *, changes: bool = True) -> PendingCall:
-    """Post a call of the engine's function on the node, with one argument and the library's key guards.
+    """Post a call of the engine's function on the node, with `request` and the library's key guards.
 
     Promises are awaited in the page. With `changes` the function may change the page, so it runs once.
     """

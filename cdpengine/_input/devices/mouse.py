@@ -142,7 +142,7 @@ async def wait_for_delivery(
 
 
 async def _wait_for_all(pendings: Sequence[PendingCall]) -> None:
-    """Wait for the last call first. By then most others have their responses, so the task wakes up once."""
+    """Wait for all calls, the last one first: most others then have their responses, so the task wakes up once."""
     await trio.lowlevel.checkpoint_if_cancelled()
     for pending in reversed(pendings):
         if not pending.done:

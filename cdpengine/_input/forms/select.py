@@ -161,7 +161,7 @@ async def _select(
 
 
 def _check_count(node: Node, seen: _State, values: Sequence[str | Option]) -> None:
-    """Raise NotInteractableError if the list accepts one option and the values do not mean exactly one."""
+    """Raise NotInteractableError if the list accepts only one option and `values` does not have exactly one."""
     if not seen.multiple and (len(set(seen.found)) != 1 or (len(values) > 1 and -1 in seen.found)):
         raise _cannot(node, f"it takes one option, and {len(values)} were given; pass the one to choose")
 

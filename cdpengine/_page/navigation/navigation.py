@@ -441,7 +441,7 @@ async def end_pending(page: PageTarget) -> None:
 
 
 async def _stop_overtaking(page: PageTarget) -> None:
-    """Stop a navigation that the previous document requested, if it begins after the engine's arrived."""
+    """Stop a navigation requested by the previous document that begins after the engine's navigation arrived."""
     with trio.move_on_after(_OVERTAKING_TIMEOUT):
         await page.wait_for(lambda: page.navigation.under_way)
         await end_pending(page)

@@ -130,7 +130,8 @@ NO_INTERNALS = Internals()
 class Custom:
     """A custom element: its node in the last walk, None without a line, and the facts that the walk has.
 
-    For a `leaf`, only whether it is hidden matters. `look` is the look in which Chrome was last asked.
+    For a `leaf`, only whether it is hidden matters. `look` is the number of the read in which Chrome was last
+    asked about it.
     """
 
     node: Node | None = None

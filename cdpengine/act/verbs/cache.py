@@ -28,7 +28,7 @@ class CacheRequest(ActRequest):
     needs_page = False
 
     async def run(self, performance: Performance) -> Any:
-        """Let the actor's cache perform it.
+        """Let the actor's cache perform the request.
 
         Raises InvalidArgumentError if the actor has no cache or the cache fails.
         """

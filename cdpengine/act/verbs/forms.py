@@ -44,7 +44,7 @@ class Fill(ActingRequest):
     fields: tuple[FormField, ...] = field("The fields, with their values.", least=1, most=500)
 
     def check(self) -> None:
-        """Raise InvalidArgumentError unless each field is one element."""
+        """Raise InvalidArgumentError unless each field names one element."""
         for number, each in enumerate(self.fields):
             check_element(each, f"fill.fields[{number}]")
 

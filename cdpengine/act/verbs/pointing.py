@@ -127,7 +127,7 @@ class Scroll(ElementRequest):
     )
 
     def check(self) -> None:
-        """Raise InvalidArgumentError without a distance, or for two."""
+        """Raise InvalidArgumentError without a distance, or for two distances."""
         super().check()
         if self.direction is not None and (self.dx or self.dy):
             raise InvalidArgumentError("scroll", "a direction, and dx or dy", "one of them")
@@ -175,7 +175,7 @@ class Drag(ActingRequest):
     )
 
     def check(self) -> None:
-        """Raise InvalidArgumentError unless each end is one element."""
+        """Raise InvalidArgumentError unless each end names one element."""
         for end in ("start", "end"):
             given = [getattr(self, f"{end}_{by}") for by in ("ref", "selector")]
             if given.count(None) != 1:

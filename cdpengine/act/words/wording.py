@@ -103,10 +103,10 @@ def _name_method(found: re.Match[str]) -> str:
 class Words:
     """The words of one client.
 
-    `name_request` returns the client's name of a kind of request. Its arguments are the kind, and a field with
-    its value, or "" and "". `name_place` returns the name of an argument: of a kind, and a field of it or "".
-    `name_field` returns the name of a field of any kind. `hints` are the client's replacements for hints of
-    `ADVICE`.
+    `name_request` returns the client's name of a kind of request. Its arguments are the kind, a field and the
+    field's value; without a field, both are "". `name_place` returns the name of an argument: of a kind, and a
+    field of it or "". `name_field` returns the name of a field of any kind. `hints` are the client's replacements
+    for hints of `ADVICE`.
     """
 
     kinds: Sequence[str]

@@ -70,7 +70,7 @@ _BY_A_DICT = frozenset({"request", "create", "_post_shared", "Command"})
 
 @attrs.frozen
 class Use:
-    """A place where the source names a method. `parameters` are the recognised ones."""
+    """A place where the source names a method. `parameters` are the names of its recognised parameters."""
 
     method: str
     where: str

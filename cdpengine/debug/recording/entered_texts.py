@@ -63,7 +63,7 @@ class Entered:
 
 
 class Fingerprints:
-    """Fingerprints of one recording. Each string is computed once; at most `most` are."""
+    """Fingerprints of one recording. Each is computed once, for at most `most` strings."""
 
     def __init__(self, salt: bytes, most: int = MOST) -> None:
         self._salt = salt

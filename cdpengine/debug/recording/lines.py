@@ -136,7 +136,7 @@ class LineMaker:
         self._ended: dict[int, str] = {}  # a command posted before the end may still arrive
 
     def add_secret(self, text: str) -> bytes:
-        """Keep a string out of all later lines. Returns no line."""
+        """Keep a string out of all later lines. Returns b"", because it needs no line."""
         if self._redactor is not None:
             self._redactor.add_secret(text)
         return b""

@@ -198,7 +198,7 @@ class Redactor:
         return text if version == self.learned else self._known.replace(text)
 
     def clean(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return a JSON object that is not a protocol message without its secrets, as found by `redact`.
+        """Return a JSON object, which is not a protocol message, without the secrets that `redact` finds.
 
         It is for data whose nesting depth this program controls.
         """

@@ -2,7 +2,7 @@
 
 Rule: the files are read before any work. An input with a line in the results or failures has its outcome. The
 journal's first line lists the settings that must not change when a run is resumed: the function, the file of
-failures, and whether inputs are marked before they begin. These marks are its other lines. A failure whose input
+failures, and whether inputs are marked before they begin. Its other lines are these marks. A failure whose input
 completed later is removed from its file.
 """
 
