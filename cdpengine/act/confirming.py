@@ -17,8 +17,10 @@ import attrs
 class Confirmation:
     """A step that a person is to confirm. It contains no value of a variable.
 
-    scenario: the scenario of the step. place: such as "2", or "2.1" in a group. what: a description, such as
-    'click button "Pay"'. url: the URL of the page, without secrets.
+    scenario: the scenario of the step.
+    place: the position of the step, such as "2", or "2.1" in a group.
+    what: a description, such as 'click button "Pay"'.
+    url: the URL of the page, without secrets.
     """
 
     scenario: str

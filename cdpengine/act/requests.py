@@ -73,7 +73,7 @@ class ActRequest:
         return self.needs_page
 
     def script(self) -> str:
-        """Return which use of a script of the caller this is, or "" without one."""
+        """Return how the request runs a script of the caller, such as "evaluate", or "" if it runs none."""
         return self.kind if self.runs_script else ""
 
     async def run(self, performance: Performance) -> Any:
@@ -120,7 +120,7 @@ def check_element(part: Any, place: str, *, needed: bool = True) -> None:
 
 
 def script_in_url(kind: str, url: str | None) -> str:
-    """Return which use of a script going to a URL is, or "" for other URLs."""
+    """Return how a request to go to a URL runs a script, or "" for a URL that contains none."""
     # Browsers ignore whitespace and control characters before a URL, and line breaks inside it.
     plain = "".join(each for each in url or "" if each not in "\t\r\n").lstrip("".join(map(chr, range(33))))
     scheme = next((each for each in _SCRIPT_SCHEMES if plain.lower().startswith(each)), None)

@@ -99,7 +99,7 @@ _OF_PLAIN_CODES = frozenset(
 
 
 def is_sensitive_name(name: str) -> bool:
-    """Return whether a name is that of a sensitive variable: a password, a code, a token, a card number."""
+    """Return whether a variable of this name is sensitive: a password, a code, a token, a card number."""
     words = name.lower().split("_")
     if any(
         word in _SECRET_WORDS and not (word == "code" and before in _OF_PLAIN_CODES)

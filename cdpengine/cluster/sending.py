@@ -78,7 +78,7 @@ def pack_result(result: JobResult[Any]) -> bytes:
 
 
 def unpack_result(data: bytes, index: int, item: object) -> JobResult[Any]:
-    """Return the result in bytes, or one with the error if they cannot be read here."""
+    """Return the result that the bytes contain, or a result with the error if they cannot be read here."""
     try:
         return attrs.evolve(unpack("the result", data), index=index, item=item)
     except NotSendableError as error:

@@ -39,7 +39,7 @@ class HostTurns:
         return host_of(url) if self.manners.are_due(url) else None
 
     def may_begin(self, waiting: WaitingLease) -> bool:
-        """Return whether a visit may begin now. If so, it has begun, until `end`."""
+        """Begin a visit if it may begin now, and return whether it began. Call `end` once after it."""
         if waiting.url is None:
             return True
         moment = self.manners.begin(waiting.url)

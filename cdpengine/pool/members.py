@@ -98,7 +98,7 @@ class LaunchedBrowsers:
         return True
 
     def open(self) -> AbstractAsyncContextManager[Browser]:
-        """Launch one of them."""
+        """Launch one of the browsers."""
         return launch(**self.options)
 
     def __str__(self) -> str:
@@ -143,7 +143,7 @@ class RemoteBrowsers:
         return False
 
     def open(self) -> AbstractAsyncContextManager[Browser]:
-        """Connect to one of them."""
+        """Connect to one of the browsers."""
         return connect(self.endpoint, headers=self.headers, timeout=self.timeout)
 
     def __str__(self) -> str:

@@ -197,7 +197,7 @@ class Service:
             return answer_refused(request.kind, refused)
 
     def _explain(self, response: ActResponse, session: Session, url: str, began: float) -> ActResponse:
-        """Add the reason of a failed navigation, if the policy blocked it or only the gate knows it."""
+        """Add the reason to a failed navigation's response, if the policy blocked it or only the gate knows it."""
         if response.error is None or response.error.kind != "navigationFailed":
             return response
         blocked = "ERR_BLOCKED_BY_CLIENT" in response.error.message

@@ -233,7 +233,7 @@ class KeyboardDevice:
     async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
         """Enter `text` as an input method does: composed in `steps`, then committed.
 
-        compose("\u4f60\u597d", "n", "ni", "nih", "niha", "nihao"), the page receives compositionstart;
+        For compose("\u4f60\u597d", "n", "ni", "nih", "niha", "nihao"), the page receives compositionstart;
         compositionupdate, beforeinput and input for each step; and compositionend. Without steps, each step adds
         one character. `delay` is the pause after each step in seconds. Returns whether a dialog opened; the rest
         was then not sent. If cancelled during a pause, the composition is withdrawn.

@@ -107,7 +107,7 @@ class Wait(ActRequest):
     function: str | None = field("This expression, or function without arguments, is true in the page.", None)
 
     def script(self) -> str:
-        """Return "wait with a function" for such a condition."""
+        """Return "wait with a function" if the condition is a function, else ""."""
         return "" if self.function is None else "wait with a function"
 
     def check(self) -> None:

@@ -58,7 +58,7 @@ class NewTab(ActRequest):
     wait_until: LoadStateName = field("The load state to wait for.", "load")
 
     def script(self) -> str:
-        """Return the scheme of a URL that is a script or a document of the caller."""
+        """Return how the URL runs a script of the caller, or "" for a URL that contains none."""
         return script_in_url(self.kind, self.url)
 
     async def run(self, performance: Performance) -> dict[str, Any]:

@@ -213,7 +213,7 @@ class ActionCache:
     ) -> ExecutionReport:
         """Replay an entry on the page and return the report.
 
-        scenario_or_key: a scenario, or the key or id of an entry. A scenario selects by the page's address.
+        scenario_or_key: a scenario, or the key or id of an entry. For a scenario, the URL selects the entry.
         variables: values by name. Missing values come from the environment (CDPENGINE_VAR_) and from `ask`.
         variant: the only variant to try. By default, the best match to the page comes first, then the others.
         from_index, to_index: the range of steps to replay, as in a slice.

@@ -72,7 +72,7 @@ class CacheRequests:
     """Performs requests about an `ActionCache`: `Actor(browser, cache=requests, hooks=(requests.hook,))`."""
 
     def __init__(self, cache: ActionCache) -> None:
-        """Without `hooks`, the requests work, but responses do not list entries."""
+        """Use this cache. Without `hooks`, the requests work, but responses do not list entries."""
         self._cache = cache
 
     async def perform(self, run: Performance, request: CacheRequest) -> Any:

@@ -103,7 +103,7 @@ def _has_element(request: ActRequest) -> bool:
 
 
 def _check_page(page: Page, request: ActRequest, allowed: Collection[str], names: Collection[str]) -> None:
-    """Check the destination of a request, or its page. For keys, check all frames: any can have the focus."""
+    """Check the origin of a request's destination or page. For keys, check all frames: any can have the focus."""
     frames = page._core.target.frames  # noqa: SLF001 - as above
     if (goes_to := url_origin(request)) is not None:
         check_origin(names, allowed, goes_to)

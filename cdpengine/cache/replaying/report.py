@@ -77,8 +77,8 @@ class ExecutionReport:
         step.
     reason: the reason of the stop.
     fault: the cause of the stop. "changed" counts as a failure of the entry. The other faults are caused by the
-    caller, a server or the browser. healed: the entry with its current targets, and with the current page after a
-    soft change, for the store.
+        caller, a server or the browser.
+    healed: the entry with its current targets, and with the current page after a soft change, for the store.
         None if nothing changed.
     change: the difference between the page and the entry's features. None if the counts of elements are equal
         or the engine compared nothing.
