@@ -63,9 +63,9 @@ class JSHandle:
 class Script:
     """An expression, or a function with its arguments.
 
-    A Node or a JSHandle among the arguments is passed as its object in the page. The default `frame` is that of
-    the first node, else the main frame. With `own`, the script belongs to the engine and runs in the engine's
-    world, whatever `world` is. Raises InvalidArgumentError on construction.
+    A Node or a JSHandle among the arguments is passed as its object in the page. The default `frame` is the first
+    node's frame, else the main frame. With `own`, the script belongs to the engine and runs in the engine's world,
+    whatever `world` is. Raises InvalidArgumentError on construction.
     """
 
     source: str

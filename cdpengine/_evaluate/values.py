@@ -53,7 +53,7 @@ class JSDate:
 
 @attrs.frozen
 class JSRegExp:
-    """A regular expression: `/source/flags`. JavaScript's syntax differs from that of `re`."""
+    """A regular expression: `/source/flags`. JavaScript's syntax differs from the syntax of `re`."""
 
     source: str
     flags: str = ""

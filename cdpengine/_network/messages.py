@@ -37,7 +37,7 @@ _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
 class InterceptedRequest:
     """A paused request.
 
-    `url` has no fragment. `headers` are those of the page; headers that Chrome adds later, such as cookies, are
+    `url` has no fragment. `headers` are the page's headers; headers that Chrome adds later, such as cookies, are
     missing. `post_data` is the whole body, never a part. It is None if the request has no body, and if Chrome does
     not report all of it (files on disk, streams): then `post_data_missing` is the reason, otherwise "".
     `resource_type` is Chrome's name; `fetch()` is "XHR". `frame_id` is the requesting frame, `target_id` the page

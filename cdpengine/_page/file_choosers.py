@@ -79,7 +79,10 @@ class FileChoosers:
         return [opened.record for opened in self._opened]
 
     def listen(self, session: Session) -> None:
-        """Record the choosers that a session reports: the page's, or that of a frame in another process."""
+        """Record the choosers that a session reports.
+
+        Sessions belong to the page, or to a frame in another process.
+        """
         session.on_event("Page.fileChooserOpened", lambda event: self._note_opening(session, event))
 
     @asynccontextmanager

@@ -97,7 +97,7 @@ class Actor:
     about an action cache; without one they are refused. `hooks` run around each request.
 
     `ref_numbers` are the numbers of the refs on all pages. A program that continues with another browser passes
-    those of the previous actor. The actor reports dialogs of its pages that open after its creation.
+    the numbers of the previous actor. The actor reports dialogs of its pages that open after its creation.
     """
 
     browser: Browser

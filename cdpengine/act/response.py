@@ -1,6 +1,6 @@
 """The response to a request: a result and the action's effects, or an error with advice.
 
-Rule: a response is JSON data without secrets: its error messages are those of the engine, which contain none.
+Rule: a response is JSON data without secrets: its error messages come from the engine and contain none.
 `to_json` omits empty fields.
 """
 
@@ -136,7 +136,7 @@ class CachedActions:
 class ActResponse:
     """The response to one request.
 
-    `target_id` and `url` are those of the request's page after the request; None without a page. `result` is the
+    `target_id` and `url` identify the request's page after the request; None without a page. `result` is the
     result of the kind of request. `diff` has the changes in the snapshot, if requested. `cached` lists the action
     cache's entries for the page.
     """

@@ -32,7 +32,7 @@ _READING_MS = 5_000
 class ScriptStep:
     """One action that has run.
 
-    `target_id` and `url` are those of the current page after it, None if no page is open. `response` is None
+    `target_id` and `url` identify the current page after it; None if no page is open. `response` is None
     for an action that does not use the browser.
     """
 

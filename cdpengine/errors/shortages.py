@@ -201,7 +201,7 @@ def _may_hide(error: BaseException) -> bool:
 
 
 def _is_of_a_lookup(error: BaseException) -> bool:
-    # Compared by name, because the errors must not import sockets. Its numbers are not those of the system.
+    # Compared by name, because the errors must not import sockets. Its numbers differ from the system's.
     return type(error).__name__ == "gaierror"
 
 

@@ -116,7 +116,7 @@ def test_the_recorded_tests_of_the_documentation_are_whole() -> None:
 def test_the_recorded_tests_of_the_documentation_run_in_a_fresh_folder(
     tmp_path: Path, httpserver: HTTPServer
 ) -> None:
-    """As printed, except for the site's address: recorded first, then replayed without a browser."""
+    """The tests run as printed, except for the site's address: recorded first, then replayed without a browser."""
     page = "<title>Example Domain</title><h1>Example Domain</h1>"
     httpserver.expect_request("/").respond_with_data(page, content_type="text/html")
     for name, source in recorded_tests():

@@ -1,6 +1,4 @@
-"""Profiles of real browsers: one in use is never swept, with or without its owner; one without user and owner
-is.
-"""
+"""Profiles of real browsers: a profile in use is never swept; an unused one without an owner is swept."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ async def test_url_that_crashes_the_page_raises_named_error(
 
 
 @pytest.mark.slow
-async def test_url_that_makes_the_page_hang_raises_an_error_that_says_so(
+async def test_url_that_makes_the_page_hang_raises_with_that_reason(
     browser: cdpengine.Browser, site: HTTPServer
 ) -> None:
     page = await browser.new_page(site.url_for("/one"))

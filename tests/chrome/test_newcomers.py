@@ -66,7 +66,7 @@ async def test_milliseconds_are_noticed(page: cdpengine.Page) -> None:
     await page.goto("about:blank", timeout=3600)  # an hour is no round number of milliseconds
 
 
-async def test_names_of_other_libraries_lead_to_ours(
+async def test_names_of_other_libraries_lead_to_the_engines_names(
     browser: cdpengine.Browser, page: cdpengine.Page
 ) -> None:
     await page.set_content("<b>bold</b>")

@@ -82,7 +82,7 @@ async def refs_of(way: Way, name: str) -> dict[str, str]:
 
 
 async def wait_for_renaming(logged: list[str]) -> None:
-    """Wait until all buttons are renamed, also in other processes, and clear that log."""
+    """Wait until all buttons are renamed, also in other processes, and clear the log of the renamings."""
     with trio.fail_after(10):
         while logged.count("renamed") < len(PLACES):  # noqa: ASYNC110 - the server logs in another thread
             await trio.sleep(0.01)

@@ -116,7 +116,7 @@ def grown(before: dict[str, object], after: dict[str, object]) -> dict[str, obje
     """Return the differences with both values. Only classes that differ and tasks that increased are
     included.
 
-    A task that has ended since was in progress when it was counted.
+    A task that was still in progress when it was counted, and has ended by now, is left out.
     """
     differing: dict[str, object] = {
         name: (before[name], after[name]) for name in before if before[name] != after[name]

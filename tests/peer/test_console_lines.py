@@ -477,7 +477,7 @@ async def test_a_line_can_be_stopped_at_every_moment(console: Console, scripted:
     assert await walk_cancellations(lambda: target.recover("terminate", 1), fine, own_steps_only=True) > 1
 
 
-async def test_a_failure_leaves_unchanged(console: Console, scripted: ScriptedBrowser) -> None:
+async def test_a_failure_propagates_unchanged(console: Console, scripted: ScriptedBrowser) -> None:
     from cdpengine.testing import Refusal
 
     scripted.on("DOM.getDocument", Refusal(-32000, "no document"))

@@ -211,7 +211,7 @@ async def test_a_second_connection_that_falls_silent_costs_one_recover(
             ).connection is browser.session.connection
 
 
-async def test_a_failure_of_the_first_connection_leaves_unchanged(
+async def test_a_failure_of_the_first_connection_propagates_unchanged(
     scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
 ) -> None:
     door.refuses = True

@@ -246,7 +246,7 @@ async def test_a_server_that_ignores_the_close_frame_is_left_after_the_grace_per
 @pytest.mark.parametrize(
     "error", [KeyError("body"), ExceptionGroup("body", [KeyError()]), ConnectFailedError("e", "r")]
 )
-async def test_an_error_of_the_body_leaves_unchanged(error: Exception) -> None:
+async def test_an_error_of_the_body_propagates_unchanged(error: Exception) -> None:
     async with ScriptedPeer() as peer:
         with pytest.raises(type(error)) as caught:
             async with open_websocket(peer.endpoint):

@@ -36,9 +36,7 @@ def with_status(status: int, phrase: str, *headers: str) -> bytes:
 
 
 def refused(status: int, phrase: str, advised: str, *headers: str, told: str | None = None) -> Answer:
-    """Return a refusal whose body is never complete: missing, a part of the announced length, or open until
-    the end.
-    """
+    """Return a refusal whose body never completes: it is missing, shorter than announced, or open until the end."""
     return Answer(with_status(status, phrase, *headers), f"{status} ({told or phrase})", advised, status)
 
 

@@ -414,7 +414,7 @@ async def test_closing_the_connection_ends_calls_of_other_tasks(peer: ScriptedPe
     assert reasons == ["this program closed the connection"]
 
 
-async def test_an_error_of_the_body_leaves_unchanged(peer: ScriptedPeer) -> None:
+async def test_an_error_of_the_body_propagates_unchanged(peer: ScriptedPeer) -> None:
     error = KeyError("body")
     with pytest.raises(KeyError) as caught:
         async with peer.connect():

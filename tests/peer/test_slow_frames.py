@@ -408,7 +408,7 @@ async def test_a_page_that_closes_during_the_call(page: cdpengine.Page, scripted
         await page.snapshot()
 
 
-async def test_a_lost_connection_leaves_unchanged(page: cdpengine.Page, scripted: FramedBrowser) -> None:
+async def test_a_lost_connection_propagates_unchanged(page: cdpengine.Page, scripted: FramedBrowser) -> None:
     asked = 0
 
     def way(request: Request) -> Answer:

@@ -368,7 +368,7 @@ async def test_holding_a_domain_by_hand(peer: ScriptedPeer, root: Session) -> No
     assert methods(peer) == ["Page.disable"]
 
 
-async def test_an_error_of_the_body_leaves_unchanged(peer: ScriptedPeer, root: Session) -> None:
+async def test_an_error_of_the_body_propagates_unchanged(peer: ScriptedPeer, root: Session) -> None:
     error = KeyError("body")
     with pytest.raises(KeyError) as caught:
         async with root.subscribe("Network.*"):

@@ -387,7 +387,7 @@ Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 async def run_case(case: Case, ask: Ask, ask_without_scripts: Ask, places: Mapping[str, str]) -> str:
     """Run a case on a fresh page state. Return the description of the fault, or "" if the case holds.
 
-    `ask_without_scripts` is the same way in, with scripts of callers refused.
+    `ask_without_scripts` sends requests in the same way, but with scripts of callers refused.
     """
     tabs = (await ask({"kind": "tabs"}))["result"]
     for tab in tabs[1:]:

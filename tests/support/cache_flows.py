@@ -69,7 +69,7 @@ class Flow:
     signed_in: str = ""
 
     def reset(self, site: CacheSite, design: Design, *, advert: bool = False) -> None:
-        """Make the site ready for this flow."""
+        """Reset the site for this flow."""
         site.reset(design, user=self.signed_in, advert=advert)
 
     def keys(self, values: Mapping[str, str]) -> list[str]:

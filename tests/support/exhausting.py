@@ -1,5 +1,4 @@
-"""A program with few file descriptors, or one that loses the last ones at some moment, and reports the
-outcome.
+"""A program that runs with few file descriptors, or loses the last ones at some moment, and reports the outcome.
 
 Call it with an endpoint. It prints one JSON object for each attempt: {"what", "few", "error", "text",
 "left"}.

@@ -1,4 +1,4 @@
-"""A server on loopback with a robots.txt that remembers its requests, and the manners built from it."""
+"""A server on loopback with a robots.txt and a list of the received requests, and manners for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Console messages, errors and values in events, and bounded buffers. As pure functions."""
+"""Console messages, errors and values in events, and bounded buffers, tested as pure functions."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ async def test_only_the_outermost_verb_is_announced() -> None:
     ]  # fmt: skip
 
 
-async def test_an_error_leaves_unchanged_and_is_announced() -> None:
+async def test_an_error_propagates_unchanged_and_is_announced() -> None:
     listener = Listener()
     with pytest.raises(ValueError, match="bad") as raised:
         await Device(listener).press("bad")

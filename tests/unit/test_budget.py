@@ -70,7 +70,7 @@ async def test_cancellation_from_outside_passes_through(autojump_clock: trio.tes
     assert trio.current_time() == pytest.approx(1)
 
 
-async def test_an_error_of_the_body_leaves_unchanged() -> None:
+async def test_an_error_of_the_body_propagates_unchanged() -> None:
     error = KeyError("body")
     with pytest.raises(KeyError) as caught, within("wait", 5):
         raise error

@@ -1,4 +1,4 @@
-"""Memories of pages, differences between pages, and descriptions of elements, on snapshots of written trees."""
+"""Features of pages, differences between pages, and descriptions of elements, on snapshots of handwritten trees."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from cdpengine.cli.commands import commands
 
 
 @pytest.mark.parametrize("name", list(commands.commands))
-def test_each_command_is_where_the_table_says(name: str) -> None:
+def test_each_command_loads_under_its_name(name: str) -> None:
     assert commands.commands[name].name == name
 
 

@@ -32,7 +32,7 @@ def test_a_name_is_public_in_one_place() -> None:
 
 
 @pytest.mark.parametrize(("name", "area"), [("JSDate", "values"), ("StaleRefError", "errors")])
-def test_a_name_of_an_area_says_where_it_is_imported_from(name: str, area: str) -> None:
+def test_the_error_for_a_name_of_an_area_has_its_import(name: str, area: str) -> None:
     with pytest.raises(AttributeError, match=f"import it from cdpengine.{area}$"):
         getattr(cdpengine, name)
 

@@ -184,7 +184,7 @@ def test_every_warning_has_a_remedy() -> None:
     assert found == WARNINGS.keys()
 
 
-def test_a_warning_of_ours() -> None:
+def test_a_warning_of_the_engine() -> None:
     async def last() -> tuple[None, Callable[[], Awaitable[None]]]:
         raise NotImplementedError
 

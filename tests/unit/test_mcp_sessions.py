@@ -1,4 +1,4 @@
-"""The MCP endpoint's state of its sessions: folders of long answers, at most one for each allowed client."""
+"""The state that the MCP endpoint keeps for its sessions: a folder of long answers for each allowed client."""
 
 from __future__ import annotations
 

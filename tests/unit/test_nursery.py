@@ -43,7 +43,7 @@ async def test_body_ends_and_background_tasks_are_cancelled() -> None:
     assert ended == ["background"]
 
 
-async def test_body_error_leaves_unchanged() -> None:
+async def test_body_error_propagates_unchanged() -> None:
     error = ValueError("body")
     with pytest.raises(ValueError, match="body") as caught:
         async with open_body_nursery() as nursery:
@@ -76,7 +76,7 @@ async def test_body_group_leaves_as_the_same_object() -> None:
     assert caught.value is group
 
 
-async def test_stop_iteration_from_the_body_leaves_unchanged() -> None:
+async def test_stop_iteration_from_the_body_propagates_unchanged() -> None:
     error = StopAsyncIteration()
     with pytest.raises(StopAsyncIteration) as caught:
         async with open_body_nursery():
@@ -84,7 +84,7 @@ async def test_stop_iteration_from_the_body_leaves_unchanged() -> None:
     assert caught.value is error
 
 
-async def test_background_error_cancels_body_and_leaves_unchanged() -> None:
+async def test_background_error_cancels_body_and_propagates_unchanged() -> None:
     error = ValueError("background")
     body_was_cancelled = False
     with trio.fail_after(5):
@@ -234,7 +234,7 @@ def _interrupt_self() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_keyboard_interrupt_in_the_body_leaves_unchanged() -> None:
+def test_keyboard_interrupt_in_the_body_propagates_unchanged() -> None:
     ended: list[str] = []
 
     async def background() -> None:

@@ -138,7 +138,7 @@ def test_an_old_empty_folder_without_owner_is_removed(temporary: Path) -> None:
 STEPS = ("os.remove", "os.rmdir", "shutil.rmtree", "os.chmod")
 
 
-def test_a_removal_half_done_is_still_ours(temporary: Path) -> None:
+def test_a_sweep_completes_a_killed_one(temporary: Path) -> None:
     """A sweep is complete even if the previous one was killed at any step."""
     for limit in itertools.count():
         path = of_a_dead_owner()

@@ -1,4 +1,4 @@
-"""Snapshot.nodes: the lines as data. Parsed by the grammar of docs/snapshot-format.md, the lines agree."""
+"""Snapshot.nodes: the lines as data, equal to the lines parsed by the grammar of docs/snapshot-format.md."""
 
 from __future__ import annotations
 

@@ -270,9 +270,9 @@ class PageElements:
         """Highlight the node during the block: `async with page.elements.highlight("e3"):`.
 
         Chrome's overlay draws it, so the page is unchanged and cannot detect it. Screenshots of the viewport
-        include it; those of a target or of the full page do not. `info` adds a label with name and size. `timeout`
-        applies only to the beginning of the block. Raises InvalidArgumentError for a colour that is not "#rrggbb",
-        InvisibleError for a node without a box, StaleRefError, NodeNotFoundError.
+        include it; screenshots of a target or of the full page do not. `info` adds a label with name and size.
+        `timeout` applies only to the beginning of the block. Raises InvalidArgumentError for a colour that is not
+        "#rrggbb", InvisibleError for a node without a box, StaleRefError, NodeNotFoundError.
         """
         rgb = check_color(color)
         async with AsyncExitStack() as stack:

@@ -191,7 +191,7 @@ class _Tree:
 
 
 def _own_nodes(document: Document) -> Iterator[Node]:
-    """Yield the nodes, without those of documents in frames."""
+    """Yield the nodes, without the nodes of documents in frames."""
     stack = list(reversed(document.roots))
     while stack:
         node = stack.pop()

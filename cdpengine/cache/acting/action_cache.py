@@ -113,7 +113,7 @@ class ActionCache:
         """Open a cache during the block. A missing file is created.
 
         path: the file. By default, the user's file (`default_path`).
-        config: the options. By default, those of `read_config`.
+        config: the options. By default, the options from `read_config`.
         key: the encryption key, 32 bytes. By default, CDPENGINE_CACHE_KEY, then the user's keyring.
         rules, classifier: the means to recognise scenarios (`ScenarioRecognizer`).
         ask: an async callable that supplies values without another source, such as passwords. If it raises,

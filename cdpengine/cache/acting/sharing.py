@@ -23,8 +23,8 @@ from cdpengine.cache.config import CacheConfig, default_path
 class SharedCache:
     """A cache for several actors: `Actor(browser, cache=shared, hooks=(shared.hook,))`.
 
-    `nursery` keeps it open. `path` is its file, by default the user's file. `config` has its options, by
-    default those of `read_config`.
+    `nursery` keeps it open. `path` is its file, by default the user's file. `config` has its options, by default
+    the options from `read_config`.
     """
 
     _nursery: trio.Nursery

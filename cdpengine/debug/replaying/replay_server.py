@@ -317,7 +317,7 @@ async def replay(
 
 @attrs.frozen
 class Cassette:
-    """The endpoint for a program: a browser's, or that of a replayed recording, according to `mode`."""
+    """The endpoint for a program, of a browser or of a replayed recording, according to `mode`."""
 
     path: Path
     mode: Literal["record", "replay"]

@@ -90,7 +90,7 @@ async def test_element_clipped_by_scroller_is_scrolled_fully_into_view(stage: St
     assert await stage.js("go.parentElement.scrollTop") >= 5
 
 
-async def test_finished_witness_is_released(stage: Stage) -> None:
+async def test_finished_observer_is_released(stage: Stage) -> None:
     await stage.show("<button id=go>Go</button>")
     node = await stage.node("#go")
     for _ in range(3):
