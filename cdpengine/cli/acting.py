@@ -1,7 +1,7 @@
 """The commands for requests: `run` runs an action script, `serve` and `mcp` run servers.
 
 Rule: a script is parsed completely before the browser starts. Each step prints one line; the answer of `stop` is
-the last line. The service's token is printed only when it is new, and never logged.
+the last line. The service prints the path of the token's file, and never the token.
 """
 
 from __future__ import annotations
@@ -149,6 +149,10 @@ def allowed_by(capabilities: Collection[str]) -> dict[str, Any]:
     }
 
 
+FURTHER_TOOLS = "more, scripts, files, storage, wire, performance, cache"
+"""The capabilities of the MCP server besides "core", for the help, which does not import the server."""
+
+
 def _check_capabilities(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -208,7 +212,7 @@ _cache_option = click.option(
     multiple=True,
     callback=_check_capabilities,
     metavar="NAMES",
-    help="Further tools for clients of /mcp: more, scripts, storage, files.",
+    help=f"Further tools for clients of /mcp, comma-separated: {FURTHER_TOOLS}.",
 )
 @_cache_option
 @click.option("--no-evaluate", is_flag=True, help="Refuse requests that run a script of the caller.")
@@ -274,7 +278,7 @@ def serve(
         cache = "user"
     place = token_file or token_path()
     try:
-        token, is_new = keep_token(place)
+        token = keep_token(place)
     except OSError as error:
         raise click.ClickException(f"cannot use the token's file {place}: {error.strerror}") from error
     settings = ServiceSettings(
@@ -304,7 +308,7 @@ def serve(
             with trio.open_signal_receiver(*_signals()) as signals:
                 async with run_service(settings) as listening:
                     say(f"listening on {listening.url}", err=True)
-                    say(f"the token is in {place}" + (f": {token}" if is_new else ""), err=True)
+                    say(f"the token is in {place}", err=True)
                     number: int = await anext(signals)
                     say(
                         f"ending; running requests have {ending:g} s (a second signal ends it immediately)",
@@ -348,7 +352,7 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
     multiple=True,
     callback=_check_capabilities,
     metavar="NAMES",
-    help="Further tools, comma-separated: more, scripts, files, storage, wire, performance, cache.",
+    help=f"Further tools, comma-separated: {FURTHER_TOOLS}.",
 )
 @click.option(
     "--max-tokens",

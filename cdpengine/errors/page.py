@@ -126,8 +126,8 @@ class AmbiguousNodeError(NodeError):
         more = self.count - len(self.candidates)
         rest = f"\n  - and {more} more" if more > 0 else ""
         lines = listed([f"- {each}" for each in self.candidates], ".candidates", most=_LONGEST_LISTED)
-        advice = "Use more specific criteria, or pass nth= (from 0)"
-        return f"{self.target}: {self.count} nodes match. {advice}:{lines}{rest}"
+        advice = "Use more specific criteria, or pass nth= (from 0):"
+        return f"{self.target}: {self.count} nodes match. {advice}{lines}{rest}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

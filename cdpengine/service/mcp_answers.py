@@ -7,8 +7,9 @@ name and size, and how to read a part of it. Pictures are images, up to a size.
 from __future__ import annotations
 
 import base64
+import difflib
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import attrs
@@ -251,3 +252,22 @@ WORDS = Words(
     },
 )
 """The words of errors and hints for MCP: they name tools instead of requests."""
+
+
+def explain_unknown(name: str, offered: Collection[str]) -> str:
+    """Return why no tool `name` is `offered`: it needs a capability, or has another name."""
+    plain = name.removeprefix("browser_").replace("-", "_").lower()[:40]
+    kind = {each.lower(): each for each in _TOOLS}.get(plain.replace("_", ""))
+    names = {tool.name: tool for tool in TOOLS}
+    near = _TOOLS[kind][0] if kind else next(iter(difflib.get_close_matches(plain, names, 1, 0.7)), "")
+    missing = f"no tool {name[:40]!r}"
+    if near in offered:
+        meant = _name_request(kind, "", "") if kind else f"the tool {near}"
+        return f"{missing}; did you mean {meant}? The tools are {', '.join(offered)}"
+    if near and names[near].kinds:
+        needed = names[near].capability
+        return (
+            f"{missing} here: the tool {near} needs the capability {needed!r}. Ask the user to start the server "
+            f"with cdpengine mcp --caps {needed}, or with cdpengine serve --mcp-capabilities {needed}"
+        )
+    return f"{missing}; the tools are {', '.join(offered)}"

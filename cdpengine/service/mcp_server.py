@@ -31,6 +31,7 @@ from cdpengine.service.mcp_answers import (
     Answers,
     describe,
     describe_failure,
+    explain_unknown,
     say,
     structure,
     with_effects,
@@ -166,7 +167,7 @@ class ToolServer:
         """Perform a call, and return its result; a failure is described for a model."""
         tool = self._tools.get(name)
         if tool is None:
-            return say(f"no tool {name[:40]!r}; the tools are {', '.join(self._tools)}", failed=True)
+            return say(explain_unknown(name, self._tools), failed=True)
         if not tool.kinds:
             return await self._read_output(arguments)
         try:

@@ -106,8 +106,8 @@ def make_token() -> str:
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
-def keep_token(path: Path) -> tuple[str, bool]:
-    """Return the token in a file, and whether it was created now. Only the owner can read the file.
+def keep_token(path: Path) -> str:
+    """Return the token in a file, which is created if needed. Only the owner can read the file.
 
     Raises OSError, and InvalidArgumentError for a file that others can read or that has no token.
     """
@@ -117,7 +117,7 @@ def keep_token(path: Path) -> tuple[str, bool]:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         token = make_token()
         write_private(path, token.encode("ascii") + b"\n", overwrite=False)
-        return token, True
+        return token
     if os.name == "posix" and stat.S_IMODE(described.st_mode) & 0o077:
         raise InvalidArgumentError(
             what="the token's file",
@@ -129,4 +129,4 @@ def keep_token(path: Path) -> tuple[str, bool]:
         raise InvalidArgumentError(
             what="the token's file", given=f"{path}, which has no token", expected="a token, or no file"
         )
-    return token, False
+    return token

@@ -87,7 +87,7 @@ async def test_a_very_tall_page_is_whole(tall: cdpengine.Page, options: dict[str
     assert opened(await tall.screenshot()).mode == "RGB"  # the background is back
 
 
-async def test_a_picture_made_smaller_shows_the_same(tall: cdpengine.Page) -> None:
+async def test_a_picture_made_smaller_shows_the_same(tall: cdpengine.Page, tmp_path: Path) -> None:
     image = opened(await tall.screenshot(full_page=True, max_side=1568))
     assert image.height == 1568
     scale = 1568 / (BANDS * BAND)
@@ -95,8 +95,13 @@ async def test_a_picture_made_smaller_shows_the_same(tall: cdpengine.Page) -> No
         assert near(image.getpixel((20, int((band + 0.5) * BAND * scale))), colour(band)), band
     assert opened(await tall.screenshot(max_side=200)).size == (200, 150)
     assert opened(await tall.screenshot(max_side=4000)).size == (400, 300)
-    labelled = await tall.pictures.labelled_screenshot(full_page=True, max_side=500)
+    place = tmp_path / "labelled.webp"
+    labelled = await tall.pictures.labelled_screenshot(place, full_page=True, max_side=500)
     assert opened(labelled.image).height == 500
+    assert place.read_bytes() == labelled.image
+    assert opened(labelled.image).format == "WEBP"
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="exists"):
+        await tall.pictures.labelled_screenshot(place, overwrite=False)
 
 
 async def test_formats_that_cannot_hold_the_size_are_refused(tall: cdpengine.Page) -> None:

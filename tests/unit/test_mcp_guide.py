@@ -8,11 +8,13 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
+import click
 import pytest
 from doc_examples import ROOT, blocks
 
 from cdpengine.act import KINDS
-from cdpengine.cli.acting import allowed_by, mcp
+from cdpengine.cli.acting import FURTHER_TOOLS, allowed_by, mcp, serve
+from cdpengine.service.mcp_answers import explain_unknown
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
 
 PAGE = ROOT / "docs/mcp.md"
@@ -72,3 +74,27 @@ def test_each_capability_alone_allows_its_tools(capability: str) -> None:
     assert allowed["evaluate_enabled"] is any(kind.runs_script for kind in kinds)
     assert allowed["commands_enabled"] is any(kind.uses_protocol for kind in kinds)
     assert (allowed["files"] is not None) is (capability == "files")
+
+
+@pytest.mark.parametrize("command", [mcp, serve])
+def test_help_lists_all_capabilities(command: click.Command) -> None:
+    text = " ".join(command.get_help(click.Context(command)).split())
+    text = text.replace("comma- separated", "comma-separated")
+    assert f"comma-separated: {FURTHER_TOOLS}" in text
+    assert set(FURTHER_TOOLS.split(", ")) == set(CAPABILITIES) - {"core"}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("clik", "no tool 'clik'; did you mean the tool click? The tools are navigate, "),
+        ("browser_click", "did you mean the tool click?"), ("back", 'did you mean the tool navigate with action "back"?'),
+        ("newTab", 'did you mean the tool tabs with action "new"?'), ("new_tab", 'the tool tabs with action "new"'),
+        ("evaluate", "no tool 'evaluate' here: the tool evaluate needs the capability 'scripts'. Ask the user to start "),
+        ("browser_evaluate", "the tool evaluate needs the capability 'scripts'"), ("evalute", "cdpengine mcp --caps scripts"),
+        ("cookies", "--mcp-capabilities storage"), ("measure", "needs the capability 'performance'"),
+        ("nonsense", "no tool 'nonsense'; the tools are navigate, "), ("", "no tool ''; the tools are"),
+    ],
+)  # fmt: skip
+def test_an_unknown_tool_is_explained(name: str, expected: str) -> None:
+    assert expected in explain_unknown(name, [tool.name for tool in TOOLS if tool.capability == "core"])

@@ -221,12 +221,11 @@ async def test_websockets_are_refused() -> None:
 
 def test_the_token_file_is_private_to_its_owner(tmp_path: Path) -> None:
     place = tmp_path / "state" / "token"
-    token, made = keep_token(place)
-    assert made
+    token = keep_token(place)
     assert len(token) >= 32
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
-    assert keep_token(place) == (token, False)
+    assert keep_token(place) == token
     assert token not in repr(ServiceSettings(token=token))
 
 

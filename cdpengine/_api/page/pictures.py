@@ -30,6 +30,7 @@ from cdpengine._pictures.editing import (
     ImageOptions,
     check_colour,
     check_pixels,
+    format_of,
     paint_boxes,
 )
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
@@ -75,23 +76,32 @@ class PagePictures:
 
     async def labelled_screenshot(
         self,
+        path: str | os.PathLike[str] | None = None,
         *,
-        format: ImageFormat = "png",  # noqa: A002 - the protocol's own name for it
+        format: ImageFormat | None = None,  # noqa: A002 - the protocol's own name for it
         quality: int | None = None,
         full_page: bool = False,
         interactive: bool = True,
         max_side: int | None = None,
+        overwrite: bool = True,
         timeout: float = 30,
     ) -> LabelledScreenshot:
         """Return a picture with frames and refs drawn on the elements, and the snapshot of these refs.
 
         With `interactive`, only interactive elements are labelled. The labels are drawn on the picture, not on the
         page. Picture and refs belong to one document, and to one scroll position if the page does not keep
-        scrolling. `max_side` works as in `Page.screenshot`. Needs Pillow. Raises InvalidArgumentError for invalid
-        options, DeadlineExceededError.
+        scrolling. `path`, `overwrite` and `max_side` work as in `Page.screenshot`. Needs Pillow. Raises
+        InvalidArgumentError for invalid options, DeadlineExceededError, and MeasurementFailedError if the file
+        cannot be written.
         """
-        image = ImageOptions(format, quality, max_side=max_side)
-        return await _label(self._core, image, full_page=full_page, interactive=interactive, timeout=timeout)
+        place = None if path is None else checked_path("the screenshot", path, overwrite=overwrite)
+        image = ImageOptions(format_of(place, format), quality, max_side=max_side)
+        labelled = await _label(
+            self._core, image, full_page=full_page, interactive=interactive, timeout=timeout
+        )
+        if place is not None:
+            await _write(place, labelled.image, overwrite=overwrite)
+        return labelled
 
     async def save_pdf(
         self,

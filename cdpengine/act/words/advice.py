@@ -80,7 +80,8 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.DownloadFailedError: Advice("Begin the download again.", retryable=True),
     errors.DialogOpenedError: Advice("Use a dialog request to set the answer, then act again."),
     errors.TargetCrashedError: Advice(
-        "The page crashed. A reload request or a navigate request brings it back."
+        "The page crashed. A reload request, a navigate request, a back request or a forward request brings it "
+        "back."
     ),
     errors.SessionGoneError: Advice("The page is gone. A tabs request lists the open pages."),
     errors.ConnectionLostError: Advice(
