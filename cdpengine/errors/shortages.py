@@ -42,10 +42,8 @@ class PackageMissingError(EngineError):
 
 
 _OPTIONAL = {
-    "click": ("click", "parses the command line", "cli"),
-    "rich": ("rich", "prints tables and colours", "cli"),
-    "pygments": ("pygments", "colours JSON", "cli"),
-    "prompt_toolkit": ("prompt-toolkit", "edits the console's lines", "cli"),
+    "pygments": ("pygments", "colours JSON", "repl"),
+    "prompt_toolkit": ("prompt-toolkit", "edits the console's lines", "repl"),
     "ahocorasick_rs": ("ahocorasick-rs", "finds secrets in traffic", "debug"),
     "zstandard": ("zstandard", "compresses recordings", "debug"),
     "httpx": ("httpx", "passes HTTP on for the proxy", "debug"),

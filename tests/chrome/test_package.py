@@ -45,7 +45,7 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     uv("venv", "--python", sys.executable, folder / "venv", folder=folder)
     python = folder / "venv" / "bin" / "python"
     uv(
-        "pip", "install", "--python", python, f"{wheel}[cli]", "--constraint", ROOT / "requirements.lock",
+        "pip", "install", "--python", python, f"{wheel}", "--constraint", ROOT / "requirements.lock",
         folder=folder,
     )  # fmt: skip
     return folder
@@ -62,6 +62,7 @@ def test_the_command_of_the_wheel_works(environment: Path) -> None:
     command = environment / "venv/bin/cdpengine"
     assert "import re" not in command.read_text()  # importing it would take a third of the command's start
     assert "ok" in run(command, "doctor", folder=environment)
+    assert "10 of 10 steps succeeded" in run(command, "demo", folder=environment)
 
 
 def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
