@@ -25,9 +25,11 @@ def set_cookies(headers: Mapping[str, str]) -> list[dict[str, Any]]:
     return [_set_cookie(line) for line in _lines(headers, "set-cookie") if line.strip()]
 
 
-def _lines(headers: Mapping[str, str], wanted: str) -> list[str]:
+def _lines(headers: Mapping[str, str], header_name: str) -> list[str]:
     # Chrome joins the values of a repeated header with line breaks.
-    return [line for name, lines in headers.items() if name.lower() == wanted for line in lines.split("\n")]
+    return [
+        line for name, lines in headers.items() if name.lower() == header_name for line in lines.split("\n")
+    ]
 
 
 def _name_and_value(pair: str) -> dict[str, Any]:

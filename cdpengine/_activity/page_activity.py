@@ -201,7 +201,7 @@ class PageActivity:
                     try:
                         return await awaited.next_in(stream)
                     except trio.Cancelled:
-                        budget.step(awaited.seen)
+                        budget.step(awaited.observation)
                         raise
 
     # --- archives ---------------------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ class AwaitedResponse:
         self.words = "wait for a response" if url is None else f"wait for a response from {url_words(url)}"
 
     @property
-    def seen(self) -> str:
+    def observation(self) -> str:
         """The responses that did not match, for messages."""
         if not self._others:
             return "no response came"

@@ -63,7 +63,7 @@ _CLOSING = 2.0
 
 
 @attrs.frozen
-class Seen:
+class View:
     """A snapshot that a caller has received, with its options and its document."""
 
     snapshot: Snapshot
@@ -79,8 +79,8 @@ class Seen:
 class Views:
     """The snapshots of a page: the last requested one, and the last complete one."""
 
-    asked: Seen | None = None
-    whole: Seen | None = None
+    requested: View | None = None
+    whole: View | None = None
 
 
 @attrs.define(eq=False)
@@ -266,13 +266,13 @@ class Actor:
         views = self._views.setdefault(page.target_id, Views())
         like = [
             each
-            for each in (views.asked, views.whole)
+            for each in (views.requested, views.whole)
             if each is not None and each.is_like(options, _document_of(page))
         ]
         snapshot = await page._look(**options, since=like[0].snapshot if like else None, timeout=timeout)  # noqa: SLF001 - `give` says what is given
-        views.asked = Seen(snapshot, options, _document_of(page))
+        views.requested = View(snapshot, options, _document_of(page))
         if options == _complete(options):
-            views.whole = views.asked
+            views.whole = views.requested
         too_long = max_chars is not None and len(snapshot.text) > max_chars
         if not too_long and (max_tokens is None or snapshot.stats.tokens <= max_tokens):
             return snapshot
@@ -310,10 +310,10 @@ class Actor:
 
     def give(self, page: Page, snapshot: Snapshot, lines: Iterable[str] | None = None) -> None:
         """Record that the caller receives a snapshot or some of its lines, and so knows their refs."""
-        given = snapshot.refs
+        refs = snapshot.refs
         if lines is not None:
-            given = {name: given[name] for line in lines if (name := ref_of_line(line)) in given}
-        page._core.give(given)  # noqa: SLF001 - no part of what users have
+            refs = {name: refs[name] for line in lines if (name := ref_of_line(line)) in refs}
+        page._core.give(refs)  # noqa: SLF001 - no part of what users have
 
     async def read_ahead(self, page: Page, timeout: float) -> None:
         """Begin to read the page's document. Waits a moment, which is enough for a small document.
@@ -339,13 +339,13 @@ class Actor:
     async def _look_at_all(self, page: Page, timeout: float) -> Snapshot:
         """Take a complete snapshot of the page, in the mode of the last requested one."""
         views = self._views.setdefault(page.target_id, Views())
-        asked = views.asked
-        options = {} if asked is None else _complete(asked.options)
+        requested = views.requested
+        options = {} if requested is None else _complete(requested.options)
         document = _document_of(page)
         last = views.whole
         since = last.snapshot if last is not None and last.is_like(options, document) else None
         snapshot = await page._look(**options, since=since, timeout=timeout)  # noqa: SLF001 - `give` says what is given
-        views.whole = Seen(snapshot, options, _document_of(page))
+        views.whole = View(snapshot, options, _document_of(page))
         return snapshot
 
     # --- files ------------------------------------------------------------------------------------------------

@@ -129,8 +129,8 @@ def _with_dialogs(response: ActResponse, actor: Actor) -> ActResponse:
 async def _check_files(request: ActRequest, actor: Actor) -> None:
     """Raise InvalidArgumentError for a file that may not be used. Resolving links reads the disk."""
     for name in file_fields(type(request)):
-        given = getattr(request, name)
-        for path in () if given is None else (given,) if isinstance(given, str) else given:
+        value = getattr(request, name)
+        for path in () if value is None else (value,) if isinstance(value, str) else value:
             await trio.to_thread.run_sync(actor.check_file, f"{request.kind}.{name}", path)
 
 

@@ -47,10 +47,10 @@ def parse_request(data: ActRequest | Mapping[str, Any] | str | bytes) -> ActRequ
         if type(data) is not KINDS.get(data.kind):
             raise _refuse("the request", f"a {type(data).__name__}", "one of the requests of cdpengine.act")
         data = to_json(data)
-    given = _parse_json(data) if isinstance(data, (str, bytes, bytearray)) else data
-    if not isinstance(given, Mapping):
-        raise _refuse("the request", _type_name(given), "an object")
-    return _structure(given)
+    decoded = _parse_json(data) if isinstance(data, (str, bytes, bytearray)) else data
+    if not isinstance(decoded, Mapping):
+        raise _refuse("the request", _type_name(decoded), "an object")
+    return _structure(decoded)
 
 
 def _structure(data: Mapping[str, Any]) -> ActRequest:
@@ -354,12 +354,12 @@ def _type_name(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-def _nearest(given: object, known: Iterable[Any]) -> str:
+def _nearest(value: object, known: Iterable[Any]) -> str:
     """Return the valid names for a wrong one: the similar names, or all of them."""
     names = list(map(str, known))
     by_lower = {name.lower(): name for name in names}
-    wanted = str(given).lower().replace("_", "").replace("-", "")[:60] if isinstance(given, str) else ""
-    near = difflib.get_close_matches(wanted, by_lower, n=3, cutoff=0.6)
+    normalized = str(value).lower().replace("_", "").replace("-", "")[:60] if isinstance(value, str) else ""
+    near = difflib.get_close_matches(normalized, by_lower, n=3, cutoff=0.6)
     if near:
         return " or ".join(repr(by_lower[name]) for name in near)
     listed = ", ".join(map(repr, names))

@@ -49,7 +49,7 @@ class Performance:
         assert selector is not None, "the parser refuses a request without an element"
         return await self.page.find(selector, timeout=self.left)
 
-    async def find_if_given(self, ref: str | None, selector: str | None) -> ElementTarget | None:
+    async def find_optional(self, ref: str | None, selector: str | None) -> ElementTarget | None:
         """Return the element of a request, or None if it has none."""
         return None if ref is None and selector is None else await self.find(ref, selector)
 

@@ -62,8 +62,8 @@ class ActRequest:
     @property
     def timeout(self) -> float:
         """The timeout in seconds: `timeout_ms`, at most the maximum of its kind."""
-        asked = self.timing.default_ms if self.timeout_ms is None else self.timeout_ms
-        return min(asked, self.timing.longest_ms) / 1000
+        requested = self.timing.default_ms if self.timeout_ms is None else self.timeout_ms
+        return min(requested, self.timing.longest_ms) / 1000
 
     def check(self) -> None:
         """Raise InvalidArgumentError for fields that are incompatible."""

@@ -178,8 +178,8 @@ class _Cursor:
             given = "the end"
         else:
             word = re.match(r"\w{1,20}|.", self.rest, re.DOTALL)
-            shown = "" if word is None else word[0]
-            given = repr(shown) if "[" not in before or shown in "[]" else "something else"
+            next_word = "" if word is None else word[0]
+            given = repr(next_word) if "[" not in before or next_word in "[]" else "something else"
         return ActionSyntaxError(
             line=self.line + before.count("\n"),
             column=self.position - (before.rfind("\n") + 1) + 1,
@@ -258,10 +258,10 @@ _KEY_NAMES = {
 
 def _parse_press(cursor: _Cursor) -> Press:
     chord = _take_plain(cursor, "key")
-    held, plus, last = chord.rpartition("+")
+    modifiers, plus, last = chord.rpartition("+")
     if not last and plus:  # the key is +
-        held, last = held.rstrip("+"), "+"
-    keys = [*(each.strip() for each in held.split("+") if each), last.strip()]
+        modifiers, last = modifiers.rstrip("+"), "+"
+    keys = [*(each.strip() for each in modifiers.split("+") if each), last.strip()]
     named = [_KEY_NAMES.get(key.lower(), key) for key in keys]
     named[:-1] = ["ControlOrMeta" if key.lower() == "meta" else key for key in named[:-1]]
     if len(named) > 1 and len(named[-1]) == 1:

@@ -24,9 +24,9 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
 
     The packages of the command line are optional: if one is missing, one line explains how to install it.
     """
-    given = sys.argv[1:] if arguments is None else arguments
-    if is_for_session(given):
-        status = run(given)
+    args = sys.argv[1:] if arguments is None else arguments
+    if is_for_session(args):
+        status = run(args)
         if arguments is None:
             os._exit(
                 status

@@ -76,22 +76,22 @@ def run(
             last = {"kind": "snapshot", "mode": "numbered"} if shows else {"kind": "tabs"}
             return opened, done, await dispatch(actor, last)
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         from cdpengine.act import parse_script
 
         list(parse_script(text))
         opened, done, last = trio.run(perform)
-    seen = last.result["snapshot"] if shows and last.ok else None
+    snapshot = last.result["snapshot"] if shows and last.ok else None
     if as_json:
         around = {"opened": opened.to_json().get("effects"), "after": last.to_json().get("effects")}
-        told = {name: {"effects": effects} for name, effects in around.items() if effects}
-        print_json({**_describe(done), **told, **({} if seen is None else {"snapshot": seen})})
+        notes = {name: {"effects": effects} for name, effects in around.items() if effects}
+        print_json({**_describe(done), **notes, **({} if snapshot is None else {"snapshot": snapshot})})
     else:
         _say_effects(opened)
         _say_steps(text, done)
         _say_effects(last)
-        if seen is not None:
-            say_lines(seen)
+        if snapshot is not None:
+            say_lines(snapshot)
         if done.answer:
             say(done.answer)
     if not done.ok:
@@ -327,8 +327,8 @@ def serve(
         sys.exit(128 + number)
 
 
-def _cache_file(given: str | None) -> Path | Literal["user"] | None:
-    return None if given is None else "user" if given == "user" else Path(given)
+def _cache_file(value: str | None) -> Path | Literal["user"] | None:
+    return None if value is None else "user" if value == "user" else Path(value)
 
 
 def _signals() -> list[int]:

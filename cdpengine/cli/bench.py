@@ -66,7 +66,7 @@ def bench(
             with _progress() as progress:
                 return await measure_browser(browser, url=url, effort=effort, progress=progress)
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         report = trio.run(measure)
     advice = advise(report)
     if as_json:

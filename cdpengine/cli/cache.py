@@ -55,7 +55,7 @@ def _with_cache(
         async with ActionCache.open(path, config=config) as opened:
             return await use(opened)
 
-    with errors_as_json(wanted=as_json), packages_named():
+    with errors_as_json(enabled=as_json), packages_named():
         return trio.run(work)
 
 

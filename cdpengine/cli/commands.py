@@ -151,8 +151,8 @@ class _Commands(click.Group):
         except click.UsageError:
             known = [*self.commands, *VERBS]
             similar = difflib.get_close_matches(args[0], known, n=1, cutoff=0.7)
-            meant = _FOREIGN.get(args[0]) or (similar[0] if similar else "")
-            advice = f" Did you mean {meant!r}?" if meant else ""
+            suggestion = _FOREIGN.get(args[0]) or (similar[0] if similar else "")
+            advice = f" Did you mean {suggestion!r}?" if suggestion else ""
             raise click.UsageError(f"No such command {args[0]!r}.{advice}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -215,9 +215,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         return USED_WRONGLY
     except click.ClickException as error:
         # The message quotes arguments: file names, and URLs with passwords.
-        shown, message = io.StringIO(), error.format_message()
-        error.show(shown)
-        text = shown.getvalue().rstrip("\n").replace(message, escape_line(hide_secrets(message)))
+        output, message = io.StringIO(), error.format_message()
+        error.show(output)
+        text = output.getvalue().rstrip("\n").replace(message, escape_line(hide_secrets(message)))
         say_lines(text, err=True)
         return error.exit_code
     except Failed as failed:

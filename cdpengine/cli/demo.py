@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cdpengine import Browser, Page, Snapshot
 
 
-SHOWN_LINES = 22
+MOST_LINES = 22
 """Number of printed lines of the snapshot; the rest is counted."""
 
 
@@ -78,35 +78,37 @@ def demo(headful: bool, keep_open: bool, executable: str | None) -> None:
         on_snapshot=lambda text: _print_snapshot(console, text),
         before_close=_keep_open if keep_open else _close_now,
     )
-    held = True
+    succeeded = True
     with serve_shop() as url:
         console.print(f"A shop is open at {url}")
         browser = cdpengine.launch(executable=executable, headless=not headful)
         try:
             trio.run(tour.run, browser, url)
         except StepFailed:
-            held = False
-    _print_summary(console, tour.steps, held=held)
-    if not held:
+            succeeded = False
+    _print_summary(console, tour.steps, succeeded=succeeded)
+    if not succeeded:
         raise Failed
 
 
 def _print_step(console: Console, step: Step) -> None:
     from rich.markup import escape
 
-    mark = "[green]ok[/]    " if step.held else "[red]FAILED[/]"
-    console.print(f"{mark} {step.seconds * 1000:7.1f} ms  {escape(step.title)}: [dim]{escape(step.seen)}[/]")
+    mark = "[green]ok[/]    " if step.succeeded else "[red]FAILED[/]"
+    console.print(
+        f"{mark} {step.seconds * 1000:7.1f} ms  {escape(step.title)}: [dim]{escape(step.observation)}[/]"
+    )
 
 
 def _print_snapshot(console: Console, text: str) -> None:
     lines = text.splitlines()
-    for line in lines[:SHOWN_LINES]:
+    for line in lines[:MOST_LINES]:
         console.print(f"           | {line}", style="cyan", markup=False)
-    if len(lines) > SHOWN_LINES:
-        console.print(f"           | ... {len(lines) - SHOWN_LINES} more lines", style="cyan", markup=False)
+    if len(lines) > MOST_LINES:
+        console.print(f"           | ... {len(lines) - MOST_LINES} more lines", style="cyan", markup=False)
 
 
-def _print_summary(console: Console, steps: list[Step], *, held: bool) -> None:
+def _print_summary(console: Console, steps: list[Step], *, succeeded: bool) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -117,14 +119,19 @@ def _print_summary(console: Console, steps: list[Step], *, held: bool) -> None:
     table.add_column("ms", justify="right")
     table.add_column("")
     for step in steps:
-        mark = Text("ok", "green") if step.held else Text("FAILED", "red")
+        mark = Text("ok", "green") if step.succeeded else Text("FAILED", "red")
         table.add_row(
-            Text(escape_line(step.title)), Text(escape_lines(step.seen)), f"{step.seconds * 1000:.1f}", mark
+            Text(escape_line(step.title)),
+            Text(escape_lines(step.observation)),
+            f"{step.seconds * 1000:.1f}",
+            mark,
         )
     console.print()
     console.print(table, soft_wrap=False)
-    done = sum(step.held for step in steps)
-    console.print(f"{done} of {len(steps)} steps succeeded" + ("." if held else "; the last one failed."))
+    done = sum(step.succeeded for step in steps)
+    console.print(
+        f"{done} of {len(steps)} steps succeeded" + ("." if succeeded else "; the last one failed.")
+    )
 
 
 async def _close_now(page: Page) -> None:  # noqa: ARG001 - the tour passes the page to a caller that keeps it open
@@ -163,9 +170,9 @@ class Step:
     """One step: its title, its result, its duration in seconds, and whether it succeeded."""
 
     title: str
-    seen: str = ""
+    observation: str = ""
     seconds: float = 0.0
-    held: bool = False
+    succeeded: bool = False
 
 
 class StepFailed(Exception):
@@ -188,9 +195,11 @@ class Tour:
         start = time.perf_counter()
         try:
             yield step
-            step.held = True
+            step.succeeded = True
         except (EngineError, _NotSo) as error:
-            step.seen = f"{type(error).__name__}: {error}" if isinstance(error, EngineError) else str(error)
+            step.observation = (
+                f"{type(error).__name__}: {error}" if isinstance(error, EngineError) else str(error)
+            )
             raise StepFailed(title) from error
         finally:
             step.seconds = time.perf_counter() - start
@@ -203,7 +212,7 @@ class Tour:
             with self.step("start the browser") as step:
                 browser = await stack.enter_async_context(browser_block)
                 process_id = await _browser_process(browser)
-                step.seen = f"process {process_id}"
+                step.observation = f"process {process_id}"
             page = await self._open(browser, url)
             snapshot = await self._see(page)
             await self._click(page, snapshot)
@@ -217,14 +226,14 @@ class Tour:
                 await stack.aclose()
                 if os.name == "posix":
                     _check(not _is_alive(process_id), f"process {process_id} is still running")
-                step.seen = f"process {process_id} is gone"
+                step.observation = f"process {process_id} is gone"
 
     async def _open(self, browser: Browser, url: str) -> Page:
         with self.step("open the shop") as step:
             page = await browser.new_page(url)
             title = await page.title()
             _check("Kettle & Crane" in title, f"the page's title is {title!r}")
-            step.seen = title
+            step.observation = title
         return page
 
     async def _see(self, page: Page) -> Snapshot:
@@ -232,7 +241,7 @@ class Tour:
             snapshot = await page.snapshot()
             buttons = snapshot.find_all(role="button", name="Add to cart")
             _check(len(buttons) == 3, f"{len(buttons)} buttons 'Add to cart' instead of 3")
-            step.seen = f"{len(snapshot.refs)} refs, {len(snapshot.text.splitlines())} lines"
+            step.observation = f"{len(snapshot.refs)} refs, {len(snapshot.text.splitlines())} lines"
         self.on_snapshot(snapshot.text)
         return snapshot
 
@@ -242,7 +251,7 @@ class Tour:
             step.title += f" {button.id}"
             await page.click(button.id)
             await _expect(page, "document.querySelector('#count').textContent", "1")
-            step.seen = "1 item in the cart"
+            step.observation = "1 item in the cart"
 
     async def _type(self, page: Page, snapshot: Snapshot) -> None:
         with self.step("type a coupon code and Enter into") as step:
@@ -251,7 +260,7 @@ class Tour:
             await page.type(field, COUPON, submit=True)
             note = f"{PERCENT_OFF} % off, enjoy"
             await _expect(page, "document.querySelector('#coupon-note').textContent", note)
-            step.seen = f"the page shows: {note}"
+            step.observation = f"the page shows: {note}"
 
     async def _hover(self, page: Page, snapshot: Snapshot) -> None:
         hidden = "Shipping and returns"
@@ -260,14 +269,14 @@ class Tour:
             await page.hover(snapshot.find(role="button", name="Help"))
             links = (await page.snapshot()).find_all(role="link", name=hidden)
             _check(len(links) == 1, f"{len(links)} links {hidden!r} in the new snapshot instead of 1")
-            step.seen = f'new in the snapshot: link "{hidden}" [ref={links[0].id}]'
+            step.observation = f'new in the snapshot: link "{hidden}" [ref={links[0].id}]'
 
     async def _evaluate(self, page: Page) -> None:
         with self.step("evaluate the cart's total, under 2 s") as step:
             total = await page.evaluate("Number(document.querySelector('#total').textContent)", timeout=2)
             due = PRICES["Espresso cup"] * (100 - PERCENT_OFF) / 10_000
             _check(total == due, f"the total is {total!r} instead of {due!r}")
-            step.seen = f"{total:.2f}"
+            step.observation = f"{total:.2f}"
 
     async def _survive(self, page: Page) -> None:
         with self.step(f"evaluate while (true) {{}}, under {HUNG_TIMEOUT:g} s") as step:
@@ -277,7 +286,7 @@ class Tour:
             except EvaluationTimeoutError as error:
                 took = time.perf_counter() - start
                 _check(took < HUNG_TIMEOUT + HUNG_SLACK, f"it took {took:.2f} s to give up")
-                step.seen = (
+                step.observation = (
                     f"EvaluationTimeoutError, {'stopped' if error.report.terminated else 'not stopped'}"
                 )
             else:
@@ -289,7 +298,7 @@ class Tour:
             step.title += f" {button.id}"
             await page.click(button)
             await _expect(page, "document.querySelector('#count').textContent", "2")
-            step.seen = "2 items in the cart"
+            step.observation = "2 items in the cart"
 
 
 class _NotSo(Exception):

@@ -135,8 +135,8 @@ def check_packages() -> Iterator[Finding]:
         yield Finding("packages", "warn", "cdpengine is not installed", "python -m pip install --editable .")
         return
     for requirement in requirements:
-        wanted, _, marker = requirement.partition(";")
-        name = re.split(r"[^A-Za-z0-9._-]", wanted, maxsplit=1)[0]
+        specifier, _, marker = requirement.partition(";")
+        name = re.split(r"[^A-Za-z0-9._-]", specifier, maxsplit=1)[0]
         extra = _EXTRA.search(marker)
         if name == "cdpengine":
             continue  # the extra that includes all others
@@ -151,18 +151,18 @@ def check_packages() -> Iterator[Finding]:
             yield Finding(
                 name,
                 "fail",
-                f"not installed (required: {wanted.strip()})",
-                f"python -m pip install '{wanted.strip()}'",
+                f"not installed (required: {specifier.strip()})",
+                f"python -m pip install '{specifier.strip()}'",
             )
     yield Finding("packages", "ok", ", ".join(versions))
 
 
-async def check_browser(wanted: str | None) -> Finding:
+async def check_browser(executable: str | None) -> Finding:
     """Find the browser that `launch` would start, and its version."""
     from cdpengine._launch.find import find_browser, read_version
 
     try:
-        found = find_browser(wanted)
+        found = find_browser(executable)
     except BrowserNotFoundError as error:
         return Finding("browser", "fail", f"no {error.wanted} was found", error.advice)
     except EngineError as error:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cdpengine.pool.mapping import MapCounts, MapFiles, NamedFunction
     from cdpengine.pool.members import Members
 
-SHOWN_EACH = 10.0
+PROGRESS_EACH = 10.0
 """Interval between progress lines if standard error is no terminal, in seconds."""
 
 _REDRAWN_EACH = 0.25
@@ -165,7 +165,7 @@ def map_(
     if once and retry_failures:
         raise click.UsageError("--once begins each input once, --retry-failures again; give only one")
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         from cdpengine.pool import BrowserPool
         from cdpengine.pool.manners import Manners
         from cdpengine.pool.mapping import MapFiles, find_function
@@ -227,11 +227,11 @@ async def _work(
                     function, suffix = found.function, found.suffix
                     await run.do(mapper, function, suffix=suffix, far=far, ahead=ahead, **options)
         finally:
-            _tell_end(files, run.counts, as_json=as_json)
+            _print_end(files, run.counts, as_json=as_json)
     return run.counts
 
 
-def _tell_end(files: MapFiles, counts: MapCounts, *, as_json: bool) -> None:
+def _print_end(files: MapFiles, counts: MapCounts, *, as_json: bool) -> None:
     seconds = trio.current_time() - counts.begun
     if as_json:
         print_json(
@@ -268,7 +268,7 @@ async def _progress(counts: MapCounts) -> AsyncIterator[None]:
     """Show the progress during the block: a bar in a terminal, otherwise a line at intervals."""
     if not sys.stderr.isatty():
         async with open_body_nursery() as nursery:
-            nursery.start_soon(_each, SHOWN_EACH, lambda: say(_describe(counts), err=True))
+            nursery.start_soon(_each, PROGRESS_EACH, lambda: say(_describe(counts), err=True))
             yield
         return
     from rich.progress import BarColumn, Progress, TextColumn
@@ -301,11 +301,11 @@ def _describe(counts: MapCounts) -> str:
     known = "" if counts.total is None else f" of {counts.total}"
     text = f"{counts.all_done + counts.all_failed}{known}, {counts.rate:.1f} a second, {counts.all_failed} failed"
     if counts.left and counts.rate:
-        text += f", about {_tell_time(counts.left / counts.rate)} left"
+        text += f", about {_format_time(counts.left / counts.rate)} left"
     return text
 
 
-def _tell_time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -54,13 +54,13 @@ class Failed(Exception):
 _VIEWPORT = "cdpengine.viewport"
 
 
-def given_viewport() -> tuple[int, int] | None:
+def chosen_viewport() -> tuple[int, int] | None:
     """Return the value of --viewport of the running command."""
     from cdpengine._emulation.options import DEFAULT_VIEWPORT
 
     context = click.get_current_context(silent=True)
-    given: dict[str, Any] = {} if context is None else context.meta
-    viewport: tuple[int, int] | None = given.get(_VIEWPORT, DEFAULT_VIEWPORT)
+    meta: dict[str, Any] = {} if context is None else context.meta
+    viewport: tuple[int, int] | None = meta.get(_VIEWPORT, DEFAULT_VIEWPORT)
     return viewport
 
 
@@ -77,7 +77,7 @@ class Source:
 
     executable: str | None
     endpoint: str | None
-    viewport: tuple[int, int] | None = attrs.field(factory=given_viewport)
+    viewport: tuple[int, int] | None = attrs.field(factory=chosen_viewport)
 
     def __attrs_post_init__(self) -> None:
         if self.executable is not None and self.endpoint is not None:
@@ -254,9 +254,9 @@ def timeout_option(what: str, default_ms: int) -> Callable[[F], F]:
 
 def absolute_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Return a URL; refuse a host without a scheme, or a path, and suggest the intended URL."""
-    problem, meant = url_problem(value)
+    problem, suggestion = url_problem(value)
     if problem:
-        raise click.BadParameter(f"{value!r} {problem}; expected {meant}", ctx, param)
+        raise click.BadParameter(f"{value!r} {problem}; expected {suggestion}", ctx, param)
     return value
 
 

@@ -69,13 +69,13 @@ def print_json(document: object) -> None:
 
 
 @contextmanager
-def errors_as_json(*, wanted: bool) -> Iterator[None]:
-    """If `wanted`, print errors of the block also as JSON; the message still goes to standard error."""
+def errors_as_json(*, enabled: bool) -> Iterator[None]:
+    """If `enabled`, print errors of the block also as JSON; the message still goes to standard error."""
     try:
         with packages_named():
             yield
     except EngineError as error:
-        if not wanted:
+        if not enabled:
             raise
         print_json({"error": describe_error(error)})
         if isinstance(error, (InvalidArgumentError, ActionSyntaxError)):
@@ -106,8 +106,8 @@ def width() -> int:
 
 def limit() -> int | None:
     """Return the maximum width of output in columns, or None (no limit) without a terminal and without COLUMNS."""
-    given = os.environ.get("COLUMNS", "")
-    return width() if sys.stdout.isatty() or (given.isdecimal() and int(given)) else None
+    columns = os.environ.get("COLUMNS", "")
+    return width() if sys.stdout.isatty() or (columns.isdecimal() and int(columns)) else None
 
 
 def has_colours() -> bool:
@@ -146,15 +146,15 @@ def painter(styles: dict[str, str]) -> Callable[[str, str], str]:
 
 # --- tables --------------------------------------------------------------------------------------------------
 
-_STYLES = {"head": "bold", "rule": "dim", "note": "dim", "told": "yellow"}
+_STYLES = {"head": "bold", "rule": "dim", "note": "dim", "notice": "yellow"}
 
 
 def print_table(
-    columns: Sequence[Column], *, width: int | None, told: Collection[int] = (), advice: str = ""
+    columns: Sequence[Column], *, width: int | None, highlighted: Collection[int] = (), advice: str = ""
 ) -> None:
     """Print the table to standard output, in `width` columns of the terminal; None for unlimited.
 
-    Rows whose numbers are in `told` are highlighted. If columns are omitted, a line names them; `advice`
+    Rows whose numbers are in `highlighted` are highlighted. If columns are omitted, a line names them; `advice`
     explains how to see them.
     """
     columns = [
@@ -171,7 +171,7 @@ def print_table(
     print_line(_rule() * table_width(layout), "rule")
     for number in range(len(layout.columns[0].values)):
         for line in table_row(layout, number):
-            print_line(line, "told" if number in told else "")
+            print_line(line, "notice" if number in highlighted else "")
     if layout.left_out and width is not None:
         more = f"; {advice}" if advice else ""
         note = f"omitted at {width} columns: {', '.join(layout.left_out)}{more}"

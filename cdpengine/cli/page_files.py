@@ -131,7 +131,7 @@ def har(
         else:
             say(f"{output}: {len(entries)} requests, {len(content)} bytes", err=True)
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         trio.run(take)
 
 
@@ -198,7 +198,7 @@ def trace_page(
             assert trace.report is not None
             return trace.report
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         try:
             report = trio.run(run)
         finally:
@@ -217,10 +217,10 @@ def trace_page(
 
 def _show(progress: TraceProgress) -> None:
     if progress.phase == "recording":
-        said = f"tracing: {progress.seconds:.0f} s, buffer {progress.buffer_full:.0%}"
+        message = f"tracing: {progress.seconds:.0f} s, buffer {progress.buffer_full:.0%}"
     else:
-        said = f"writing: {progress.written / _MB:.1f} MB"
-    show_progress(said)
+        message = f"writing: {progress.written / _MB:.1f} MB"
+    show_progress(message)
 
 
 class _Numbers(click.ParamType):  # type: ignore[type-arg]
@@ -296,7 +296,7 @@ def screenshot(
     source = Source(executable, endpoint)
     timeout = timeout_ms / 1000
     overwrite = may_overwrite()
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         # Refuse wrong options before a browser starts.
         ImageOptions(format_of(output, image_format), quality, scale, omit_background)
 
@@ -392,7 +392,7 @@ def pdf(
         options["header"] = header
     if footer is not None:
         options["footer"] = footer
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         print_params(options)  # refuse wrong options before a browser starts
 
         async def save() -> None:

@@ -130,7 +130,7 @@ def snapshot(
             else:
                 say_lines(taken.text)
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         trio.run(take)
 
 
@@ -165,13 +165,13 @@ def _print(
     async def read() -> None:
         async with source.open_page(url, timeout=timeout) as page:
             extract = page.extract_text if kind == "text" else page.extract_markdown
-            said = await extract(target, main_only=main_only, max_chars=max_chars, timeout=timeout)
+            content = await extract(target, main_only=main_only, max_chars=max_chars, timeout=timeout)
             if as_json:
-                print_json({"url": page.url, "title": await page.title(), kind: said})
+                print_json({"url": page.url, "title": await page.title(), kind: content})
             else:
-                say_lines(said)
+                say_lines(content)
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         trio.run(read)
 
 
@@ -300,5 +300,5 @@ def evaluate(
             else:
                 print_json(value)
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         trio.run(run)

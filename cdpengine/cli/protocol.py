@@ -112,7 +112,7 @@ def list_(
     """List the domains, or the commands, events and types of DOMAIN."""
     from cdpengine.debug.explorer.protocol_text import domains_text, list_text, row_json
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         loaded = _origin(saved, executable, endpoint).load()
         if domain is None:
             entries = [entry for entry in loaded.entries() if entry.kind == "domain"]
@@ -154,7 +154,7 @@ def show(
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine.debug.explorer.protocol_text import entry_json, entry_text
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         loaded = _origin(saved, executable, endpoint).load()
         entries = loaded.find(name)
         if as_json:
@@ -173,7 +173,7 @@ def search(
     """List the items with WORD in their name, fields or description. The exit status is 1 without a match."""
     from cdpengine.debug.explorer.protocol_text import list_text, row_json
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         loaded = _origin(saved, executable, endpoint).load()
         found = loaded.search(word)
         if as_json:
@@ -217,7 +217,7 @@ def diff(before: str, after: str, as_json: bool) -> None:
     """
     from cdpengine.debug.explorer.compatibility import diff_protocols
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         changes = diff_protocols(_find_protocol(before), _find_protocol(after))
         if as_json:
             print_json({"changes": changes})
@@ -247,7 +247,7 @@ def check(
     from cdpengine.debug.explorer.compatibility import check_engine, check_pycdp
     from cdpengine.debug.explorer.vocabulary import engine_uses, list_structures, read_pycdp
 
-    with errors_as_json(wanted=as_json):
+    with errors_as_json(enabled=as_json):
         loaded = _origin(saved, executable, endpoint).load()
         uses = engine_uses()
         engine = check_engine(loaded, uses)
@@ -269,9 +269,9 @@ def check(
             raise Failed
 
 
-def _print_findings(found: Sequence[Finding], wanted: Callable[[Finding], bool]) -> None:
+def _print_findings(found: Sequence[Finding], choose: Callable[[Finding], bool]) -> None:
     for finding in found:
-        if wanted(finding):
+        if choose(finding):
             say(
                 f"  {finding}",
                 paint=partial(click.style, fg="red" if finding.breaks and finding.side == "engine" else None),

@@ -133,13 +133,13 @@ async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_argu
             if not line.d or (filters and not any(fnmatchcase(line.m, pattern) for pattern in filters)):
                 continue
             client = " ".join(line.c.split(" ")[:2])
-            say(f"{client:<9} {plain(show_line(line, payload_limit=_SHOWN))}")
+            say(f"{client:<9} {plain(show_line(line, payload_limit=_PAYLOAD_LIMIT))}")
 
     with running.instruments.attached(watch):
         await trio.sleep_forever()
 
 
-_SHOWN = 120
+_PAYLOAD_LIMIT = 120
 """Maximum length of a printed payload, in bytes."""
 
 _LOOKED_AT = 4096

@@ -75,20 +75,20 @@ async def _run(source: Source, headed: bool) -> None:
     interrupted = False
     async with _open_browser(source, headed) as browser, open_body_nursery() as nursery:
         protocol = await _protocol(source, browser)
-        notice = _complain if interactive else _tell
+        notice = _complain if interactive else _report
         console = Interpreter(browser, protocol, nursery, say_lines, notice, unattended=not interactive)
         try:
             if interactive:
                 await _converse(console)
             else:
-                interrupted = await run_script(console, _tell)
+                interrupted = await run_script(console, _report)
         finally:
             nursery.cancel_scope.cancel()
     if interrupted:
         raise KeyboardInterrupt
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     """Print a note on standard error: a script's output is for programs."""
     say_lines(text, err=True)
 
@@ -225,12 +225,12 @@ _AT_ONCE = 65536
 """Bytes per read."""
 
 
-async def run_script(console: Interpreter, tell: Callable[[str], None]) -> bool:
+async def run_script(console: Interpreter, report: Callable[[str], None]) -> bool:
     """Run the lines of standard input to the end, to !quit, or to the first failure.
 
     Return whether Ctrl-C ended it.
 
-    Raises the error of a line, and ConnectionLostError if the browser ended while waiting for a line. `tell`
+    Raises the error of a line, and ConnectionLostError if the browser ended while waiting for a line. `report`
     reports the number of the line.
     """
     from cdpengine._nursery import open_body_nursery
@@ -246,12 +246,12 @@ async def run_script(console: Interpreter, tell: Callable[[str], None]) -> bool:
                     nursery.cancel_scope.cancel()
 
             nursery.start_soon(stop)
-            await _run_lines(console, tell)
+            await _run_lines(console, report)
             nursery.cancel_scope.cancel()
     return interrupted
 
 
-async def _run_lines(console: Interpreter, tell: Callable[[str], None]) -> None:
+async def _run_lines(console: Interpreter, report: Callable[[str], None]) -> None:
     from cdpengine.debug.explorer.interpreter import Quit
 
     number = 0
@@ -264,10 +264,10 @@ async def _run_lines(console: Interpreter, tell: Callable[[str], None]) -> None:
             except Quit:
                 return
             except EngineError:
-                tell(f"line {number} of the script failed")
+                report(f"line {number} of the script failed")
                 raise
             except trio.Cancelled:
-                tell(f"line {number} of the script: {console.stopped}")
+                report(f"line {number} of the script: {console.stopped}")
                 raise
 
 

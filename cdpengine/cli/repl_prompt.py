@@ -24,7 +24,7 @@ from cdpengine.cli.output import say
 from cdpengine.debug.explorer.console import Candidate, safe_line
 from cdpengine.errors.texts import escape_line
 
-LINES_KEPT = 2000
+MOST_LINES = 2000
 
 
 class Stopped(Exception):
@@ -44,7 +44,7 @@ class SafeHistory(History):
             lines = self._path.read_text("utf-8", "replace").splitlines()
         except OSError:
             return []
-        return reversed(lines[-LINES_KEPT:])
+        return reversed(lines[-MOST_LINES:])
 
     def store_string(self, string: str) -> None:
         """Store one line."""

@@ -104,7 +104,7 @@ def parse_fault(text: str) -> Fault:
     names = ACTIONS[action]
     # The last argument is a free string that may contain colons.
     parts = rest.split(":", 1 + max(len(names), 1))
-    target, nth, *given = [*parts, "", ""][:2] + parts[2:]
+    target, nth, *arguments = [*parts, "", ""][:2] + parts[2:]
     method, at, kind = target.partition("@")
     if not _METHOD.fullmatch(method):
         raise wrong(f"a method after {action}: {_EXPECTED}")
@@ -115,11 +115,11 @@ def parse_fault(text: str) -> Fault:
     counted = _NTH.fullmatch(nth or "*")
     if counted is None:
         raise wrong('a position after the method: "2", "3+" or "*"')
-    if len(given) > len(names):
+    if len(arguments) > len(names):
         raise wrong(f"no more after that: {action} takes {', '.join(names) or 'no arguments'}")
     first = 1 if counted[1] else int(counted[2])
     values: dict[str, object] = {}
-    for name, value in zip(names, given, strict=False):
+    for name, value in zip(names, arguments, strict=False):
         values[name] = _argument(name, value, wrong)
     return Fault(
         action=action,  # type: ignore[arg-type]
@@ -160,7 +160,7 @@ class Faults:
     """
 
     def __init__(self, faults: Iterable[Fault | str] = ()) -> None:
-        self._seen: dict[int, int] = {}
+        self._counts: dict[int, int] = {}
         self._made: dict[int, int] = {}
         self._numbered: dict[int, Fault] = {}
         self._next = 1
@@ -207,8 +207,8 @@ class Faults:
         for number, fault in self._numbered.items():
             if not fault.fits(kind, method):
                 continue
-            seen = self._seen[number] = self._seen.get(number, 0) + 1
-            if due is None and seen >= fault.first and (fault.last is None or seen <= fault.last):
+            count = self._counts[number] = self._counts.get(number, 0) + 1
+            if due is None and count >= fault.first and (fault.last is None or count <= fault.last):
                 due = number
         if due is None:
             return None

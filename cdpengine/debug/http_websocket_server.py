@@ -225,11 +225,11 @@ async def _serve_client(on_http: HttpHandler, on_socket: SocketHandler, stream: 
             taken = await _first_request(stream)
         if taken is None:
             return
-        request, seen = taken
+        request, received = taken
         if not is_plain_host(request.headers.get("host", "localhost")):
             await _answer(stream, HttpAnswer(403, b"Ask for this by address, not by name.\n"))
         elif request.wants_websocket:
-            await _hand_over(on_socket, request, stream, seen)
+            await _hand_over(on_socket, request, stream, received)
         else:
             await _answer(stream, await on_http(request), head_only=request.method == "HEAD")
 
@@ -246,11 +246,11 @@ async def _first_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes]
 
 
 async def _hand_over(
-    on_socket: SocketHandler, request: HttpRequest, stream: trio.SocketStream, seen: bytes
+    on_socket: SocketHandler, request: HttpRequest, stream: trio.SocketStream, received: bytes
 ) -> None:
     async with open_body_nursery() as nursery:
         proposal: trio_websocket.WebSocketRequest | None = None
-        whole = _Replayed(stream, seen)
+        whole = _Replayed(stream, received)
         reader = ReaderTask()
         await nursery.start(_read_client, reader, name="websocket reader of the server")
         with trio.move_on_after(REQUEST_PATIENCE):
@@ -283,15 +283,15 @@ async def _read_client(
 class _Replayed(trio.abc.Stream):
     """A stream whose beginning has already been read."""
 
-    def __init__(self, stream: trio.SocketStream, seen: bytes) -> None:
+    def __init__(self, stream: trio.SocketStream, received: bytes) -> None:
         self._stream = stream
-        self._seen = seen
+        self._received = received
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        if self._seen:
-            seen, self._seen = self._seen, b""
+        if self._received:
+            received, self._received = self._received, b""
             await trio.lowlevel.checkpoint()
-            return seen
+            return received
         return await self._stream.receive_some(max_bytes)
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
@@ -307,7 +307,7 @@ class _Replayed(trio.abc.Stream):
 async def _read_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes]:
     """Read one request, with its body unless it requests a websocket. Return it and the bytes read."""
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=_LARGEST_BODY)
-    seen = b""
+    received = b""
     request: HttpRequest | None = None
     body = b""
     while True:
@@ -316,7 +316,7 @@ async def _read_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes]:
             data = bytes(await stream.receive_some(_READ))
             if not data and request is None:
                 raise trio.BrokenResourceError
-            seen += data
+            received += data
             connection.receive_data(data)
         elif isinstance(event, h11.Request):
             headers = {
@@ -324,14 +324,14 @@ async def _read_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes]:
             }
             request = HttpRequest(event.method.decode("ascii"), event.target.decode("latin-1"), headers)
             if request.wants_websocket:
-                return request, seen
+                return request, received
         elif isinstance(event, h11.Data):
             body += bytes(event.data)
             if len(body) > _LARGEST_BODY:
                 raise h11.RemoteProtocolError("the body is too long", error_status_hint=413)
         elif isinstance(event, h11.EndOfMessage):
             assert request is not None
-            return attrs.evolve(request, body=body), seen
+            return attrs.evolve(request, body=body), received
         else:
             raise trio.BrokenResourceError  # closed or paused: no more data will come
 

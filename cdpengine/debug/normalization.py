@@ -148,10 +148,10 @@ class Clock:
     recorded: float | None = None
     now: float | None = None
 
-    def plays_same_part(self, recorded: float, asked: float) -> bool:
+    def plays_same_part(self, recorded: float, requested: float) -> bool:
         """Return whether each number is the time of its own run, in one of the usual units."""
         for unit in (1.0, 1e3, 1e6):
-            if _near(recorded / unit, self.recorded) and _near(asked / unit, self.now):
+            if _near(recorded / unit, self.recorded) and _near(requested / unit, self.now):
                 return True
         return False
 
@@ -203,26 +203,29 @@ def name_pattern(kind: Kind) -> str:
     return _OF[kind].pattern
 
 
-def plays_same_part(kind: Kind, recorded: str, asked: str, clock: Clock = UNKNOWN) -> bool:
+def plays_same_part(kind: Kind, recorded: str, requested: str, clock: Clock = UNKNOWN) -> bool:
     """Return whether two different names of a kind can be the same name in two runs."""
     match kind:
         case "port":
-            return recorded.rpartition(":")[0] == asked.rpartition(":")[0]
+            return recorded.rpartition(":")[0] == requested.rpartition(":")[0]
         case "uuid":
             return True
         case "hex":
-            if len(recorded) != len(asked):
+            if len(recorded) != len(requested):
                 return False
-            if recorded.isdigit() and asked.isdigit():
-                return clock.plays_same_part(float(recorded), float(asked))
+            if recorded.isdigit() and requested.isdigit():
+                return clock.plays_same_part(float(recorded), float(requested))
             return True
         case "time":
-            return len(recorded) == len(asked) and clock.plays_same_part(float(recorded), float(asked))
+            return len(recorded) == len(requested) and clock.plays_same_part(
+                float(recorded), float(requested)
+            )
         case "folder":
-            return _folders_play_same_part(recorded, asked)
+            return _folders_play_same_part(recorded, requested)
         case "name":
             return (
-                _unlike(recorded, asked) and max(count_oddities(recorded), count_oddities(asked)) >= _ODD_NAME
+                _unlike(recorded, requested)
+                and max(count_oddities(recorded), count_oddities(requested)) >= _ODD_NAME
             )
 
 
@@ -250,8 +253,8 @@ def count_oddities(word: str) -> int:
     return short + sum(map(str.isdigit, pieces)) + len(_RARE.findall(word))
 
 
-def _folders_play_same_part(recorded: str, asked: str) -> bool:
-    old, new = _FOLDER_PARTS.fullmatch(recorded), _FOLDER_PARTS.fullmatch(asked)
+def _folders_play_same_part(recorded: str, requested: str) -> bool:
+    old, new = _FOLDER_PARTS.fullmatch(recorded), _FOLDER_PARTS.fullmatch(requested)
     if old is None or new is None:
         return False
     names = old["name"], new["name"]

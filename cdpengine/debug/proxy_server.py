@@ -95,28 +95,28 @@ class Proxy:
         """Set the attributes that depend on the open port."""
         self._http = http
         self.listens_on = (host, port)
-        shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-        self.endpoint = f"http://{shown}:{port}"
-        self.ws_endpoint = f"ws://{shown}:{port}{self._browser_path}"
+        url_host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+        self.endpoint = f"http://{url_host}:{port}"
+        self.ws_endpoint = f"ws://{url_host}:{port}{self._browser_path}"
 
     def _note(self, text: str) -> None:
         """Pass a line to each of `notes`."""
         logger.info("%s", text)
-        for tell in self.notes:
-            tell(text)
+        for note in self.notes:
+            note(text)
 
     # --- HTTP ------------------------------------------------------------------------------------------------
 
     async def _answer(self, request: HttpRequest) -> HttpAnswer:
         """Forward a client's HTTP request to the browser. Replace the browser's addresses in the response."""
-        asked_at = trio.current_time()
+        requested_at = trio.current_time()
         answer = await self._ask_browser(request)
         # The browser's other HTTP paths serve its DevTools, which are not recorded.
         if self.instruments.active and urlsplit(request.target).path.startswith("/json"):
-            took = trio.current_time() - asked_at
+            took = trio.current_time() - requested_at
             self.instruments.pass_on_http(
                 HttpExchange(
-                    asked_at,
+                    requested_at,
                     request.method,
                     request.target,
                     answer.status,

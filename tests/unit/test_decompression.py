@@ -55,7 +55,7 @@ class Flushed:
         for pieces in given:
             writer.give(pieces)
             # The work of the writer thread on waking, done here so that the flushes are known.
-            writer._write_given()
+            writer._write_queue()
             self.at.append((path.stat().st_size, self.at[-1][1] + len(pieces)))
         writer.start()
         writer.finish()

@@ -118,7 +118,7 @@ def test_a_flood_is_flushed_although_more_waits(tmp_path: Path, monkeypatch: pyt
         nonlocal now
         now += 0.25
         # The part of earlier data that is already readable. The rest is at most as old as the last flush.
-        taken = COUNT - len(writer._given)
+        taken = COUNT - len(writer._queue)
         lags.append(taken - decoded(path).count(b"\n"))
         return now
 
@@ -126,7 +126,7 @@ def test_a_flood_is_flushed_although_more_waits(tmp_path: Path, monkeypatch: pyt
     writer = FileWriter(opened(path), path.name, compressed=True, gather=nothing)
     monkeypatch.setattr(time, "monotonic", clock)
     writer.give([os.urandom(80_000).replace(b"\n", b"-") + b"\n" for _ in range(COUNT)])
-    writer._write_given()
+    writer._write_queue()
     assert len(lags) > COUNT
     assert max(lags) * 0.25 <= 0.5
     assert decoded(path).count(b"\n") == COUNT

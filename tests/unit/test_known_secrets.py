@@ -91,7 +91,7 @@ def test_short_strings_are_not_searched() -> None:
     known = KnownSecrets()
     for short in ("a", "12345", "", "      ", REDACTED):
         known.add_entered(short)
-        known.add_seen(short)
+        known.add_observed(short)
     assert known.secrets == ()
     assert not known.is_in("a 12345")
 
@@ -122,7 +122,7 @@ def test_seen_secrets_do_not_displace_entered_ones() -> None:
     known = KnownSecrets()
     known.add_entered("hunter2")
     for number in range(1_000):
-        known.add_seen(f"cookie-{number}")
+        known.add_observed(f"cookie-{number}")
         if number % rounds(10, 1) == 0:
             known.is_in("x")
     assert known.is_in("hunter2")
@@ -140,7 +140,7 @@ def test_adding_secrets_one_by_one_or_together_finds_the_same() -> None:
 
 def test_each_value_of_a_list_is_a_secret() -> None:
     known = KnownSecrets()
-    known.add_seen("sid=abcdef12; theme=dark-blue")
+    known.add_observed("sid=abcdef12; theme=dark-blue")
     assert known.replace("abcdef12 and dark-blue") == f"{REDACTED} and {REDACTED}"
 
 
@@ -175,7 +175,7 @@ def test_a_beginning_of_an_entered_text_is_found_too() -> None:
     assert known.replace("value=correct h and more") == f"value={REDACTED} and more"
     assert known.replace("correct") == "correct"
     assert known.replace("correct%20hor|") == f"{REDACTED}|"
-    known.add_seen("cookie-of-some-length")
+    known.add_observed("cookie-of-some-length")
     assert known.replace("cookie-of-some") == "cookie-of-some"
 
 

@@ -141,7 +141,7 @@ def test_an_error_with_json_is_in_both_and_safe_in_both(capsys: pytest.CaptureFi
     from cdpengine.cli.options import Failed
     from cdpengine.cli.output import errors_as_json
 
-    with pytest.raises(Failed), errors_as_json(wanted=True):
+    with pytest.raises(Failed), errors_as_json(enabled=True):
         raise NavigationFailedError("https://u:hunter2@host/?token=hunter2", HOSTILE)
     out, err = capsys.readouterr()
     assert is_safe(out)

@@ -162,7 +162,9 @@ async def expect_response(
                 )
         yield expected
         async with explain_deadline(core.target, budget.deadline):
-            await wait_for_expected(expected, budget, lambda: awaited.next_in(stream), lambda: awaited.seen)
+            await wait_for_expected(
+                expected, budget, lambda: awaited.next_in(stream), lambda: awaited.observation
+            )
 
 
 @asynccontextmanager

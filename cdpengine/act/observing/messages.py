@@ -19,14 +19,14 @@ from cdpengine.errors import packages_named
 if TYPE_CHECKING:
     from cdpengine.debug.recording.lines import LineMaker
 
-KEPT = 500
+MOST_LINES = 500
 _LONGEST = 4_000
 """Maximum size of a message, in bytes; payloads of larger ones are cut."""
 
 _TOGETHER = 50
 """Number of messages that are made into lines together."""
 
-_SHOWN = ("t", "k", "d", "T", "id", "m", "ms", "name", "msg")
+_FIELDS = ("t", "k", "d", "T", "id", "m", "ms", "name", "msg")
 """The returned members of a line: see `debug/recording_format.py`."""
 
 
@@ -39,7 +39,7 @@ class MessageLog:
             from cdpengine.debug.recording.redact import Redactor
         self._maker: LineMaker = LineMaker(began=trio.current_time(), limit=_LONGEST, redactor=Redactor())
         self._gathered: list[Traffic] = []
-        self._lines: deque[bytes] = deque(maxlen=KEPT)
+        self._lines: deque[bytes] = deque(maxlen=MOST_LINES)
 
     def __call__(self, traffic: Traffic) -> None:
         """Keep one message."""
@@ -58,7 +58,7 @@ class MessageLog:
         matches = (lambda _method: True) if method is None else url_test(method)
         lines = [_json.decode_leniently(line) for line in self._lines]
         found = [line for line in lines if line.get("m") and matches(line["m"])]
-        return [{name: line[name] for name in _SHOWN if name in line} for line in found[-limit:]]
+        return [{name: line[name] for name in _FIELDS if name in line} for line in found[-limit:]]
 
     def _make_lines(self) -> None:
         gathered, self._gathered = self._gathered, []

@@ -107,7 +107,7 @@ class Download(ElementRequest):
     )
 
     async def run(self, performance: Performance) -> dict[str, Any]:
-        target = await performance.find_if_given(self.ref, self.selector)
+        target = await performance.find_optional(self.ref, self.selector)
         async with performance.page.expect_download(self.directory, timeout=performance.left) as expected:
             if target is not None:
                 performance.report(

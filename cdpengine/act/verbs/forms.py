@@ -59,11 +59,11 @@ class Fill(ActingRequest):
         )
 
 
-def _value(given: str | float | bool | tuple[str, ...]) -> Any:
-    if isinstance(given, tuple):
-        return list(given)
-    whole = isinstance(given, float) and given.is_integer()
-    return int(given) if whole else given
+def _value(value: str | float | bool | tuple[str, ...]) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    whole = isinstance(value, float) and value.is_integer()
+    return int(value) if whole else value
 
 
 @attrs.frozen(kw_only=True)

@@ -59,7 +59,7 @@ class Press(ElementRequest):
     key: str = field('The key or chord: "Enter", "a", "Control+A".', secret=True)
 
     async def run(self, performance: Performance) -> None:
-        target = await performance.find_if_given(self.ref, self.selector)
+        target = await performance.find_optional(self.ref, self.selector)
         performance.report(
             await performance.page.press(
                 self.key, target, heal=self.heal, refuse_renamed=True, timeout=performance.left

@@ -131,10 +131,10 @@ async def _revive(performance: Performance) -> None:
             await performance.page.recover(allow="reload", timeout=performance.left)
 
 
-def _describe(arrival: Any) -> dict[str, Any]:
+def _describe(navigation: Any) -> dict[str, Any]:
     return {
-        "url": describe_url(arrival.url),
-        "status": arrival.status,
-        "redirects": [describe_url(url) for url in arrival.redirects],
-        "sameDocument": arrival.same_document,
+        "url": describe_url(navigation.url),
+        "status": navigation.status,
+        "redirects": [describe_url(url) for url in navigation.redirects],
+        "sameDocument": navigation.same_document,
     }

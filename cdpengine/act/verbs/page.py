@@ -162,7 +162,7 @@ class Evaluate(ActRequest):
         check_element(self, self.kind, needed=False)
 
     async def run(self, performance: Performance) -> Any:
-        target = await performance.find_if_given(self.ref, self.selector)
+        target = await performance.find_optional(self.ref, self.selector)
         return await performance.page.evaluate(
             self.function, *self.args, target=target, timeout=performance.left
         )

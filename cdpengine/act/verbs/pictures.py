@@ -77,7 +77,7 @@ class Screenshot(ActRequest):
             data, described["snapshot"] = labelled.image, labelled.snapshot.text
         else:
             data = await performance.page.screenshot(
-                target=await performance.find_if_given(self.ref, self.selector),
+                target=await performance.find_optional(self.ref, self.selector),
                 full_page=self.full_page,
                 format=self.format,
                 quality=self.quality,

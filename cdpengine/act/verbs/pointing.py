@@ -135,7 +135,7 @@ class Scroll(ElementRequest):
             raise InvalidArgumentError("scroll", "no distance", "a direction, or dx or dy")
 
     async def run(self, performance: Performance) -> None:
-        target = await performance.find_if_given(self.ref, self.selector)
+        target = await performance.find_optional(self.ref, self.selector)
         dx, dy = self.dx, self.dy
         if self.direction is not None:
             from cdpengine._api.page.scrolling import one_viewport
@@ -177,9 +177,9 @@ class Drag(ActingRequest):
     def check(self) -> None:
         """Raise InvalidArgumentError unless each end names one element."""
         for end in ("start", "end"):
-            given = [getattr(self, f"{end}_{by}") for by in ("ref", "selector")]
-            if given.count(None) != 1:
-                words = "no element" if given.count(None) else "a ref and a selector"
+            ways = [getattr(self, f"{end}_{by}") for by in ("ref", "selector")]
+            if ways.count(None) != 1:
+                words = "no element" if ways.count(None) else "a ref and a selector"
                 raise InvalidArgumentError("drag", words, f"{end}Ref or {end}Selector")
 
     async def run(self, performance: Performance) -> None:

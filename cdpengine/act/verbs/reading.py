@@ -71,32 +71,32 @@ class TakeSnapshot(ActRequest):
             "refs": self.refs,
         }
         snapshot = await performance.actor.look(performance.page, performance.left, **options)
-        shown: dict[str, Any] = {"title": snapshot.title, "refs": len(snapshot.refs)}
+        result: dict[str, Any] = {"title": snapshot.title, "refs": len(snapshot.refs)}
         if self.diff and snapshot.diff is not None:
             performance.actor.give(performance.page, snapshot, snapshot.diff.lines)
-            return {**shown, "diff": str(snapshot.diff)}
+            return {**result, "diff": str(snapshot.diff)}
         if self.find is None:
             performance.actor.give(performance.page, snapshot)
-            return {**shown, "snapshot": snapshot.text}
+            return {**result, "snapshot": snapshot.text}
         found = _lines_that_say(self.find, snapshot.text)
         performance.actor.give(performance.page, snapshot, found.split("\n"))
-        return {**shown, "snapshot": found}
+        return {**result, "snapshot": found}
 
 
 def _lines_that_say(words: str, text: str) -> str:
     """Return the lines that contain `words`, ignoring case, and the lines of their ancestors."""
-    wanted = words.casefold()
+    folded = words.casefold()
     lines = text.split("\n")
     widths = [len(line) - len(line.lstrip()) for line in lines]
-    kept: set[int] = set()
+    numbers: set[int] = set()
     above: list[int] = []
     for number, line in enumerate(lines):
         while above and widths[above[-1]] >= widths[number]:
             above.pop()
-        if wanted in line.casefold():
-            kept.update(above, [number])
+        if folded in line.casefold():
+            numbers.update(above, [number])
         above.append(number)
-    return "\n".join(lines[number] for number in sorted(kept)) or f"# no line contains {words[:80]!r}"
+    return "\n".join(lines[number] for number in sorted(numbers)) or f"# no line contains {words[:80]!r}"
 
 
 @attrs.frozen(kw_only=True)
@@ -140,12 +140,12 @@ class Find(ActRequest):
             found, count = matched[: self.limit], len(matched)
         page._core.give({ref.id: ref for ref in found})  # noqa: SLF001 - as above
         texts = _texts_in(snapshot, {ref.id for ref in found if not ref.name})
-        shown = [
+        listed = [
             {"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth}
             | ({"text": texts[ref.id]} if ref.id in texts else {})
             for ref in found
         ]
-        return {"count": count, "nodes": shown}
+        return {"count": count, "nodes": listed}
 
 
 def _texts_in(snapshot: Snapshot, refs: Collection[str]) -> dict[str, str]:

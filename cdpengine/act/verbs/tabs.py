@@ -67,12 +67,12 @@ class NewTab(ActRequest):
         if self.url is None:
             return {"url": page.url}
         try:
-            arrival = await page.goto(self.url, wait_until=self.wait_until, timeout=performance.left)
+            navigation = await page.goto(self.url, wait_until=self.wait_until, timeout=performance.left)
         except BaseException:
             await performance.actor.discard(page)
             performance.page_or_none = None
             raise
-        return {"url": describe_url(arrival.url), "status": arrival.status}
+        return {"url": describe_url(navigation.url), "status": navigation.status}
 
 
 @attrs.frozen(kw_only=True)

@@ -17,7 +17,7 @@ import trio
 
 from cdpengine.cli.options import Failed, json_option, may_overwrite, output_option
 from cdpengine.cli.output import errors_as_json, limit, painter, print_json, say, width
-from cdpengine.cli.traces.showing import damage_of, file_argument, lines_of, show, stats, tell_damage
+from cdpengine.cli.traces.showing import damage_of, file_argument, lines_of, print_damage, show, stats
 from cdpengine.errors import MeasurementFailedError, RecordingIncompleteError, os_reason
 from cdpengine.errors.texts import escape_line
 
@@ -79,7 +79,7 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
         try:
             first = next(pieces)  # an error is reported before the file is created
         except RecordingIncompleteError:
-            tell_damage(recording)
+            print_damage(recording)
             raise
         try:
             with _open_output(output) as stream:
@@ -89,7 +89,7 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
             raise
         except OSError as error:
             raise MeasurementFailedError("the export", str(output), os_reason(error)) from error
-        if tell_damage(recording):
+        if print_damage(recording):
             raise Failed
 
 
@@ -151,16 +151,16 @@ def replay(file: Path, port: int, patience_ms: int, strict: bool) -> None:
     async def run() -> None:
         async with debug.replay(file, port=port, patience=patience_ms / 1000, strict=strict) as running:
             say(running.endpoint)
-            told = _tell(running.passed_over)
+            count = _print_passed_over(running.passed_over)
             try:
                 await running.until_divergence()
             finally:
-                _tell(running.passed_over[told:])
+                _print_passed_over(running.passed_over[count:])
 
     trio.run(run)
 
 
-def _tell(passed_over: Sequence[str]) -> int:
+def _print_passed_over(passed_over: Sequence[str]) -> int:
     for what in passed_over:
         say(f"not replayed: {what}", err=True)
     return len(passed_over)
@@ -168,7 +168,7 @@ def _tell(passed_over: Sequence[str]) -> int:
 
 # --- diff ----------------------------------------------------------------------------------------------------
 
-_STYLES = {"-": "red", "+": "green", "bold": "bold", "head": "cyan", "told": "yellow"}
+_STYLES = {"-": "red", "+": "green", "bold": "bold", "head": "cyan", "notice": "yellow"}
 _MUCH = 2.0
 """Minimum factor between the medians of a method that are printed."""
 
@@ -197,7 +197,7 @@ def diff(first: Path, second: Path, full: bool, as_json: bool) -> None:
 
     commands = Commands()
     conducts = []
-    with errors_as_json(wanted=as_json), ExitStack() as files:
+    with errors_as_json(enabled=as_json), ExitStack() as files:
         # Open both before reading either one: a file that is not a recording is refused immediately.
         recordings = [files.enter_context(open_recording(path)) for path in (first, second)]
         for recording in recordings:
@@ -215,7 +215,7 @@ def diff(first: Path, second: Path, full: bool, as_json: bool) -> None:
             print_json({"same": comparison.same, "damage": damage, "comparison": comparison})
         else:
             _print(comparison, str(first), str(second), full=full)
-        damaged = [tell_damage(recording) for recording in recordings]
+        damaged = [print_damage(recording) for recording in recordings]
     if any(damaged) or not comparison.same:
         raise Failed
 
@@ -244,33 +244,33 @@ def _print_role(out: _Printer, role: RoleDifference) -> None:
         text = f"  ... {change.command} ..." if not change.mark else f"{change.mark} {change.command}"
         out.line(text, change.mark)
     for command in role.moved:
-        out.line(f"  in another order: {command}", "told")
+        out.line(f"  in another order: {command}", "notice")
     for text, before, after in role.refusals:
-        out.line(f"  refused {before} and {after} times: {text}", "told")
+        out.line(f"  refused {before} and {after} times: {text}", "notice")
     for method, before, after in role.events:
         mark, count = ("-", before) if before else ("+", after)
         out.line(f"{mark} event {method} ({count})", mark)
 
 
 def _print_counts(out: _Printer, counts: tuple[Count, ...], *, full: bool) -> None:
-    told = [count for count in counts if full or _is_much(count) or count.counts[0] != count.counts[1]]
-    if not told:
+    listed = [count for count in counts if full or _is_much(count) or count.counts[0] != count.counts[1]]
+    if not listed:
         return
     from cdpengine.cli.output import print_table
     from cdpengine.shell.tables import Column
 
     out.line("counts, and medians in ms:", "head")
-    medians = [count.medians if None not in count.medians else (None, None) for count in told]
+    medians = [count.medians if None not in count.medians else (None, None) for count in listed]
     columns = [
-        Column("method", [escape_line(count.method) for count in told], figure=False),
-        Column("first", [f"{count.counts[0]:,}" for count in told]),
-        Column("second", [f"{count.counts[1]:,}" for count in told]),
+        Column("method", [escape_line(count.method) for count in listed], figure=False),
+        Column("first", [f"{count.counts[0]:,}" for count in listed]),
+        Column("second", [f"{count.counts[1]:,}" for count in listed]),
         Column("first ms", [_milliseconds(before) for before, _ in medians], 2),
         Column("second ms", [_milliseconds(after) for _, after in medians], 2),
-        Column("times", ["" if count.ratio is None else f"x {count.ratio:.2f}" for count in told], 1),
+        Column("times", ["" if count.ratio is None else f"x {count.ratio:.2f}" for count in listed], 1),
     ]
-    much = [number for number, count in enumerate(told) if _is_much(count)]
-    print_table(columns, width=None if full else limit(), told=much, advice="--full shows them")
+    much = [number for number, count in enumerate(listed) if _is_much(count)]
+    print_table(columns, width=None if full else limit(), highlighted=much, advice="--full shows them")
 
 
 def _milliseconds(median: float | None) -> str:

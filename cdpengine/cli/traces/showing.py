@@ -83,7 +83,7 @@ def damage_of(recording: Recording) -> list[tuple[int, str]]:
     return [(damage.line, damage.reason) for damage in recording.all_damage]
 
 
-def tell_damage(recording: Recording) -> bool:
+def print_damage(recording: Recording) -> bool:
     """Print the faults of a recording that was read to its end; return whether it has any."""
     found = damage_of(recording)
     for line, reason in found[:_NAMED]:
@@ -193,7 +193,7 @@ def show(
     )
     with _open(file, follow=follow) as recording:
         _print_chosen(recording, chooser.wants, full=full, follow=follow)
-        if tell_damage(recording):
+        if print_damage(recording):
             raise Failed
 
 
@@ -246,7 +246,7 @@ def _liner(width: int | None) -> Callable[[Iterable[Piece]], str]:
     return text_of
 
 
-_SHOWN_GAPS = 10
+_MOST_GAPS = 10
 
 
 @click.command(short_help="Count a recording: methods, sessions, actions, durations, gaps.")
@@ -274,7 +274,7 @@ def stats(file: Path, top: int | None, as_json: bool) -> None:
     from cdpengine.debug.reading.recording import open_recording
 
     tally = Tally()
-    with errors_as_json(wanted=as_json), open_recording(file) as recording:
+    with errors_as_json(enabled=as_json), open_recording(file) as recording:
         tally.add_all(lines_of(recording))
         figures = tally.figures()
         if as_json:
@@ -282,7 +282,7 @@ def stats(file: Path, top: int | None, as_json: bool) -> None:
             print_json({"file": str(file), "damage": damage, "figures": _short(figures, top)})
         else:
             _print(figures, top)
-        if tell_damage(recording):
+        if print_damage(recording):
             raise Failed
 
 
@@ -337,14 +337,14 @@ def _print_gaps(console: Console, figures: Figures) -> None:
         f"{figures.missing:,} lines are missing in the file",
         style="bold red",
     )
-    for gap in figures.gaps[:_SHOWN_GAPS]:
+    for gap in figures.gaps[:_MOST_GAPS]:
         console.print(f"  at {gap.t:.3f} s: {gap.count:,} {'lost' if gap.told else 'missing in the file'}")
-    _print_left_out(console, len(figures.gaps), _SHOWN_GAPS)
+    _print_left_out(console, len(figures.gaps), _MOST_GAPS)
 
 
-def _print_left_out(console: Console, count: int, shown: int | None) -> None:
-    if shown is not None and count > shown:
-        console.print(f"... and {count - shown:,} more")
+def _print_left_out(console: Console, count: int, printed: int | None) -> None:
+    if printed is not None and count > printed:
+        console.print(f"... and {count - printed:,} more")
 
 
 _FIGURES = {
@@ -373,7 +373,7 @@ _ACTION_FIGURES = {
 }
 
 _TARGET_YIELDS = 2
-_URL_SHOWN = 60
+_LONGEST_URL = 60
 """Maximum width of a target's URL, in columns."""
 
 _ADVICE = "--json and wider terminals show them"
@@ -410,7 +410,7 @@ def _print_sessions(sessions: Sequence[SessionFigures]) -> None:
         if len(connections) > 1:
             name += f" ({connections.index(each.connection) + 1})"
         names.append(name)
-        url = fit(escape_line(each.url), _URL_SHOWN)[0]
+        url = fit(escape_line(each.url), _LONGEST_URL)[0]
         targets.append(f"{escape_line(each.type)} {escape_line(each.target[:SHORT_ID])} {url}".strip())
     rows = [_cells(each.counts, each.durations) for each in sessions]
     columns = [

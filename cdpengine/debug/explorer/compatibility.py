@@ -123,22 +123,22 @@ def _check_structure(
         return
     seen.add(kind)
     known = {field.name: field for field in fields}
-    for wanted in list_fields(kind):
-        field = known.get(wanted.name)
-        name = f"{where}.{wanted.name}"
+    for decoded in list_fields(kind):
+        field = known.get(decoded.name)
+        name = f"{where}.{decoded.name}"
         if field is None:
-            yield Finding("engine", True, name, f"read by {wanted.owner}, but missing in the browser")
+            yield Finding("engine", True, name, f"read by {decoded.owner}, but missing in the browser")
             continue
-        if wanted.needed and field.optional:
-            yield Finding("engine", True, name, f"required by {wanted.owner}, but optional")
+        if decoded.needed and field.optional:
+            yield Finding("engine", True, name, f"required by {decoded.owner}, but optional")
         if field.deprecated:
-            yield Finding("engine", False, name, f"read by {wanted.owner}, but deprecated")
-        yield from _check_value(protocol, wanted, wanted.kind, field, name, home, seen)
+            yield Finding("engine", False, name, f"read by {decoded.owner}, but deprecated")
+        yield from _check_value(protocol, decoded, decoded.kind, field, name, home, seen)
 
 
 def _check_value(
     protocol: Protocol,
-    wanted: Decoded,
+    decoded: Decoded,
     kind: object,
     shape: Shape,
     name: str,
@@ -149,7 +149,7 @@ def _check_value(
     refers, described = protocol.resolve(shape, home)
     if described is not None:
         home = refers.partition(".")[0]
-        yield from _check_value(protocol, wanted, kind, described, name, home, seen)
+        yield from _check_value(protocol, decoded, kind, described, name, home, seen)
         return
     kinds = [kind]
     if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
@@ -161,7 +161,7 @@ def _check_value(
             accepted.add("array")
             inner = typing.get_args(each)
             if shape.items is not None and inner:
-                yield from _check_value(protocol, wanted, inner[0], shape.items, f"{name}[]", home, seen)
+                yield from _check_value(protocol, decoded, inner[0], shape.items, f"{name}[]", home, seen)
         elif isinstance(origin, type) and issubclass(origin, msgspec.Struct):
             accepted.add("object")
             if shape.properties:
@@ -170,7 +170,7 @@ def _check_value(
             accepted |= _JSON_KINDS.get(origin, _ANY)
     if shape.type and shape.type != "any" and shape.type not in accepted:
         yield Finding(
-            "engine", True, name, f"{wanted.owner} takes {_list_kinds(accepted)}, but it is {shape.type}"
+            "engine", True, name, f"{decoded.owner} takes {_list_kinds(accepted)}, but it is {shape.type}"
         )
 
 

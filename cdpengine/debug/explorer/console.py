@@ -334,15 +334,15 @@ def safe_line(line: str) -> str:
 
 
 def _safe_call(redactor: Redactor, method: str, arguments: tuple[Argument, ...]) -> str:
-    given: Mapping[str, object] = {
+    params: Mapping[str, object] = {
         argument.name: argument.value if argument.quoted else argument.text for argument in arguments
     }
-    message = _json.encode({"method": method, "params": given})
-    kept = _json.decode(redactor.redact(message, method))["params"]
+    message = _json.encode({"method": method, "params": params})
+    redacted = _json.decode(redactor.redact(message, method))["params"]
     words = [
         f"{argument.name}={argument.text}"
-        if kept[argument.name] == given[argument.name]
-        else f"{argument.name}={_json.encode_text(kept[argument.name])}"
+        if redacted[argument.name] == params[argument.name]
+        else f"{argument.name}={_json.encode_text(redacted[argument.name])}"
         for argument in arguments
     ]
     return " ".join([method, *words])

@@ -373,8 +373,8 @@ class Interpreter:
 def event_line(event: Event) -> str:
     """Format an event as one line that is safe to print. Long events are shortened."""
     text = bytes(event.raw).decode("utf-8", "replace")
-    shown = escape_line(text[:_LONGEST_EVENT]) + ("…" if len(text) > _LONGEST_EVENT else "")
-    return f"{escape_line(event.method)} {shown}"
+    beginning = escape_line(text[:_LONGEST_EVENT]) + ("…" if len(text) > _LONGEST_EVENT else "")
+    return f"{escape_line(event.method)} {beginning}"
 
 
 def _seconds(text: str) -> float:

@@ -192,7 +192,7 @@ class Protocol:
     def search(self, word: str) -> list[Entry]:
         """Return entries with `word` (any case) in their name, then those with it in a description or field."""
         low = word.casefold()
-        named, told = [], []
+        named, described = [], []
         for entry in self.entries():
             if low in entry.name.casefold():
                 named.append(entry)
@@ -200,8 +200,8 @@ class Protocol:
                 low in field.name.casefold() or low in field.description.casefold()
                 for field in fields_of(entry.item)
             ):
-                told.append(entry)
-        return named + told
+                described.append(entry)
+        return named + described
 
     def resolve(self, shape: Shape, domain: str) -> tuple[str, Type | None]:
         """Return the full name of the type that `shape` refers to within `domain`, and the type.
@@ -280,16 +280,16 @@ async def fetch_protocol(
     within `timeout` seconds.
     """
     check_endpoint(endpoint)
-    shown = redact_endpoint(endpoint)
+    redacted = redact_endpoint(endpoint)
     answer: bytes | None = None
     with trio.move_on_after(timeout):
         resolved = await resolve_endpoint(endpoint, headers)
         _url, answer = await get(
-            _protocol_url(resolved.ws_url), headers or {}, endpoint=shown, longest=_LONGEST
+            _protocol_url(resolved.ws_url), headers or {}, endpoint=redacted, longest=_LONGEST
         )
     if answer is None:
-        raise ConnectFailedError(endpoint=shown, reason=f"no answer of {_PATH} within {timeout:g} s")
-    return decode_protocol(answer, f"{_PATH} of {shown}")
+        raise ConnectFailedError(endpoint=redacted, reason=f"no answer of {_PATH} within {timeout:g} s")
+    return decode_protocol(answer, f"{_PATH} of {redacted}")
 
 
 def read_protocol(path: Path) -> Protocol:

@@ -32,7 +32,9 @@ def list_text(entries: Iterable[Entry]) -> str:
     """Return one line for each entry: kind, name, marks, and the beginning of its description."""
     rows = [(entry.kind, entry.name + _marks(entry), brief(entry.item)) for entry in entries]
     width = max((len(name) for _, name, _ in rows), default=0)
-    return "\n".join(escape_line(f"{kind:<8} {name:<{width}}  {said}".rstrip()) for kind, name, said in rows)
+    return "\n".join(
+        escape_line(f"{kind:<8} {name:<{width}}  {description}".rstrip()) for kind, name, description in rows
+    )
 
 
 def domains_text(protocol: Protocol) -> str:
@@ -108,8 +110,8 @@ def _field_lines(
         if holds
     ]
     optional = "?" if field.optional else ""
-    shown = f" [{', '.join(marks)}]" if marks else ""
-    yield f"{indent}{field.name}{optional}: {_kind_text(protocol, field, home)}{shown}"
+    details = f" [{', '.join(marks)}]" if marks else ""
+    yield f"{indent}{field.name}{optional}: {_kind_text(protocol, field, home)}{details}"
     yield from _wrap(field.description, indent + "  ")
     yield from _inside(protocol, field, home, indent + "  ", depth, seen)
 
@@ -218,8 +220,8 @@ def plain(item: Item) -> object:
 
 def _drop_empty(value: object) -> object:
     if isinstance(value, dict):
-        kept = {key: _drop_empty(inner) for key, inner in value.items()}
-        return {key: inner for key, inner in kept.items() if inner not in ("", False, None, [], ())}
+        cleaned = {key: _drop_empty(inner) for key, inner in value.items()}
+        return {key: inner for key, inner in cleaned.items() if inner not in ("", False, None, [], ())}
     if isinstance(value, list | tuple):
         return [_drop_empty(inner) for inner in value]
     return value

@@ -151,8 +151,8 @@ def _find_sent(call: ast.Call, where: str) -> Use | None:
                 return Use(method, place, True, names, all(keyword.arg for keyword in keywords))
             if others and isinstance(others[0], ast.Dict):
                 keys = others[0].keys
-                given = tuple(str(key.value) for key in keys if isinstance(key, ast.Constant))
-                return Use(method, place, True, given, len(given) == len(keys))
+                literals = tuple(str(key.value) for key in keys if isinstance(key, ast.Constant))
+                return Use(method, place, True, literals, len(literals) == len(keys))
             return Use(method, place, True, complete=sender == "Command" and not others)
     return None
 

@@ -162,12 +162,12 @@ class Quantiles:
         if not self.count:
             return None
         rank = max(1, math.ceil(part * self.count))
-        seen = self._zeros
-        if rank <= seen:
+        covered = self._zeros
+        if rank <= covered:
             return 0.0
         for bucket in sorted(self._buckets):
-            seen += self._buckets[bucket]
-            if rank <= seen:
+            covered += self._buckets[bucket]
+            if rank <= covered:
                 return min(_GROWTH**bucket * _MIDDLE, self.most)
         return self.most
 
@@ -240,7 +240,7 @@ class Tally:
         if self._first is None:
             self._first = line.t
         elif line.n > self._next_number > 0:
-            self._gap(line.t, line.n - self._next_number, told=False)
+            self._gap(line.t, line.n - self._next_number, reported=False)
         self._next_number = line.n + 1
         self._last = max(self._last, line.t)
         kind = line.k
@@ -353,7 +353,7 @@ class Tally:
                 self._http += 1
             case "lost":
                 self._next_number += line.count
-                self._gap(line.t, line.count, told=True)
+                self._gap(line.t, line.count, reported=True)
             case _:
                 pass
 
@@ -387,13 +387,13 @@ class Tally:
             self._second, self._in_second = second, 0
         self._in_second += 1
 
-    def _gap(self, t: float, count: int, *, told: bool) -> None:
-        if told:
+    def _gap(self, t: float, count: int, *, reported: bool) -> None:
+        if reported:
             self._lost += count
         else:
             self._missing += count
         if len(self._gaps) < MOST_GAPS:
-            self._gaps.append(Gap(t, count, told))
+            self._gaps.append(Gap(t, count, told=reported))
 
 
 def _by_count(item: tuple[object, _Row]) -> tuple[int, str]:

@@ -15,7 +15,7 @@ import msgspec
 from cdpengine import _json
 from cdpengine._activity import har
 from cdpengine._activity.exchange import Exchange, Exchanges
-from cdpengine._protocol.domains import network as told
+from cdpengine._protocol.domains import network as network_events
 from cdpengine._protocol.domains.network import REQUEST_EVENTS, RequestEvent, ResponseBodyReply
 from cdpengine.debug.reading.recording import Recording
 from cdpengine.debug.recording_format import CUT, Header, Line, Message
@@ -56,7 +56,7 @@ class Archive:
         self.cut = 0
         self._exchanges = Exchanges()
         self._all: list[Exchange] = []
-        self._bodies_asked: dict[tuple[str, str, int], str] = {}
+        self._body_requests: dict[tuple[str, str, int], str] = {}
         self._pages: list[har.Visit] = []
         self._page_of: dict[tuple[str, str], har.Visit] = {}
         self._page_session: dict[tuple[str, str], str] = {}
@@ -73,12 +73,12 @@ class Archive:
                 self._event(line)
         elif line.m == "Network.getResponseBody" and line.id is not None:
             if line.k == "call":
-                asked = decode_payload(line, RequestCommand)
-                self._bodies_asked[line.c, line.s, line.id] = asked.request_id
+                command = decode_payload(line, RequestCommand)
+                self._body_requests[line.c, line.s, line.id] = command.request_id
             elif line.k == "reply":
                 self._body(line)
             else:
-                self._bodies_asked.pop((line.c, line.s, line.id), None)
+                self._body_requests.pop((line.c, line.s, line.id), None)
 
     def document(self, header: Header) -> har.Json:
         """Return the archive, with the entries in the order of their start."""
@@ -111,7 +111,9 @@ class Archive:
             self.cut += 1
         else:
             exchange = self._exchanges.take(session, event)
-            if exchange is not None and isinstance(event, told.RequestWillBeSent | told.WebSocketCreated):
+            if exchange is not None and isinstance(
+                event, network_events.RequestWillBeSent | network_events.WebSocketCreated
+            ):
                 self._began(session, exchange, line)
 
     def _page_of_session(self, line: Line) -> tuple[str, str]:
@@ -134,7 +136,7 @@ class Archive:
 
     def _body(self, line: Line) -> None:
         assert line.id is not None
-        request_id = self._bodies_asked.pop((line.c, line.s, line.id), None)
+        request_id = self._body_requests.pop((line.c, line.s, line.id), None)
         exchange = (
             None if request_id is None else self._exchanges.known(self._page_of_session(line), request_id)
         )

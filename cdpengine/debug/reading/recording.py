@@ -43,7 +43,7 @@ _CHUNK = 1 << 18
 _PATIENCE = 0.1
 """Polling interval of a file that has not grown, in seconds."""
 
-_DAMAGE_KEPT = 100
+_MOST_DAMAGE = 100
 _BREAKS_OFF = "the line breaks off"
 _NO_END = "the recording ends without its last line: its program was killed or is still writing"
 _HEADER_BEGINS = b'{"cdpengine"'
@@ -143,7 +143,7 @@ class Recording:
 
     def _note_damage(self, number: int, reason: str) -> None:
         self.damaged_lines += 1
-        if len(self.damage) < _DAMAGE_KEPT:
+        if len(self.damage) < _MOST_DAMAGE:
             self.damage.append(Damage(number, reason))
 
     def _read_header(self) -> Header:
@@ -321,48 +321,48 @@ class BlockDecompressor:
         with packages_named():
             import zstandard  # noqa: F401 - report a missing package before reading
         self.damage: str | None = None
-        self._held = b""
+        self._buffered = b""
         self._frame: _Decompressor | None = None
         self._checksum = 0
 
     @property
     def whole(self) -> bool:
         """Whether the data fed so far ends with a complete frame."""
-        return self._frame is None and not self._held and self.damage is None
+        return self._frame is None and not self._buffered and self.damage is None
 
     def feed(self, data: bytes) -> bytes:
         """Add compressed data. Return the content of newly completed blocks."""
         import zstandard
 
-        held = memoryview(self._held + data)
+        buffered = memoryview(self._buffered + data)
         text = []
         try:
-            while held and (size := self._size_of_next(held)) is not None and len(held) >= size:
-                text.append(self._decode(bytes(held[:size])))
-                held = held[size:]
+            while buffered and (size := self._size_of_next(buffered)) is not None and len(buffered) >= size:
+                text.append(self._decode(bytes(buffered[:size])))
+                buffered = buffered[size:]
         except (zstandard.ZstdError, Damaged) as error:
             self.damage = str(error)
-        self._held = b"" if self.damage else bytes(held)
+        self._buffered = b"" if self.damage else bytes(buffered)
         return b"".join(text)
 
-    def _size_of_next(self, held: memoryview) -> int | None:
+    def _size_of_next(self, buffered: memoryview) -> int | None:
         """Return the size of the next header or block, or None if too few bytes are available."""
         if self._frame is not None:
-            return None if len(held) < 3 else self._block_size(held)
-        begin = bytes(held[:4])
+            return None if len(buffered) < 3 else self._block_size(buffered)
+        begin = bytes(buffered[:4])
         if begin[1:] == _SKIPPED[: len(begin) - 1] and begin[0] & 0xF0 == 0x50:
-            return None if len(held) < 8 else 8 + int.from_bytes(held[4:8], "little")
+            return None if len(buffered) < 8 else 8 + int.from_bytes(buffered[4:8], "little")
         if begin != ZSTANDARD[: len(begin)]:
             raise Damaged("the next bytes are no zstandard frame")
-        if len(held) < 5:
+        if len(buffered) < 5:
             return None
-        descriptor = held[4]
+        descriptor = buffered[4]
         one_segment = descriptor >> 5 & 1
         content_size = _CONTENT_SIZES[descriptor >> 6] or one_segment
         return 5 + (1 - one_segment) + _DICTIONARY_SIZES[descriptor & 3] + content_size
 
-    def _block_size(self, held: memoryview) -> int:
-        begin = int.from_bytes(held[:3], "little")
+    def _block_size(self, buffered: memoryview) -> int:
+        begin = int.from_bytes(buffered[:3], "little")
         kind = begin >> 1 & 3
         if kind == _RESERVED_BLOCK:
             raise Damaged("a block has an invalid type")

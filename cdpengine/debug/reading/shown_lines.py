@@ -289,8 +289,8 @@ class SessionTargets:
         """Process a line. Most lines contain no target information."""
         if line.k == "target":
             if (line.c, line.s) not in self._sessions and len(self._sessions) < self._most:
-                told = SessionTarget(line.T, line.type, line.url)
-                self._sessions[line.c, line.s] = self._targets.setdefault(line.T, told)
+                target = SessionTarget(line.T, line.type, line.url)
+                self._sessions[line.c, line.s] = self._targets.setdefault(line.T, target)
             self._move(line.T, line.url)
         elif line.m == "Target.targetInfoChanged" and line.k == "event":
             try:

@@ -115,12 +115,12 @@ class ContentStreams:
     def __init__(self) -> None:
         self._followed: OrderedDict[StreamName, int] = OrderedDict()
         """Number of pieces of each stream whose latest piece is known; for a handle, number of bytes."""
-        self._asked: dict[StreamName, deque[PieceRequest]] = {}
+        self._pending: dict[StreamName, deque[PieceRequest]] = {}
 
     def lose(self) -> None:
         """Note the loss of messages. Each of them may have been a piece of any stream."""
         self._followed.clear()
-        for waiting in self._asked.values():
+        for waiting in self._pending.values():
             for each in waiting:
                 each.spoiled = True
 
@@ -132,41 +132,47 @@ class ContentStreams:
             stream = _chunks(
                 connection, session_id, "Network.dataReceived", _decode(params, _Params).request_id
             )
-            asked = PieceRequest(stream)
+            request = PieceRequest(stream)
         elif method == _READ:
-            given = _decode(params, _Params)
-            asked = PieceRequest(_handle(connection, given.handle), given.offset)
+            decoded = _decode(params, _Params)
+            request = PieceRequest(_handle(connection, decoded.handle), decoded.offset)
         else:
             return None
-        self._asked.setdefault(asked.stream, deque()).append(asked)
-        if len(self._asked) > MOST_STREAMS:
-            for each in self._asked.pop(next(iter(self._asked))):
+        self._pending.setdefault(request.stream, deque()).append(request)
+        if len(self._pending) > MOST_STREAMS:
+            for each in self._pending.pop(next(iter(self._pending))):
                 each.spoiled = True
-        return asked
+        return request
 
     def take_reply(
-        self, connection: str, method: str, asked: PieceRequest | None, result: msgspec.Raw, *, refused: bool
+        self,
+        connection: str,
+        method: str,
+        request: PieceRequest | None,
+        result: msgspec.Raw,
+        *,
+        refused: bool,
     ) -> Piece | None:
         """Process the reply to a command. Return the position of its piece, or None without a piece."""
-        if asked is None:
+        if request is None:
             if method in _GIVE_HANDLES and not refused:
-                given = _decode(result, _Result)
-                self._note_handles(connection, given.stream, given.resource.stream, given.uuid)
+                decoded = _decode(result, _Result)
+                self._note_handles(connection, decoded.stream, decoded.resource.stream, decoded.uuid)
             return NOWHERE if method in STREAMS else None
-        waiting = self._asked.get(asked.stream, deque())
-        in_turn = bool(waiting) and waiting[0] is asked
-        if asked in waiting:
-            waiting.remove(asked)
+        waiting = self._pending.get(request.stream, deque())
+        in_turn = bool(waiting) and waiting[0] is request
+        if request in waiting:
+            waiting.remove(request)
         if not waiting:
-            self._asked.pop(asked.stream, None)
+            self._pending.pop(request.stream, None)
         if refused:
             return None
-        if not in_turn or asked.spoiled:
-            return self._forget(asked.stream)
+        if not in_turn or request.spoiled:
+            return self._forget(request.stream)
         if method == _BODY:
-            self._follow(asked.stream, 1)
-            return Piece(asked.stream, "first")
-        return self._take_read(asked, result)
+            self._follow(request.stream, 1)
+            return Piece(request.stream, "first")
+        return self._take_read(request, result)
 
     def take_event(self, connection: str, session_id: str, method: str, params: msgspec.Raw) -> Piece | None:
         """Process an event. Return the position of its piece, or None without a piece."""
@@ -174,39 +180,39 @@ class ContentStreams:
             return None
         if method == "Network.dataReceived" and b'"data"' not in bytes(params):
             return None  # its content was not requested
-        given = _decode(params, _Params)
+        decoded = _decode(params, _Params)
         if method in MESSAGES:
-            return Piece((connection, session_id, method, _name_in(given, MESSAGES[method])), "message")
+            return Piece((connection, session_id, method, _name_in(decoded, MESSAGES[method])), "message")
         if method in _CHUNKS:
-            stream = _chunks(connection, session_id, method, _name_in(given, _CHUNKS[method]))
+            stream = _chunks(connection, session_id, method, _name_in(decoded, _CHUNKS[method]))
             if (came := self._followed.get(stream)) is not None:
                 self._follow(stream, came + 1)
                 return Piece(stream, "next" if came else "first")
-            for asked in self._asked.get(stream, ()):
-                asked.spoiled = True
+            for request in self._pending.get(stream, ()):
+                request.spoiled = True
             return Piece(stream, "unknown")
         if method in _BEGIN:
             for each in _BEGIN[method]:
-                self._follow(_chunks(connection, session_id, each, given.identifier), 0)
+                self._follow(_chunks(connection, session_id, each, decoded.identifier), 0)
         elif method in _END:
             self._followed.pop(
-                _chunks(connection, session_id, "Network.dataReceived", given.request_id), None
+                _chunks(connection, session_id, "Network.dataReceived", decoded.request_id), None
             )
         else:
-            self._note_handles(connection, given.stream)
+            self._note_handles(connection, decoded.stream)
         return None
 
-    def _take_read(self, asked: PieceRequest, result: msgspec.Raw) -> Piece:
-        at = self._followed.get(asked.stream)
-        begin = at if asked.offset is None else asked.offset
+    def _take_read(self, request: PieceRequest, result: msgspec.Raw) -> Piece:
+        at = self._followed.get(request.stream)
+        begin = at if request.offset is None else request.offset
         if begin is None or (begin != 0 and begin != at):
-            return self._forget(asked.stream)
+            return self._forget(request.stream)
         read = _decode(result, _Read)
         size = (
             len(read.data) * 3 // 4 - read.data[-2:].count("=") if read.base64_encoded else _size(read.data)
         )
-        self._follow(asked.stream, begin + size)
-        return Piece(asked.stream, "first" if begin == 0 else "next")
+        self._follow(request.stream, begin + size)
+        return Piece(request.stream, "first" if begin == 0 else "next")
 
     def _note_handles(self, connection: str, *handles: str) -> None:
         for each in filter(None, handles):
@@ -220,7 +226,7 @@ class ContentStreams:
 
     def _forget(self, stream: StreamName) -> Piece:
         self._followed.pop(stream, None)
-        for each in self._asked.get(stream, ()):
+        for each in self._pending.get(stream, ()):
             each.spoiled = True
         return Piece(stream, "unknown")
 

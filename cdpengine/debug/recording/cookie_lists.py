@@ -44,7 +44,7 @@ class CookieLists:
             return quick
         pieces = _COOKIE.split(message)  # before, name, value, between, name, value, ...
         values = pieces[2::3]
-        remember = self._known.add_entered if entered else self._known.add_seen
+        remember = self._known.add_entered if entered else self._known.add_observed
         try:
             for value in values:
                 remember(value.decode())

@@ -83,8 +83,8 @@ class Fingerprints:
     def of_value(self, text: str, withheld: int | None = None) -> str:
         """Return the fingerprint of a string that may contain generated names."""
         normal = drop_names(text)
-        told = len(_NAME.sub("", normal))
-        return self.of(normal, told if withheld is None else min(withheld, told))
+        size = len(_NAME.sub("", normal))
+        return self.of(normal, size if withheld is None else min(withheld, size))
 
     def matches(self, text: str, fingerprint: str) -> bool:
         """Return whether a typed text has this fingerprint."""

@@ -45,7 +45,7 @@ _PIECE = 512
 _ONE_LINE = 60
 _WORD = re.compile(r"\b\w{2,}")
 _MOST_ENTERED = 256
-_MOST_SEEN = 256
+_MOST_OBSERVED = 256
 _MOST_FRESH = 8
 """Maximum number of new secrets searched separately before the index is rebuilt."""
 
@@ -178,7 +178,7 @@ class KnownSecrets:
         self.given = tuple(secret for secret in given if secret)
         self.version = 0
         self._entered: dict[str, None] = {}
-        self._seen: dict[str, None] = {}
+        self._observed: dict[str, None] = {}
         self._fresh: list[str] = []
         self._stale = bool(self.given)
         self._settled: _Index | None = None
@@ -188,7 +188,7 @@ class KnownSecrets:
     @property
     def secrets(self) -> tuple[str, ...]:
         """All known secrets."""
-        return (*self.given, *self._entered, *self._seen)
+        return (*self.given, *self._entered, *self._observed)
 
     def add_entered(self, text: str) -> None:
         """Add a string that was entered as a whole: typed, filled or set."""
@@ -206,16 +206,16 @@ class KnownSecrets:
                 self._fresh.remove(part)
         self.add_entered(text)
 
-    def add_seen(self, text: str) -> None:
+    def add_observed(self, text: str) -> None:
         """Add a string found in a secret field. For a list such as "a=1; b=2", add each value as well."""
-        for part in _split_seen(text) if len(text) <= _LONGEST else ():
+        for part in _split_observed(text) if len(text) <= _LONGEST else ():
             if part not in self.given and part not in self._entered:
-                self._keep(part, self._seen, _MOST_SEEN)
+                self._keep(part, self._observed, _MOST_OBSERVED)
 
     def add_token(self, text: str) -> None:
         """Add the value of a secret parameter or field, as a whole."""
         if LONG_ENOUGH <= len(text) <= _LONGEST and text not in self.given and text not in self._entered:
-            self._keep(text, self._seen, _MOST_SEEN)
+            self._keep(text, self._observed, _MOST_OBSERVED)
 
     def _keep(self, part: str, pool: dict[str, None], most: int) -> None:
         if pool.pop(part, "new") == "new":
@@ -367,7 +367,7 @@ _LISTED = re.compile(r"[\w!#$%&'*.^`|~+\-]+=[^;\s]*(?:[;\s]+[\w!#$%&'*.^`|~+\-]+
 
 
 @lru_cache(500)
-def _split_seen(secret: str) -> frozenset[str]:
+def _split_observed(secret: str) -> frozenset[str]:
     parts = {secret}
     if _LISTED.fullmatch(secret):
         parts |= {part.partition("=")[2] for part in re.split(r"[;\s]+", secret)}
@@ -409,8 +409,8 @@ def _from_words_on(secret: str) -> Iterator[_Form]:
     if len(secret) > _ONE_LINE:
         for start in _places_to_begin(secret):
             rest = secret[start : start + _PIECE]
-            shown = {rest, _json.encode_ascii(rest)[1:-1], _json.encode_text(rest)[1:-1]}
-            for form in shown | wide_digits(rest):
+            spelled = {rest, _json.encode_ascii(rest)[1:-1], _json.encode_text(rest)[1:-1]}
+            for form in spelled | wide_digits(rest):
                 written = utf8(form)
                 yield _Form(written, min(len(written), _ENOUGH))
 

@@ -30,7 +30,7 @@ _HEAD = 200
 _COPIED = 4096
 """Message size from which a message is not copied into its line, in bytes."""
 
-_SEEN = 4096
+_SCANNED = 4096
 """Further characters that are searched for secrets."""
 
 _MOST_PENDING = 100_000
@@ -78,7 +78,7 @@ class _ScriptCall(msgspec.Struct, rename="camel"):
 class _Sent(msgspec.Struct):
     """A command that waits for its reply.
 
-    `own`: its script belongs to the engine. `asked`: the stream piece that it requests.
+    `own`: its script belongs to the engine. `piece_request`: the stream piece that it requests.
     """
 
     method: str
@@ -86,10 +86,10 @@ class _Sent(msgspec.Struct):
     span: int
     target_id: str = ""
     own: bool = False
-    asked: PieceRequest | None = None
+    piece_request: PieceRequest | None = None
 
 
-class _Seen(msgspec.Struct, gc=False):
+class _Message(msgspec.Struct, gc=False):
     """A message that is about to become a line.
 
     `envelope` is None for bytes that are not a message. `free`: whether its bytes contain no possible secret
@@ -219,21 +219,21 @@ class LineMaker:
             for each in traffic
         ]
         lines: list[bytes] = []
-        for seen in self._sift(traffic, raws):
-            self._add(lines, seen)
+        for sifted in self._sift(traffic, raws):
+            self._add(lines, sifted)
         return lines
 
-    def _sift(self, traffic: Sequence[Traffic], raws: Sequence[bytes]) -> list[_Seen]:
+    def _sift(self, traffic: Sequence[Traffic], raws: Sequence[bytes]) -> list[_Message]:
         called: dict[tuple[str, int | None], str] = {}
-        seen = []
+        messages = []
         looked_at = []
         for each, raw in zip(traffic, raws, strict=True):
             envelope = each.envelope or envelope_or_none(raw)
             if envelope is None:
-                seen.append(_Seen(raw, each, None, None))
+                messages.append(_Message(raw, each, None, None))
                 continue
-            one = _Seen(raw, each, envelope, None)
-            seen.append(one)
+            one = _Message(raw, each, envelope, None)
+            messages.append(one)
             key, method = (each.connection, envelope.id), envelope.method
             if method is not None:
                 called[key] = method
@@ -248,29 +248,29 @@ class LineMaker:
             answers = self._redactor.sift([one.raw for one in looked_at])
             for one, free in zip(looked_at, answers, strict=True):
                 one.free = free
-        return seen
+        return messages
 
-    def _add(self, lines: list[bytes], seen: _Seen) -> None:
-        traffic, envelope, span = seen.traffic, seen.envelope, seen.traffic.span
+    def _add(self, lines: list[bytes], message: _Message) -> None:
+        traffic, envelope, span = message.traffic, message.envelope, message.traffic.span
         if envelope is None:
-            lines.append(self._stray(seen))
+            lines.append(self._stray(message))
             return
         if span is not None and span.number not in self._spans and span.number not in self._ended:
             name = span.name if self._redactor is None else self._redactor.text(span.name)
             _remember(self._spans, span.number, name)
             lines.append(self._line(traffic.time, "span", span=span.number, name=name))
         if traffic.direction == "sent":
-            self._call(lines, seen, envelope, 0 if span is None else span.number)
+            self._call(lines, message, envelope, 0 if span is None else span.number)
         elif envelope.id is not None:
-            self._reply(lines, seen, envelope)
+            self._reply(lines, message, envelope)
         elif envelope.method is not None:
-            self._event(lines, seen, envelope)
+            self._event(lines, message, envelope)
         else:
-            lines.append(self._stray(seen))
+            lines.append(self._stray(message))
 
     # --- kinds of messages ---------------------------------------------------------------------------------
 
-    def _call(self, lines: list[bytes], seen: _Seen, envelope: Envelope, span: int) -> None:
+    def _call(self, lines: list[bytes], message: _Message, envelope: Envelope, span: int) -> None:
         method = envelope.method or ""
         target_id, own = "", False
         if method == "Target.attachToTarget":
@@ -280,30 +280,32 @@ class LineMaker:
             own = is_own(called.function_declaration or called.expression)
             self._redactor.note_script(envelope.session_id or "")
         if envelope.id is not None:
-            where = seen.traffic.connection, envelope.session_id or ""
-            asked = self._streams.take_call(*where, method, envelope.params) if method in STREAMS else None
-            self._sent[seen.traffic.connection, envelope.id] = _Sent(
-                method, seen.traffic.time, span, target_id, own, asked
+            where = message.traffic.connection, envelope.session_id or ""
+            piece_request = (
+                self._streams.take_call(*where, method, envelope.params) if method in STREAMS else None
+            )
+            self._sent[message.traffic.connection, envelope.id] = _Sent(
+                method, message.traffic.time, span, target_id, own, piece_request
             )
             if len(self._sent) > _MOST_PENDING:
                 del self._sent[next(iter(self._sent))]
         own = own and not self._foreign
-        self._message(lines, seen, envelope, "call", method, _encode_span(span), own=own)
+        self._message(lines, message, envelope, "call", method, _encode_span(span), own=own)
 
-    def _reply(self, lines: list[bytes], seen: _Seen, envelope: Envelope) -> None:
-        traffic = seen.traffic
+    def _reply(self, lines: list[bytes], message: _Message, envelope: Envelope) -> None:
+        traffic = message.traffic
         assert envelope.id is not None
         sent = self._sent.pop((traffic.connection, envelope.id), None)
         kind: Kind = "error" if envelope.error else "reply"
         if sent is None:
             # The command is unknown, so the secret fields of the reply are unknown too.
-            self._message(lines, seen, envelope, kind, "", b"", hidden=self._redactor is not None)
+            self._message(lines, message, envelope, kind, "", b"", hidden=self._redactor is not None)
             return
         more = b'"ms":%.3f,%b' % ((traffic.time - sent.time) * 1000, _encode_span(sent.span))
-        seen.piece = self._streams.take_reply(
-            traffic.connection, sent.method, sent.asked, envelope.result, refused=kind == "error"
+        message.piece = self._streams.take_reply(
+            traffic.connection, sent.method, sent.piece_request, envelope.result, refused=kind == "error"
         )
-        self._message(lines, seen, envelope, kind, sent.method, more, own=sent.own)
+        self._message(lines, message, envelope, kind, sent.method, more, own=sent.own)
         if sent.target_id and kind == "reply":
             session_id = _decode(envelope.result, _AttachedByHand).session_id
             if session_id and session_id not in self._target_of:
@@ -312,28 +314,30 @@ class LineMaker:
                     self.target(traffic.time, traffic.connection, session_id, sent.target_id, known, "")
                 )
 
-    def _event(self, lines: list[bytes], seen: _Seen, envelope: Envelope) -> None:
-        traffic, params = seen.traffic, envelope.params
+    def _event(self, lines: list[bytes], message: _Message, envelope: Envelope) -> None:
+        traffic, params = message.traffic, envelope.params
         method = envelope.method or ""
         if method == "Target.attachedToTarget":
             attached = _decode(params, _Attached)
             info, session_id = attached.target_info, attached.session_id
             if session_id:
-                told = session_id, info.target_id, info.type, info.url
-                lines.append(self.target(traffic.time, traffic.connection, *told))
+                target = session_id, info.target_id, info.type, info.url
+                lines.append(self.target(traffic.time, traffic.connection, *target))
         elif method == "Target.targetCreated":
             info = _decode(params, _Changed).target_info
             self._types[info.target_id] = info.type
-        seen.piece = self._streams.take_event(traffic.connection, envelope.session_id or "", method, params)
-        self._message(lines, seen, envelope, "event", method, b"")
+        message.piece = self._streams.take_event(
+            traffic.connection, envelope.session_id or "", method, params
+        )
+        self._message(lines, message, envelope, "event", method, b"")
         if method == "Target.detachedFromTarget":
             self._target_of.pop(_decode(params, _AttachedByHand).session_id, None)
             self._sides.clear()
         elif method == "Target.targetDestroyed":
             self._types.pop(_decode(params, _AttachCall).target_id, None)
 
-    def _stray(self, seen: _Seen) -> bytes:
-        raw, traffic = seen.raw, seen.traffic
+    def _stray(self, stray: _Message) -> bytes:
+        raw, traffic = stray.raw, stray.traffic
         text = raw.decode("utf-8", "replace")
         if self._limit and len(raw) > self._limit:
             text = text[:_HEAD]
@@ -347,7 +351,7 @@ class LineMaker:
     def _message(
         self,
         lines: list[bytes],
-        seen: _Seen,
+        message: _Message,
         envelope: Envelope,
         kind: Kind,
         method: str,
@@ -356,37 +360,37 @@ class LineMaker:
         hidden: bool = False,
         own: bool = False,
     ) -> None:
-        kept, free, redactor = seen.raw, seen.free, self._redactor
-        if hidden or (self._limit and len(kept) > self._limit):
+        written, free, redactor = message.raw, message.free, self._redactor
+        if hidden or (self._limit and len(written) > self._limit):
             if redactor is not None and (method in SECRET_PARAMETERS or method in STREAMS):
                 # The message's secrets are also secret in other messages, or continue in the next piece.
-                redactor.redact(kept, method, piece=seen.piece)
-            kept, free = self._cut(envelope, method, hidden=hidden, own=own), None
+                redactor.redact(written, method, piece=message.piece)
+            written, free = self._cut(envelope, method, hidden=hidden, own=own), None
         if redactor is None:
             pass
-        elif kind == "call" and not free and kept is seen.raw:
-            kept = redactor.redact_call(kept, method, envelope.id, suspicious=free is False, own=own)
+        elif kind == "call" and not free and written is message.raw:
+            written = redactor.redact_call(written, method, envelope.id, suspicious=free is False, own=own)
         elif not free or holds_secrets(method):
-            kept = redactor.redact(kept, method, suspicious=free is False, own=own, piece=seen.piece)
+            written = redactor.redact(written, method, suspicious=free is False, own=own, piece=message.piece)
         elif redactor.learned != self._sifted_at:
-            kept = redactor.redact(kept, method, own=own)
-        if kind == "reply" and kept is not seen.raw and self._withholds(method, own=own):
+            written = redactor.redact(written, method, own=own)
+        if kind == "reply" and written is not message.raw and self._withholds(method, own=own):
             more += b'"withheld":true,'
         self._number += 1
         # A key without a letter is not redacted, and ends the text typed before it.
-        noted = kind == "call" and (kept is not seen.raw or method in KEYS)
+        noted = kind == "call" and (written is not message.raw or method in KEYS)
         if noted and self._entered is not None:
-            place = self._number, seen.traffic.connection, envelope.session_id or ""
-            self._entered.note(*place, method, seen.raw, kept)
-        side = self._side(kind, seen.traffic.connection, envelope.session_id or "")
+            place = self._number, message.traffic.connection, envelope.session_id or ""
+            self._entered.note(*place, method, message.raw, written)
+        side = self._side(kind, message.traffic.connection, envelope.session_id or "")
         call_id = b"" if envelope.id is None else b'"id":%d,' % envelope.id
         # Built by hand in the field order of Line: a third of the cost of encoding.
-        known = seen.traffic.time - self._began, self._number, side, call_id, _encode_name(method)
-        head = b'{"t":%.6f,"n":%d,%b%b%b"z":%d,%b"msg":' % (*known, len(seen.raw), more)
-        if len(kept) > _COPIED:
-            lines += (head, _one_line(kept), b"}\n")
+        known = message.traffic.time - self._began, self._number, side, call_id, _encode_name(method)
+        head = b'{"t":%.6f,"n":%d,%b%b%b"z":%d,%b"msg":' % (*known, len(message.raw), more)
+        if len(written) > _COPIED:
+            lines += (head, _one_line(written), b"}\n")
         else:
-            lines.append(b"%b%b}\n" % (head, _one_line(kept)))
+            lines.append(b"%b%b}\n" % (head, _one_line(written)))
 
     def _side(self, kind: Kind, connection: str, session_id: str) -> bytes:
         """Return the JSON fields with the direction and session of a kind of messages."""
@@ -427,10 +431,10 @@ class LineMaker:
         if self._withholds(method, own=own):
             return REDACTED
         # The search covers more than the kept part, so that it sees a secret at the cut as a whole.
-        seen = payload[: _HEAD + _SEEN]
-        if self._redactor.suspicious(seen, method):
+        scanned = payload[: _HEAD + _SCANNED]
+        if self._redactor.suspicious(scanned, method):
             return REDACTED
-        return self._redactor.text(seen.decode("utf-8", "ignore"))[:_HEAD]
+        return self._redactor.text(scanned.decode("utf-8", "ignore"))[:_HEAD]
 
     def _line(self, time: float, kind: Kind, **fields: object) -> bytes:
         self._number += 1

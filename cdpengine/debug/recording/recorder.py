@@ -308,9 +308,9 @@ async def record_from_environment(instruments: Instruments) -> AsyncIterator[Rec
     later recordings get numbered names. CDPENGINE_RECORD_UNREDACTED=1 writes secrets, and
     CDPENGINE_RECORD_KEEP_ARGUMENTS=1 writes script arguments and results. Raises the errors of `record`.
     """
-    kept = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
+    keep_arguments = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
     unredacted = os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1"
-    redactor = None if unredacted else Redactor(keep_arguments=kept)
+    redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
     async with _record(instruments, create_from_environment, _Options(redactor), drop_empty=True) as recorder:
         yield recorder
 
@@ -349,10 +349,10 @@ class _Options:
 
     def check(self) -> None:
         """Raise InvalidArgumentError for a bound that is not a number of bytes."""
-        for what, given in (("limit", self.limit), ("queued", self.queued)):
-            if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        for what, value in (("limit", self.limit), ("queued", self.queued)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InvalidArgumentError(
-                    what=what, given=repr(given), expected="a number of bytes, 0 or more"
+                    what=what, given=repr(value), expected="a number of bytes, 0 or more"
                 )
 
 

@@ -24,7 +24,7 @@ import attrs
 from cdpengine._launch.private_files import create_private, is_taken
 from cdpengine.errors import InvalidArgumentError, RecordingFailedError, Shortage, os_reason, shortage_of
 
-ASKED = "CDPENGINE_RECORD"
+PATH_VARIABLE = "CDPENGINE_RECORD"
 _OVERWRITE = "CDPENGINE_RECORD_OVERWRITE"
 
 _created_recordings: set[Path] = set()
@@ -59,7 +59,7 @@ def create_recording(path: Path, *, overwrite: bool = False) -> RecordingFile:
 def create_from_environment() -> RecordingFile:
     """Create the file named by CDPENGINE_RECORD for another browser. Raises the errors of `create_recording`."""
     path = _next_numbered_path()
-    made = _create(path, ASKED, f"{_OVERWRITE}=1", overwrite=_overwrites())
+    made = _create(path, PATH_VARIABLE, f"{_OVERWRITE}=1", overwrite=_overwrites())
     _created_recordings.add(path.absolute())
     return made
 
@@ -71,7 +71,7 @@ def check_environment_path() -> None:
     """
     path = _next_numbered_path()
     if not _overwrites() and is_taken(path):
-        raise _refuse_taken(path, ASKED, f"{_OVERWRITE}=1")
+        raise _refuse_taken(path, PATH_VARIABLE, f"{_OVERWRITE}=1")
 
 
 def number_recording(named: Path, number: int) -> Path:
@@ -105,7 +105,7 @@ def _refuse_taken(path: Path, what: str, hint: str) -> InvalidArgumentError:
 
 def _next_numbered_path() -> Path:
     """Return the first numbered name without a recording of this program."""
-    named = Path(os.environ[ASKED])
+    named = Path(os.environ[PATH_VARIABLE])
     every = (number_recording(named, number) for number in itertools.count(1))
     return next(path for path in every if path.absolute() not in _created_recordings or not is_taken(path))
 
@@ -161,7 +161,7 @@ class FileWriter:
         self._file = file
         self._compressor = _Compressor() if compressed else None
         self._gather = gather
-        self._given: deque[bytes] = deque()
+        self._queue: deque[bytes] = deque()
         self._bytes_in = 0  # changed by one calling thread at a time
         self._bytes_out = 0  # changed by the thread only
         self._ending = False
@@ -179,7 +179,7 @@ class FileWriter:
         An existing file therefore has its first lines, even if the program is killed immediately afterwards.
         """
         try:
-            self._write_given()
+            self._write_queue()
         except Exception as error:  # noqa: BLE001 - a full disk or an error of zstandard
             self._fail(error)
             os.close(self._file)
@@ -188,7 +188,7 @@ class FileWriter:
 
     def give(self, pieces: Sequence[bytes]) -> None:
         """Queue pieces for writing. Only one thread may call this at a time."""
-        self._given.extend(pieces)
+        self._queue.extend(pieces)
         self._bytes_in += sum(map(len, pieces))
         if self._bytes_in - self._bytes_out > _SOON:
             self._wake.set()
@@ -217,7 +217,7 @@ class FileWriter:
                 self._wake.clear()
                 ending = self._ending  # read before looking for work
                 self._gather()
-                self._write_given()
+                self._write_queue()
             if self._compressor is not None:
                 self._write(self._compressor.end())
         except Exception as error:  # noqa: BLE001 - a full disk, zstandard's, gather's: none is silent
@@ -228,19 +228,19 @@ class FileWriter:
     def _fail(self, error: Exception) -> None:
         self.failure = os_reason(error) if isinstance(error, OSError) else type(error).__name__
 
-    def _write_given(self) -> None:
-        given, compressor = self._given, self._compressor
+    def _write_queue(self) -> None:
+        queue, compressor = self._queue, self._compressor
         flushed = time.monotonic()
-        while given:
+        while queue:
             pieces: list[bytes] = []
             size = 0
-            while given and size < _AT_ONCE and len(pieces) < _PIECES:
-                piece = given.popleft()
+            while queue and size < _AT_ONCE and len(pieces) < _PIECES:
+                piece = queue.popleft()
                 pieces.append(piece)
                 size += len(piece)
             if compressor is not None:
                 now = time.monotonic()
-                flush = not given or now - flushed >= _FLUSHED_EACH
+                flush = not queue or now - flushed >= _FLUSHED_EACH
                 self._write(compressor.compress(b"".join(pieces), flush=flush))
                 flushed = now if flush else flushed
             elif sys.platform == "win32" or size > 2 * _AT_ONCE:

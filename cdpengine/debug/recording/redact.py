@@ -209,7 +209,7 @@ class Redactor:
         """Return the replacement of a string that is secret by its location, and remember the string."""
         if not text:
             return text
-        self._known.add_seen(text)
+        self._known.add_observed(text)
         return REDACTED
 
     def note_script(self, session_id: str) -> None:
@@ -262,7 +262,7 @@ class Redactor:
         """Return the function that stores the secrets found in messages of this method."""
         if method in FORGOTTEN:
             return _forget
-        return self._known.add_entered if method in ENTERED else self._known.add_seen
+        return self._known.add_entered if method in ENTERED else self._known.add_observed
 
     def _clean_message(self, message: Any, method: str, *, withheld: bool, piece: Piece | None) -> Any:
         fields = SECRET_PARAMETERS.get(method, ())
@@ -335,7 +335,7 @@ class Redactor:
             name = self._known.replace(key) if named_by_page and key not in VALUE_FIELDS else key
             if kind is str:
                 if key in secret or is_secret_field(key):
-                    clean[name] = hide_all(item, remember or self._known.add_seen)
+                    clean[name] = hide_all(item, remember or self._known.add_observed)
                 elif key == "title":
                     clean[name] = _clean_title(self.text(item))
                 elif key in HEADER_TEXTS:
@@ -345,7 +345,7 @@ class Redactor:
             elif kind is CleanBody:
                 clean[name] = str(item) if item.version == self.learned else self.text(str(item))
             elif key in secret:
-                clean[name] = hide_all(item, remember or self._known.add_seen)
+                clean[name] = hide_all(item, remember or self._known.add_observed)
             elif kind is dict or kind is list:
                 clean[name] = self._clean(
                     item,
@@ -361,13 +361,17 @@ class Redactor:
     def _clean_node(self, node: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return a DOM.Node without secrets in its attributes, and the names of the secret fields below it."""
         tag = str(node.get("localName") or node.get("nodeName") or "").lower()
-        given = node["attributes"]
+        attributes = node["attributes"]
         # Attributes are a list in the DOM domain, and an object if V8 serialized the node.
-        listed = [each for pair in given.items() for each in pair] if isinstance(given, dict) else given
+        listed = (
+            [each for pair in attributes.items() for each in pair]
+            if isinstance(attributes, dict)
+            else attributes
+        )
         if not isinstance(listed, list):
             return node, ()
         listed, field = hide_in_attributes(tag, listed, self.hide)
-        if isinstance(given, dict):
+        if isinstance(attributes, dict):
             return {**node, "attributes": dict(zip(listed[::2], listed[1::2], strict=True))}, ()
         # The browser's shadow tree of a field contains its value as a text node.
         return {**node, "attributes": listed}, ("nodeValue",) if field else ()

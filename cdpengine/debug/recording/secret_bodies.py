@@ -131,18 +131,18 @@ class BodyRedactor:
             names = (*names, "body", "data", "content")
         clean = payload
         for name in names:
-            held = clean.get(name)
-            if isinstance(held, dict):
+            value = clean.get(name)
+            if isinstance(value, dict):
                 clean = {
                     **clean,
-                    name: self.redact_fields(held, ("payloadData", "body", "data"), piece=piece),
+                    name: self.redact_fields(value, ("payloadData", "body", "data"), piece=piece),
                 }
-            elif not isinstance(held, str) or isinstance(held, CleanBody) or name not in payload:
+            elif not isinstance(value, str) or isinstance(value, CleanBody) or name not in payload:
                 continue
             elif encoded is False or payload.get("opcode") == 1:
                 clean = self.redact_text_piece(clean, name, piece)
             else:
-                clean = {**clean, name: self._redact_base64_body(held, piece)}
+                clean = {**clean, name: self._redact_base64_body(value, piece)}
         return clean
 
     def redact_text_piece(self, payload: dict[str, Any], name: str, piece: Piece | None) -> dict[str, Any]:
@@ -259,8 +259,8 @@ class BodyRedactor:
             return self._redact_binary(data)
         if "\0" in text:
             return self._redact_binary(data)
-        shown = self.text(text)
-        return data if shown == text else shown.encode(encoding)
+        redacted = self.text(text)
+        return data if redacted == text else redacted.encode(encoding)
 
     def _redact_binary(self, data: bytes) -> bytes:
         data = self.known.replace_bytes(data)

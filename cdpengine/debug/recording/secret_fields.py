@@ -69,10 +69,10 @@ def hide_in_attributes(tag: str, listed: Sequence[Any], hide: Hide) -> tuple[lis
     secret = is_secret_control(tag, attributes)
     if not secret and not is_secret_meta(tag, attributes):
         return list(listed), False
-    held = "value" if secret else "content"
+    attribute = "value" if secret else "content"
     clean = list(listed)
     for place in range(0, len(clean) - 1, 2):
-        if str(clean[place]).lower() == held and isinstance(clean[place + 1], str):
+        if str(clean[place]).lower() == attribute and isinstance(clean[place + 1], str):
             clean[place + 1] = hide(clean[place + 1])
     return clean, secret
 
@@ -127,8 +127,8 @@ def _secret_places(document: Any, strings: Sequence[Any]) -> set[int]:
         elif is_secret_meta(tag, plain) and "content" in attributes:
             places.add(attributes["content"][1])
     for name in ("inputValue", "textValue"):
-        held = nodes.get(name) or {}
-        pairs = zip(held.get("index", []), held.get("value", []), strict=False)
+        rare = nodes.get(name) or {}
+        pairs = zip(rare.get("index", []), rare.get("value", []), strict=False)
         places |= {value for node, value in pairs if node in fields}
     if fields:
         inside = _with_descendants(fields, nodes.get("parentIndex", []))
@@ -191,10 +191,10 @@ def _is_editable(node: Mapping[str, Any]) -> bool:
 def _drop_texts(node: dict[str, Any], names: Sequence[str], hide: Hide) -> dict[str, Any]:
     clean = dict(node)
     for name in names:
-        held = clean.get(name)
-        if isinstance(held, dict) and isinstance(held.get("value"), str) and held["value"]:
-            without = {key: each for key, each in held.items() if key != "sources"}
-            clean[name] = {**without, "value": hide(held["value"])}
+        value = clean.get(name)
+        if isinstance(value, dict) and isinstance(value.get("value"), str) and value["value"]:
+            without = {key: each for key, each in value.items() if key != "sources"}
+            clean[name] = {**without, "value": hide(value["value"])}
     return clean
 
 
@@ -231,9 +231,9 @@ def hide_in_markup(text: str, hide: Hide) -> str:
 
     def take_out(start: int, end: int) -> None:
         nonlocal done
-        held = text[start:end]
-        if start >= done and held and held != REDACTED:
-            hide(html.unescape(held))
+        content = text[start:end]
+        if start >= done and content and content != REDACTED:
+            hide(html.unescape(content))
             pieces.extend((text[done:start], REDACTED))
             done = end
 
@@ -244,9 +244,9 @@ def hide_in_markup(text: str, hide: Hide) -> str:
         found, end = _read_attributes(text, opened.end())
         attributes = {each.name: html.unescape(text[each.start : each.end]) for each in found}
         secret = is_secret_control(tag, attributes)
-        held = "value" if secret else "content" if is_secret_meta(tag, attributes) else ""
+        attribute = "value" if secret else "content" if is_secret_meta(tag, attributes) else ""
         for each in found:
-            if each.name == held:
+            if each.name == attribute:
                 take_out(each.start, each.end)
         if secret and tag == "textarea":
             closed = _AREA_CLOSED.search(text, end)

@@ -96,7 +96,7 @@ class PayloadRedactor:
         if not isinstance(entries, list):
             return payload
         pairs = [
-            [*each[:1], *hide_all(each[1:], self.known.add_seen)] if isinstance(each, list) else each
+            [*each[:1], *hide_all(each[1:], self.known.add_observed)] if isinstance(each, list) else each
             for each in entries
         ]
         return {**payload, "entries": pairs}
@@ -117,20 +117,20 @@ class PayloadRedactor:
 
         clean = dict(payload)
         for name in ("headers", "responseHeaders"):
-            held = clean.get(name)
-            if isinstance(held, dict):
-                clean[name] = {key: hide_value(key, value) for key, value in held.items()}
-            elif isinstance(held, list):
+            listed = clean.get(name)
+            if isinstance(listed, dict):
+                clean[name] = {key: hide_value(key, value) for key, value in listed.items()}
+            elif isinstance(listed, list):
                 clean[name] = [
                     {**each, "value": hide_value(each.get("name"), each.get("value"))}
                     if isinstance(each, dict)
                     else each
-                    for each in held
+                    for each in listed
                 ]
         return clean
 
     def _hide(self, text: str) -> str:
-        self.known.add_seen(text)
+        self.known.add_observed(text)
         return REDACTED
 
 
@@ -159,17 +159,17 @@ def hide_all(value: Any, remember: Remember) -> Any:
 def _drop_ax_values(payload: dict[str, Any]) -> dict[str, Any]:
     clean = dict(payload)
     for name in ("nodes", "node", "root"):
-        held = clean.get(name)
-        if isinstance(held, list):
-            clean[name] = hide_in_ax_nodes(held, withhold_texts)
-        elif isinstance(held, dict):
-            clean[name] = hide_in_ax_nodes([held], withhold_texts)[0]
+        value = clean.get(name)
+        if isinstance(value, list):
+            clean[name] = hide_in_ax_nodes(value, withhold_texts)
+        elif isinstance(value, dict):
+            clean[name] = hide_in_ax_nodes([value], withhold_texts)[0]
     return clean
 
 
 # --- script arguments and results -----------------------------------------------------------------------
 
-_GIVEN = ("arguments", "newValue", "returnValue")
+_VALUE_FIELDS = ("arguments", "newValue", "returnValue")
 _SOURCES = ("expression", "functionDeclaration")
 
 _CALLED = re.compile(r"\n\)(?:\.call)?\(")
@@ -227,7 +227,7 @@ def gives_no_text(call: bytes) -> bool:
 def withhold_arguments(params: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters of a method in CALLS without the strings passed to the script."""
     clean = dict(params)
-    for name in _GIVEN:
+    for name in _VALUE_FIELDS:
         if name in clean:
             clean[name] = _withhold_argument(clean[name])
     for name in _SOURCES:
@@ -293,9 +293,9 @@ def _has_no_content(remote: dict[str, Any], description: str) -> bool:
 def _withhold_property(described: Any) -> Any:
     if not isinstance(described, dict):
         return described
-    held = ("value", "get", "set", "symbol")
+    value_keys = ("value", "get", "set", "symbol")
     return {
-        key: withhold_object(each) if key in held and isinstance(each, dict) else each
+        key: withhold_object(each) if key in value_keys and isinstance(each, dict) else each
         for key, each in described.items()
     }
 

@@ -120,13 +120,13 @@ def _end_of_credentials(scheme: str, text: str, start: int) -> int:
     found = _CREDENTIALS.match(text, start)
     if found is None:
         return 0
-    given = found[0]
+    credentials = found[0]
     if scheme == "basic":
-        holds = _is_user_and_password(given)
+        holds = _is_user_and_password(credentials)
     elif scheme == "negotiate":
-        holds = len(given) >= _LONG_ALONE
+        holds = len(credentials) >= _LONG_ALONE
     else:
-        holds = _is_mixed(given) or len(given) >= _LONG_ALONE
+        holds = _is_mixed(credentials) or len(credentials) >= _LONG_ALONE
     return found.end() if holds else 0
 
 

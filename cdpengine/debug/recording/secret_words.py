@@ -79,10 +79,10 @@ class Search:
     def ends(self, text: str) -> Iterator[int]:
         """Yield the end of each match, including the part after the word. Unordered."""
         data = _utf8(text)
-        seen, letters = 0, 0
+        position, letters = 0, 0
         for word, start in sorted(self._places(data), key=itemgetter(1)):
-            letters += start - seen if len(data) == len(text) else _letters(data[seen:start])
-            seen = start
+            letters += start - position if len(data) == len(text) else _letters(data[position:start])
+            position = start
             if match := self._text[word].match(text, letters):
                 yield match.end()
 

@@ -24,7 +24,7 @@ from cdpengine.debug.replaying.matching import MISSING, Difference, Renaming, St
 from cdpengine.debug.replaying.tape import HTTP, Received, RecordedCall
 from cdpengine.errors import ReplayDivergedError
 
-_EXPECTED_SHOWN = 5
+_MOST_EXPECTED = 5
 
 
 class Divergences:
@@ -70,7 +70,7 @@ class Divergences:
             diff = self._diff(nearest, params, calls)
         elif any(call.method == method and call.session == session for call in calls):
             reason = "it was recorded fewer times than it is asked"
-            expected = expected or [each for each in calls if each.asked is None]
+            expected = expected or [each for each in calls if each.client_call is None]
         elif not expected:
             reason = "nothing more was recorded there" if open_here else "no such session was recorded"
         else:
@@ -81,14 +81,14 @@ class Divergences:
         self, method: str, params: Any, calls: Sequence[RecordedCall]
     ) -> ReplayDivergedError:
         """Report an HTTP request that was not recorded."""
-        asked = [call for call in calls if call.connection == HTTP]
-        expected = [call for call in asked if call.asked is None and not call.optional]
+        over_http = [call for call in calls if call.connection == HTTP]
+        expected = [call for call in over_http if call.client_call is None and not call.optional]
         alike = (
             call for call in expected if (call.method, call.params()["path"]) == (method, params["path"])
         )
         nearest = next(alike, None)
         diff: Sequence[str] = ()
-        reason = "it was not recorded there" if asked else "nothing that was asked over HTTP was recorded"
+        reason = "it was not recorded there" if over_http else "nothing that was asked over HTTP was recorded"
         if nearest is not None:
             reason = f"it was recorded with another URL (line {nearest.line})"
             diff = self._diff(nearest, params, calls)
@@ -130,7 +130,7 @@ class Divergences:
             path=self._path,
             line=0 if line is None else line.line,
             got=self._describer.hide(got),
-            expected=tuple(self._describer.hide(str(call)) for call in expected[:_EXPECTED_SHOWN]),
+            expected=tuple(self._describer.hide(str(call)) for call in expected[:_MOST_EXPECTED]),
             reason=reason,
             diff=tuple(diff),
         )
@@ -162,7 +162,7 @@ everywhere.
 """
 
 _MOST = 2_000
-_SHOWN = 90
+_LONGEST_VALUE = 90
 _CONTEXT = 20
 
 _SCRIPTS = frozenset({"expression", "functionDeclaration", "source", "scriptSource"})
@@ -214,32 +214,32 @@ class DifferenceDescriber:
         return self._all_known().text(text)
 
     def describe(
-        self, method: str, recorded: Any, asked: Any, differences: Iterable[Difference], most: int = 12
+        self, method: str, recorded: Any, requested: Any, differences: Iterable[Difference], most: int = 12
     ) -> list[str]:
         """Return the lines of a diff: "- " recorded, "+ " requested, "~ " not shown."""
-        recorded, asked = self._clean(method, recorded), self._clean(method, asked)
+        recorded, requested = self._clean(method, recorded), self._clean(method, requested)
         lines: list[str] = []
         for difference in differences:
             if len(lines) >= 2 * most:
                 lines.append("  ...")
                 break
-            lines += self._lines(difference, recorded, asked)
+            lines += self._lines(difference, recorded, requested)
         return lines
 
-    def _lines(self, difference: Difference, recorded: Any, asked: Any) -> list[str]:
+    def _lines(self, difference: Difference, recorded: Any, requested: Any) -> list[str]:
         place = self.hide(difference.place)
         if difference.entered:
             return [f"~ the text entered as {place} differs from the recorded one (neither is shown)"]
         old = None if difference.recorded is MISSING else value_at(recorded, difference.path)
-        new = None if difference.asked is MISSING else value_at(asked, difference.path)
+        new = None if difference.requested is MISSING else value_at(requested, difference.path)
         if difference.recorded is MISSING:
             return [f"+ {place}: {self.hide(_show(difference, new, None))}"]
-        if difference.asked is MISSING:
+        if difference.requested is MISSING:
             return [f"- {place}: {self.hide(_show(difference, old, None))}"]
-        shown = self.hide(_show(difference, old, new)), self.hide(_show(difference, new, old))
-        if shown[0] == shown[1]:
+        texts = self.hide(_show(difference, old, new)), self.hide(_show(difference, new, old))
+        if texts[0] == texts[1]:
             return [f"~ {place}: the difference is not shown"]
-        return [f"- {place}: {shown[0]}", f"+ {place}: {shown[1]}"]
+        return [f"- {place}: {texts[0]}", f"+ {place}: {texts[1]}"]
 
     def _clean(self, method: str, params: Any) -> Any:
         if not isinstance(params, dict):
@@ -275,7 +275,7 @@ def _show(difference: Difference, value: Any, other: Any) -> str:
     if not isinstance(value, str):
         return _shorten(_json.encode(value).decode())
     text = _drop_literals(value, other) if names & _SCRIPTS else value
-    if isinstance(other, str) and len(text) > _SHOWN:
+    if isinstance(other, str) and len(text) > _LONGEST_VALUE:
         # A long string is shown from its first difference.
         against = _drop_literals(other, value) if names & _SCRIPTS else other
         at = next(
@@ -289,14 +289,14 @@ def _show(difference: Difference, value: Any, other: Any) -> str:
 
 def _drop_literals(script: str, other: Any) -> str:
     """Return a script without the string literals that the other script lacks."""
-    held = other if isinstance(other, str) else ""
+    other_text = other if isinstance(other, str) else ""
 
-    def hide_unless_held(found: re.Match[str]) -> str:
+    def hide_unless_shared(found: re.Match[str]) -> str:
         literal, quote = found[0], found[0][0]
-        return literal if literal in held or quote == "/" else f"{quote}{_UNSHOWN}{quote}"
+        return literal if literal in other_text or quote == "/" else f"{quote}{_UNSHOWN}{quote}"
 
-    return _LITERAL.sub(hide_unless_held, script)
+    return _LITERAL.sub(hide_unless_shared, script)
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."

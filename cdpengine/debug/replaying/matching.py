@@ -92,7 +92,7 @@ class Difference:
 
     path: Path
     recorded: Any
-    asked: Any
+    requested: Any
     entered: bool = False
 
     @property
@@ -112,32 +112,33 @@ def decode_params(raw: bytes | msgspec.Raw) -> Any:
         return bytes(raw)  # not JSON: compare the bytes
 
 
-def same(recorded: Any, asked: Any) -> bool:
+def same(recorded: Any, requested: Any) -> bool:
     """Return whether two values are equal except for volatile parts. Redacted parts equal nothing."""
-    if isinstance(recorded, dict) and isinstance(asked, dict):
-        if recorded.keys() != asked.keys():
+    if isinstance(recorded, dict) and isinstance(requested, dict):
+        if recorded.keys() != requested.keys():
             return False
         return all(
-            _is_made_up(key, value, asked[key]) or same(value, asked[key]) for key, value in recorded.items()
+            _is_made_up(key, value, requested[key]) or same(value, requested[key])
+            for key, value in recorded.items()
         )
-    if isinstance(recorded, list) and isinstance(asked, list):
-        return len(recorded) == len(asked) and all(map(same, recorded, asked))
-    return bool(recorded == asked) and not (isinstance(recorded, str) and REDACTED in recorded)
+    if isinstance(recorded, list) and isinstance(requested, list):
+        return len(recorded) == len(requested) and all(map(same, recorded, requested))
+    return bool(recorded == requested) and not (isinstance(recorded, str) and REDACTED in recorded)
 
 
 def fits(
-    method: str, recorded: Any, asked: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
+    method: str, recorded: Any, requested: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
 ) -> bool:
     """Return whether parameters match the recorded ones. `trial` collects the pairs of generated names."""
-    return next(differences(method, recorded, asked, trial, strictness), None) is None
+    return next(differences(method, recorded, requested, trial, strictness), None) is None
 
 
 def differences(
-    method: str, recorded: Any, asked: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
+    method: str, recorded: Any, requested: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
 ) -> Iterator[Difference]:
     """Yield the differences between parameters and the recorded ones."""
     compared = _Comparison(method, trial or Renaming().trial(), strictness)
-    return compared.differences(recorded, asked, (), "text")
+    return compared.differences(recorded, requested, (), "text")
 
 
 def prints_by_place(recorded: Any, prints: tuple[str, ...]) -> dict[Path, str]:
@@ -152,28 +153,30 @@ class _Comparison:
     trial: Trial
     strictness: Strictness
 
-    def differences(self, recorded: Any, asked: Any, path: Path, role: Role) -> Iterator[Difference]:
+    def differences(self, recorded: Any, requested: Any, path: Path, role: Role) -> Iterator[Difference]:
         if isinstance(recorded, dict) and CUT in recorded:
             return
-        if isinstance(recorded, dict) and isinstance(asked, dict):
-            yield from self._compare_objects(recorded, asked, path)
-        elif isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
-            for index, (old, new) in enumerate(zip(recorded, asked, strict=True)):
+        if isinstance(recorded, dict) and isinstance(requested, dict):
+            yield from self._compare_objects(recorded, requested, path)
+        elif isinstance(recorded, list) and isinstance(requested, list) and len(recorded) == len(requested):
+            for index, (old, new) in enumerate(zip(recorded, requested, strict=True)):
                 yield from self.differences(old, new, (*path, index), role)
-        elif isinstance(recorded, str) and isinstance(asked, str):
-            yield from self._compare_strings(recorded, asked, path, role)
-        elif recorded != asked and not (
-            _is_number(recorded) and _is_number(asked) and self.trial.clock.plays_same_part(recorded, asked)
+        elif isinstance(recorded, str) and isinstance(requested, str):
+            yield from self._compare_strings(recorded, requested, path, role)
+        elif recorded != requested and not (
+            _is_number(recorded)
+            and _is_number(requested)
+            and self.trial.clock.plays_same_part(recorded, requested)
         ):
-            yield Difference(path, recorded, asked)
+            yield Difference(path, recorded, requested)
 
     def _compare_objects(
-        self, recorded: dict[str, Any], asked: dict[str, Any], path: Path
+        self, recorded: dict[str, Any], requested: dict[str, Any], path: Path
     ) -> Iterator[Difference]:
         secret = SECRET_PARAMETERS.get(self.method, ())
-        for key in [*recorded, *(key for key in asked if key not in recorded)]:
+        for key in [*recorded, *(key for key in requested if key not in recorded)]:
             inner = (*path, key)
-            old, new = recorded.get(key, MISSING), asked.get(key, MISSING)
+            old, new = recorded.get(key, MISSING), requested.get(key, MISSING)
             if _is_made_up(key, old, new):
                 continue
             if old is MISSING or new is MISSING:
@@ -196,61 +199,63 @@ class _Comparison:
             return "exact"
         return "text"
 
-    def _compare_strings(self, recorded: str, asked: str, path: Path, role: Role) -> Iterator[Difference]:
-        if REDACTED in recorded and (differing := self._compare_print(path, asked)) is not None:
+    def _compare_strings(self, recorded: str, requested: str, path: Path, role: Role) -> Iterator[Difference]:
+        if REDACTED in recorded and (differing := self._compare_print(path, requested)) is not None:
             if differing:
-                yield Difference(path, recorded, asked, entered=True)
+                yield Difference(path, recorded, requested, entered=True)
             return
-        if not self.trial.fits(recorded, asked, role):
-            yield Difference(path, recorded, asked)
+        if not self.trial.fits(recorded, requested, role):
+            yield Difference(path, recorded, requested)
 
-    def _compare_prints(self, recorded: Any, asked: Any, path: Path) -> Iterator[Difference]:
+    def _compare_prints(self, recorded: Any, requested: Any, path: Path) -> Iterator[Difference]:
         """Compare a parameter in a secret location only by its fingerprints."""
         for inner, _ in find_redacted_places(recorded):
-            value = value_at(asked, inner)
+            value = value_at(requested, inner)
             if inner and _is_made_up(inner[-1], REDACTED, value):
                 continue
             if not isinstance(value, str):
                 if self.strictness.by is not None:
-                    yield Difference((*path, *inner), recorded, asked)
+                    yield Difference((*path, *inner), recorded, requested)
             elif self._compare_print((*path, *inner), value):
-                yield Difference((*path, *inner), recorded, asked, entered=True)
+                yield Difference((*path, *inner), recorded, requested, entered=True)
 
-    def _compare_print(self, path: Path, asked: str) -> bool | None:
+    def _compare_print(self, path: Path, requested: str) -> bool | None:
         """Return whether a string has another fingerprint than recorded, or None if unknown."""
         expected = self.strictness.prints.get(path, "")
         if not expected or self.strictness.by is None:
             return None
-        return not self.strictness.by.matches_value(asked, expected)
+        return not self.strictness.by.matches_value(requested, expected)
 
-    def _compare_paths(self, recorded: Any, asked: Any, path: Path, *, named: bool) -> Iterator[Difference]:
-        if isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
-            for index, (old, new) in enumerate(zip(recorded, asked, strict=True)):
+    def _compare_paths(
+        self, recorded: Any, requested: Any, path: Path, *, named: bool
+    ) -> Iterator[Difference]:
+        if isinstance(recorded, list) and isinstance(requested, list) and len(recorded) == len(requested):
+            for index, (old, new) in enumerate(zip(recorded, requested, strict=True)):
                 yield from self._compare_paths(old, new, (*path, index), named=named)
             return
-        if not (isinstance(recorded, str) and isinstance(asked, str)):
-            yield from self.differences(recorded, asked, path, "text")
+        if not (isinstance(recorded, str) and isinstance(requested, str)):
+            yield from self.differences(recorded, requested, path, "text")
             return
-        if recorded == asked:
+        if recorded == requested:
             return
-        (old_folder, old_name), (new_folder, new_name) = _split_path(recorded), _split_path(asked)
+        (old_folder, old_name), (new_folder, new_name) = _split_path(recorded), _split_path(requested)
         if not named:
-            old_folder, new_folder, old_name, new_name = recorded, asked, "", ""
+            old_folder, new_folder, old_name, new_name = recorded, requested, "", ""
         if not (
             _is_folder(old_folder) and _is_folder(new_folder) and self.trial.fits(old_name, new_name, "name")
         ):
-            yield Difference(path, recorded, asked)
+            yield Difference(path, recorded, requested)
         elif old_folder != new_folder:
             self.trial.pair_freely(old_folder, new_folder)
 
 
-def _is_made_up(key: Any, recorded: Any, asked: Any) -> bool:
+def _is_made_up(key: Any, recorded: Any, requested: Any) -> bool:
     """Return whether two values of a field make no difference to the browser."""
     if key in VOLATILE:
         return True
     if key in LEFT_OF_DEADLINES:
-        return _is_number(recorded) and _is_number(asked)
-    return key == "id" and _is_counted(asked) and (recorded == REDACTED or _is_counted(recorded))
+        return _is_number(recorded) and _is_number(requested)
+    return key == "id" and _is_counted(requested) and (recorded == REDACTED or _is_counted(recorded))
 
 
 def _is_number(value: Any) -> bool:
@@ -289,10 +294,12 @@ _SOURCE_URL = re.compile(r"//[#@] ?source(?:URL|MappingURL)=[^\r\n]*")
 class Renaming:
     """The known pairs of names. `given` returns whether the browser gave a recorded name."""
 
-    def __init__(self, clock: Clock = UNKNOWN, given: Callable[[str], bool] = lambda _: False) -> None:
+    def __init__(
+        self, clock: Clock = UNKNOWN, is_from_browser: Callable[[str], bool] = lambda _: False
+    ) -> None:
         self.clock = clock
-        self._given = given
-        self._asked: dict[str, str] = {}
+        self._is_from_browser = is_from_browser
+        self._requested: dict[str, str] = {}
         self._recorded: dict[str, str] = {}
         self._replace: re.Pattern[bytes] | None = None
         self._replace_text: re.Pattern[str] | None = None
@@ -302,34 +309,36 @@ class Renaming:
     @property
     def names(self) -> dict[str, str]:
         """The program's name for each recorded one."""
-        return dict(self._asked)
+        return dict(self._requested)
 
     def trial(self) -> Trial:
         """Start the comparison of a call with a recorded one."""
         return Trial(self)
 
-    def find_asked(self, recorded: str) -> str | None:
+    def find_requested(self, recorded: str) -> str | None:
         """Return the program's name for a recorded one, or None."""
-        return self._asked.get(recorded)
+        return self._requested.get(recorded)
 
-    def find_recorded(self, asked: str) -> str | None:
+    def find_recorded(self, requested: str) -> str | None:
         """Return the recorded name for a program's name, or None."""
-        return self._recorded.get(asked)
+        return self._recorded.get(requested)
 
-    def may_pair(self, kind: Kind, recorded: str, asked: str) -> bool:
+    def may_pair(self, kind: Kind, recorded: str, requested: str) -> bool:
         """Return whether a pair of different names is possible."""
-        if not plays_same_part(kind, recorded, asked, self.clock):
+        if not plays_same_part(kind, recorded, requested, self.clock):
             return False
-        return kind not in _OF_BROWSERS or not (self._given(recorded) or self._given(asked))
+        return kind not in _OF_BROWSERS or not (
+            self._is_from_browser(recorded) or self._is_from_browser(requested)
+        )
 
     def learn(self, pairs: dict[str, str]) -> None:
         """Add the pairs of a matched call."""
-        for recorded, asked in pairs.items():
-            self._asked[recorded] = asked
-            self._recorded[asked] = recorded
-            if recorded != asked:
-                self._forms[_in_json(recorded)] = _in_json(asked)
-                self._texts[recorded] = asked
+        for recorded, requested in pairs.items():
+            self._requested[recorded] = requested
+            self._recorded[requested] = recorded
+            if recorded != requested:
+                self._forms[_in_json(recorded)] = _in_json(requested)
+                self._texts[recorded] = requested
                 self._replace = self._replace_text = None
 
     def rename(self, message: bytes) -> bytes:
@@ -369,62 +378,65 @@ class Trial:
         if self.pairs:
             self._renaming.learn(self.pairs)
 
-    def fits(self, recorded: str, asked: str, role: Role = "text") -> bool:
+    def fits(self, recorded: str, requested: str, role: Role = "text") -> bool:
         """Return whether a string matches the recorded one, except for generated and redacted parts."""
-        if recorded == asked:
+        if recorded == requested:
             return True
         if role != "exact" and "source" in recorded:
-            recorded, asked = (_SOURCE_URL.sub("//# sourceURL", text) for text in (recorded, asked))
-            if recorded == asked:
+            recorded, requested = (_SOURCE_URL.sub("//# sourceURL", text) for text in (recorded, requested))
+            if recorded == requested:
                 return True
         parts = list(split_names(recorded, self.clock, a_name=role == "name"))
         if role == "exact":
             parts = [part if part.kind == "port" else Part(part.start, part.end, None) for part in parts]
-        if role != "exact" and self._renaming.rename_text(recorded) == asked:
+        if role != "exact" and self._renaming.rename_text(recorded) == requested:
             return True
         before = dict(self.pairs), dict(self._back)
         if REDACTED in recorded:
-            fitting = self._fits_pattern(recorded, asked, parts)
+            fitting = self._fits_pattern(recorded, requested, parts)
         else:
-            fitting = self._fits_parts(recorded, asked, parts)
+            fitting = self._fits_parts(recorded, requested, parts)
         if not fitting:
             self.pairs, self._back = before
         return fitting
 
-    def pair(self, kind: Kind, recorded: str, asked: str) -> bool:
+    def pair(self, kind: Kind, recorded: str, requested: str) -> bool:
         """Return whether a name may replace a recorded one. If so, store the pair."""
-        known = self._renaming.find_asked(recorded) or self.pairs.get(recorded)
-        back = self._renaming.find_recorded(asked) or self._back.get(asked)
+        known = self._renaming.find_requested(recorded) or self.pairs.get(recorded)
+        back = self._renaming.find_recorded(requested) or self._back.get(requested)
         if known is not None or back is not None:
-            return known == asked and back == recorded
-        if recorded != asked and not self._renaming.may_pair(kind, recorded, asked):
+            return known == requested and back == recorded
+        if recorded != requested and not self._renaming.may_pair(kind, recorded, requested):
             return False
-        if recorded != asked or kind == "port":
-            self.pairs[recorded] = asked
-            self._back[asked] = recorded
+        if recorded != requested or kind == "port":
+            self.pairs[recorded] = requested
+            self._back[requested] = recorded
         return True
 
-    def pair_freely(self, recorded: str, asked: str) -> None:
+    def pair_freely(self, recorded: str, requested: str) -> None:
         """Pair a path with a recorded one, unless either is paired. Several folders may become one."""
-        if self._renaming.find_asked(recorded) is None and self._renaming.find_recorded(asked) is None:
-            self.pairs.setdefault(recorded, asked)
+        if (
+            self._renaming.find_requested(recorded) is None
+            and self._renaming.find_recorded(requested) is None
+        ):
+            self.pairs.setdefault(recorded, requested)
 
-    def _fits_parts(self, recorded: str, asked: str, parts: list[Part]) -> bool:
+    def _fits_parts(self, recorded: str, requested: str, parts: list[Part]) -> bool:
         at = 0
         for part in parts:
             if part.kind is None:
                 text = self._renaming.rename_text(recorded[part.start : part.end])
-                if not asked.startswith(text, at):
+                if not requested.startswith(text, at):
                     return False
                 at += len(text)
                 continue
-            end = find_name(asked, at, part.kind)
-            if end < 0 or not self.pair(part.kind, recorded[part.start : part.end], asked[at:end]):
+            end = find_name(requested, at, part.kind)
+            if end < 0 or not self.pair(part.kind, recorded[part.start : part.end], requested[at:end]):
                 return False
             at = end
-        return at == len(asked)
+        return at == len(requested)
 
-    def _fits_pattern(self, recorded: str, asked: str, parts: list[Part]) -> bool:
+    def _fits_pattern(self, recorded: str, requested: str, parts: list[Part]) -> bool:
         pieces = []
         names: list[tuple[Kind, str]] = []
         for part in parts:
@@ -434,7 +446,7 @@ class Trial:
             else:
                 pieces.append(f"({name_pattern(part.kind)})")
                 names.append((part.kind, text))
-        found = re.fullmatch("".join(pieces), asked, re.DOTALL)
+        found = re.fullmatch("".join(pieces), requested, re.DOTALL)
         if found is None:
             return False
         return all(

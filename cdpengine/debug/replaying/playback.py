@@ -120,7 +120,7 @@ class Playback:
     @property
     def left(self) -> Sequence[RecordedCall]:
         """Recorded calls not made yet, except those that came too late for their target."""
-        return [call for call in self.calls if call.asked is None and not call.optional]
+        return [call for call in self.calls if call.client_call is None and not call.optional]
 
     @property
     def is_pipe(self) -> bool:
@@ -145,22 +145,22 @@ class Playback:
             return False
         if envelope.id is None:
             return False
-        asked = ClientCall(client, envelope.id, envelope.session_id)
+        client_call = ClientCall(client, envelope.id, envelope.session_id)
         method, typist = envelope.method or "", (client.number, envelope.session_id or "")
         raw = message if isinstance(message, bytes) else _json.to_bytes(message)
         self._divergences.learn(method, raw)
         self._typing.add(typist, method, envelope.params)
         call = self._find(client, envelope)
-        if call is None and (told := self._find_repeatable(client, envelope)) is not None:
-            self._immediate.append(self._reply(told, asked))
+        if call is None and (repeatable := self._find_repeatable(client, envelope)) is not None:
+            self._immediate.append(self._reply(repeatable, client_call))
         elif call is None:
             code, text = self._answer_gone(envelope) or (DIVERGED, str(self._report(client, envelope)))
-            self._immediate.append(Delivery(client, _refusal(asked, code, text)))
+            self._immediate.append(Delivery(client, _refusal(client_call, code, text)))
         elif not self._typing.matches_recording(typist, call.typed, self._by):
             error = self._keep(self._divergences.another_typed(method, call))
-            self._immediate.append(Delivery(client, _refusal(asked, DIVERGED, str(error))))
+            self._immediate.append(Delivery(client, _refusal(client_call, DIVERGED, str(error))))
         else:
-            self._answer(call, asked)
+            self._answer(call, client_call)
         return True
 
     def ask_http(self, client: Client, method: str, target: str) -> bool:
@@ -168,18 +168,18 @@ class Playback:
 
         `due` then has the response: a message that is an HttpReply.
         """
-        asked = ClientCall(client, 0, None)
+        client_call = ClientCall(client, 0, None)
         params = http_params(target)
         call = self._match(HTTP, method, "", params)
         if call is not None:
-            self._answer(call, asked)
+            self._answer(call, client_call)
             return True
         if is_http_read(method, target):
             if (latest := self._reads.get(params["path"])) is not None:
-                self._immediate.append(self._reply(latest, asked))
+                self._immediate.append(self._reply(latest, client_call))
             return latest is not None
         error = self._keep(self._divergences.another_over_http(method, params, self.calls))
-        self._immediate.append(Delivery(client, _refusal(asked, DIVERGED, str(error), http=True)))
+        self._immediate.append(Delivery(client, _refusal(client_call, DIVERGED, str(error), http=True)))
         return True
 
     def due(self) -> list[Delivery]:
@@ -189,8 +189,8 @@ class Playback:
             item = self._received[self._next]
             call = item.call
             if call is not None:
-                if call.asked is not None:
-                    deliveries.append(self._reply(item, call.asked))
+                if call.client_call is not None:
+                    deliveries.append(self._reply(item, call.client_call))
                 elif call.passed_over or call.optional:
                     call.late = item
                 else:
@@ -219,7 +219,7 @@ class Playback:
             (
                 call.seconds
                 for call in self.calls
-                if call.asked is not None and call.position < missing[0].position
+                if call.client_call is not None and call.position < missing[0].position
             ),
             default=0.0,
         )
@@ -242,11 +242,11 @@ class Playback:
 
     # --- helpers ----------------------------------------------------------------------------------------------
 
-    def _answer(self, call: RecordedCall, asked: ClientCall) -> None:
-        call.asked = asked
+    def _answer(self, call: RecordedCall, client_call: ClientCall) -> None:
+        call.client_call = client_call
         self._open[call.connection, call.session][call.method].remove(call)
         if call.late is not None:
-            self._immediate.append(self._reply(call.late, asked))
+            self._immediate.append(self._reply(call.late, client_call))
 
     def _find_repeatable(self, client: Client, envelope: Envelope) -> Received | None:
         """Return the recorded answer to a call that may be repeated without effect."""
@@ -255,16 +255,16 @@ class Playback:
             return None
         params = decode_params(envelope.params)
 
-        def is_asked(call: RecordedCall) -> bool:
+        def is_repeated(call: RecordedCall) -> bool:
             if call.method != method or method in QUESTIONS:
                 return call.method == method
             there = (call.connection, call.session) == (client.connection, envelope.session_id or "")
             fitting = fits(
                 method, call.params(), params, self._names.trial(), self._divergences.strictness(call)
             )
-            return there and call.asked is not None and fitting
+            return there and call.client_call is not None and fitting
 
-        answers = (item for item in self._received[: self._next] if item.call and is_asked(item.call))
+        answers = (item for item in self._received[: self._next] if item.call and is_repeated(item.call))
         return next(answers, None)
 
     def _first_unasked(self) -> float:
@@ -323,16 +323,16 @@ class Playback:
             self.divergence = error
         return error
 
-    def _reply(self, item: Received, asked: ClientCall) -> Delivery:
+    def _reply(self, item: Received, client_call: ClientCall) -> Delivery:
         if item.cut or item.withheld:
             error = self._keep(self._divergences.cut(item) if item.cut else self._divergences.withheld(item))
             http = item.connection == HTTP
-            return Delivery(asked.client, _refusal(asked, DIVERGED, str(error), http=http))
+            return Delivery(client_call.client, _refusal(client_call, DIVERGED, str(error), http=http))
         if item.connection == HTTP:
             assert item.call is not None
             self._reads[item.call.params()["path"]] = item
-            return Delivery(asked.client, self._names.rename(item.message))
-        return Delivery(asked.client, _renumber(self._names.rename(item.message), asked.id))
+            return Delivery(client_call.client, self._names.rename(item.message))
+        return Delivery(client_call.client, _renumber(self._names.rename(item.message), client_call.id))
 
     def _note_end(self, item: Received) -> None:
         """Remember ended targets and sessions."""
@@ -385,13 +385,13 @@ def _renumber(message: bytes, call_id: int) -> bytes:
     return _json.encode(fields)
 
 
-def _refusal(asked: ClientCall, code: int, text: str, *, http: bool = False) -> bytes:
+def _refusal(client_call: ClientCall, code: int, text: str, *, http: bool = False) -> bytes:
     if http:
         body = msgspec.Raw(_json.encode(f"{text}\n"))
         return _json.encode(HttpReply(500, "text/plain; charset=UTF-8", body))
-    message: dict[str, Any] = {"id": asked.id, "error": {"code": code, "message": text}}
-    if asked.session_id is not None:
-        message["sessionId"] = asked.session_id
+    message: dict[str, Any] = {"id": client_call.id, "error": {"code": code, "message": text}}
+    if client_call.session_id is not None:
+        message["sessionId"] = client_call.session_id
     return _json.encode(message)
 
 
@@ -409,7 +409,7 @@ def _began(header: Header) -> float | None:
 
 
 def _holds_back(call: RecordedCall) -> bool:
-    return call.asked is None and not call.optional and not call.passed_over
+    return call.client_call is None and not call.optional and not call.passed_over
 
 
 def _serves(connection: str, path: str) -> bool:

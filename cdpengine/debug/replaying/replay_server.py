@@ -291,8 +291,8 @@ async def replay(
                 bound,
             ),
         ):
-            shown = f"[{address}]" if ":" in address else address
-            running.endpoint = f"http://{shown}:{bound}"
+            url_host = f"[{address}]" if ":" in address else address
+            running.endpoint = f"http://{url_host}:{bound}"
             nursery.start_soon(running._watch, name="patience of the replay")
             yield running
     except Exception as error:

@@ -88,7 +88,7 @@ class RecordedCall:
     method: str
     raw: msgspec.Raw
     seconds: float = 0.0
-    asked: ClientCall | None = None
+    client_call: ClientCall | None = None
     optional: bool = False
     passed_over: bool = False
     late: Received | None = None
@@ -190,9 +190,9 @@ class Tape:
         known = self._gave.get(name)
         if known is None:
             raw = name.encode()
-            told = next((item.position for item in self.received if raw in item.message), None)
+            sent = next((item.position for item in self.received if raw in item.message), None)
             used = next((call.position for call in self.calls if raw in bytes(call.raw)), None)
-            known = self._gave[name] = told is not None and (used is None or told < used)
+            known = self._gave[name] = sent is not None and (used is None or sent < used)
         return known
 
     @property
@@ -233,9 +233,9 @@ class Tape:
 
     def _take_http(self, position: int, line: Line) -> None:
         # The line has the time of the response. Events between request and response result from the request.
-        asked_at = bisect_right(self._times, line.t) - 0.5
+        requested_at = bisect_right(self._times, line.t) - 0.5
         raw = msgspec.Raw(_json.encode(http_params(line.url)))
-        call = RecordedCall(asked_at, line.n, HTTP, "", 0, line.m, raw, seconds=line.t)
+        call = RecordedCall(requested_at, line.n, HTTP, "", 0, line.m, raw, seconds=line.t)
         call.optional = is_http_read(line.m, line.url)
         self._by_line[line.n] = call
         self.has_redacted |= REDACTED in line.url
