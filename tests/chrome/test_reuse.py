@@ -168,7 +168,7 @@ CHANGES = {
     "a moved row": ("document.querySelector('ul').prepend(document.querySelector('li:last-child'))", None),
     "a new target of an old reference": (
         "document.querySelector('.made').id = 'late'",
-        '[description="text"]',
+        '[description="Atext"]',
     ),
     "an image instead of elements": (
         "document.styleSheets[0].insertRule('li { content: url(data:image/gif;base64,R0lGODlhAQABAAAAACw=) }')",

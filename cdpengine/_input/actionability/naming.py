@@ -90,7 +90,7 @@ async def run_with_renaming(
 @cache
 def naming_source() -> str:
     """Return the source of naming.js with its dependencies."""
-    paths = ("_snapshot/sources/dom_roles", "_snapshot/sources/dom_text", "_page/scripts/secret_field")
-    parts = ", ".join(f"{script(path)}()" for path in paths)
-    names = f"() => {script('_snapshot/sources/dom_names')}({parts})"
+    own = ("dom_roles", "dom_names", "dom_text", "/", "walk_dom", "walk_elements", "walk_owners")
+    paths = ("_page/scripts/secret_field" if part == "/" else f"_snapshot/sources/{part}" for part in own)
+    names = f"{script('_snapshot/sources/dom_kit')}({', '.join(script(path) for path in paths)})"
     return f"{script('_input/actionability/naming')}({names})"

@@ -76,6 +76,7 @@ class AXNode(AXNodeHead, rename="camel", gc=False):
     properties: tuple[AXProperty, ...] = ()
     child_ids: tuple[str, ...] = ()
     frame_id: str | None = None
+    parent_id: str | None = None
     ignored_reasons: msgspec.Raw = msgspec.Raw(b"")
 
 

@@ -60,9 +60,11 @@ class Walk(msgspec.Struct, gc=False):
 
     `customs` are the numbers of custom elements about which Chrome's tree may have more facts
     (_snapshot/sources/internals.py), `leaves` the numbers of elements that it may report as hidden, and `around`
-    those of the custom elements around these. `marks` is the prefix of the types of the listeners that mark new
-    elements, "" if none exist (_snapshot/sources/walk_marks.js). `type` is the document's MIME type unless it is
-    HTML, `size` the size of a picture. `carousels` counts the rows for parts of carousels (carousels.py).
+    those of the custom elements around these. `contested` alternates the numbers of elements that several others
+    claim by aria-owns and of their owners, 0 for none; `claimants` are those others. `marks` is the prefix of
+    the types of the listeners that mark new elements, "" if none exist (_snapshot/sources/walk_marks.js). `type`
+    is the document's MIME type unless it is HTML, `size` the size of a picture. `carousels` counts the rows
+    for parts of carousels (carousels.py).
     """
 
     depths: tuple[int, ...] = ()
@@ -77,6 +79,8 @@ class Walk(msgspec.Struct, gc=False):
     customs: tuple[int, ...] = ()
     leaves: tuple[int, ...] = ()
     around: tuple[int, ...] = ()
+    contested: tuple[int, ...] = ()
+    claimants: tuple[int, ...] = ()
     url: str = ""
     title: str = ""
     viewport: tuple[float, float] | None = None

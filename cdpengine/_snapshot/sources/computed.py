@@ -35,7 +35,7 @@ from cdpengine._snapshot.sources.columns import (
     nodes_of,
     set_ids,
 )
-from cdpengine._snapshot.sources.internals import CustomElements
+from cdpengine._snapshot.sources.internals import CustomElements, have_other_owners
 from cdpengine._snapshot.sources.listeners import Listening
 from cdpengine._snapshot.sources.numbers import number_elements
 from cdpengine._snapshot.sources.walk import (
@@ -124,8 +124,9 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                         # Chrome changes the states late without reporting it, so the next walk reads everything.
                         installed.kept = NOTHING_KEPT
                     others = await customs.have_changed(walk, made.customs)
+                    owners = await have_other_owners(request, installed, walk)
                     listeners = await listening.has_changed(walk.presumed, still=walk.same)
-                    if remaining and (others or listeners):
+                    if remaining and (others or owners or listeners):
                         continue  # the new listeners may need a line
                     if listeners:
                         listening.refusal = "click listeners changed during each read"
@@ -165,12 +166,31 @@ async def read_dom(request: FrameRequest) -> Document:
 
 @cache
 def role_and_name_source() -> str:
-    """Return the source of a function that returns a new `{ roleOf, nameOf }` at each call."""
+    """Return the source of a function that returns a new `{ roleOf, nameOf }` for a walk."""
     others = ", ".join(
         f"{script(path)}()" for path in ("_snapshot/sources/dom_text", "_page/scripts/secret_field")
     )
     roles = script("_snapshot/sources/dom_roles")
-    return f"(given) => {script('_snapshot/sources/dom_names')}({roles}(given), {others})"
+    return f"(given, moves) => {script('_snapshot/sources/dom_names')}({roles}(given, moves), {others})"
+
+
+_KIT = (
+    "dom_roles",
+    "dom_names",
+    "dom_text",
+    "_page/scripts/secret_field",
+    "walk_dom",
+    "walk_elements",
+    "walk_owners",
+)
+"""The functions that dom_kit.js takes, in this order."""
+
+
+@cache
+def kit_source() -> str:
+    """Return the source of a function that returns a new `{ roleOf, nameOf }` outside of the walk."""
+    parts = ", ".join(script(part if "/" in part else f"_snapshot/sources/{part}") for part in _KIT)
+    return f"{script('_snapshot/sources/dom_kit')}({parts})"
 
 
 def _may_reuse(request: FrameRequest) -> bool:

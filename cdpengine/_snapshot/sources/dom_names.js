@@ -21,13 +21,12 @@
       "graphics-object heading link menuitem menuitemcheckbox menuitemradio option radio rowheader switch tab term " +
       "tooltip treeitem").split(" "),
   );
-  // The content of these roles is not part of an enclosing name.
+  // The content of these roles is not part of an enclosing name. Nor is that of most roles of digital publishing.
   const CLOSED = new Set(
     ("alert alertdialog application article banner blockquote combobox comment complementary contentinfo dialog " +
       "document feed figure form grid group image listbox log main marquee menu menubar navigation note progressbar " +
-      "radiogroup region row rowgroup search sectionfooter sectionheader separator status suggestion table tablist " +
-      "tabpanel timer toolbar tree treegrid graphics-document graphics-symbol doc-abstract doc-biblioentry doc-cover " +
-      "doc-endnote doc-example doc-pagebreak doc-tip").split(" "),
+      "radiogroup row rowgroup search sectionfooter sectionheader separator status suggestion table tablist " +
+      "tabpanel timer toolbar tree treegrid graphics-document graphics-symbol").split(" "),
   );
   // Roles that a title does not name.
   const UNTITLED = new Set(
@@ -47,9 +46,11 @@
   // Elements whose content is not text of the page, or is an annotation of it.
   const FOREIGN = new Set(["audio", "iframe", "math", "object", "rt", "select", "video"]);
   const SVG = "http://www.w3.org/2000/svg";
+  const TEXTUAL = new Set(["email", "number", "password", "search", "tel", "text", "url"]);
   const PUSHED = new Set(["submit", "reset", "button"]);
   const TYPED = /^(?:textbox|searchbox)$/;
   const UNPLAYABLE = "Unable to play media.";
+  const INLINE = /^(?:inline|ruby|ruby-text)$/;
   const SPACE = /^[ \t\n\f\r]*$/;
   const SPACES = /[ \t\n\f\r]+/g;
 
@@ -85,9 +86,9 @@
   // `root` is the target of aria-labelledby while the walk is in it. `hidden` is whether that target is
   // hidden, so that all its content counts. All parts of one walk share the rest: `visited` are the nodes
   // that were taken, `steps.taken` counts those with a node in Chrome's tree, `steps.count` counts the
-  // elements that were reached.
+  // elements that were reached. `steps.apart` is whether the last element's text is a label or a value.
   function beginWalk() {
-    return { root: null, hidden: false, visited: new Set(), steps: { count: 0, taken: 0 }, depth: 0 };
+    return { root: null, hidden: false, visited: new Set(), steps: { count: 0, taken: 0, apart: false }, depth: 0 };
   }
 
   function take(node, trail) {
@@ -126,9 +127,13 @@
 
   function labelled(element, trail) {
     if (trail.root || !hasAttribute(element, "aria-labelledby")) return "";
+    return fromElements(DOM.ariaLabelledByElements(element) || [], trail);
+  }
+
+  function fromElements(labels, trail) {
     const parts = [];
     let length = 0;
-    for (const label of DOM.ariaLabelledByElements(element) || []) {
+    for (const label of labels) {
       const part = isLocked(label) ? "" : textOf(label, inRoot(label, trail));
       take(label, trail);
       parts.push(part);
@@ -138,9 +143,10 @@
     return tidy(parts.join(" "));
   }
 
-  // Whether the element is in a closed `details` or is not laid out. Chrome ignores such content,
+  // Whether the element is in a closed `details`, without a slot, or not laid out. Chrome ignores such content,
   // not even for a label.
   function isLocked(element) {
+    if (getComputedStyle(element).display === "") return true;
     for (let at = element, above = kit.parentOf(at); above; at = above, above = kit.parentOf(at)) {
       if (above.localName === "details" && !above.open && at.localName !== "summary") return true;
       if (getComputedStyle(above).contentVisibility === "hidden") return true;
@@ -265,8 +271,7 @@
   // The fallback name of a field without any label, from its own attributes.
   function fromHints(element, role) {
     if (role === "table") return tidy(element.summary || "");
-    if (labelsOf(element).length) return "";
-    if (!/^(?:textbox|searchbox|combobox|spinbutton)$/.test(role)) return "";
+    if (labelsOf(element).length || !isTextField(element, role)) return "";
     const hint = element.localName === "input" || element.localName === "textarea" ? element.placeholder : "";
     return tidy(hint.replace(/[\r\n]+/g, "")) || tidy(getAttribute(element, "aria-placeholder") || "");
   }
@@ -289,7 +294,7 @@
   function isOpenInside(element, role) {
     const tag = kit.own.localName(element);
     if (FOREIGN.has(tag)) return false;
-    if (!CLOSED.has(role)) return true;
+    if (!CLOSED.has(role)) return !role.startsWith("doc-") || NAMED_BY_CONTENT.has(role);
     if (role === "contentinfo") return tag === "footer" && !hasAttribute(element, "role");
     return role === "group" && (tag === "address" || tag === "details");
   }
@@ -297,17 +302,19 @@
   // The value of a control inside a name; null for other elements and for controls without a value.
   function valueOf(element, role, trail) {
     const tag = kit.own.localName(element);
+    if (isTyped(element, tag)) return (isSecret(element) ? "\u2022".repeat(element.value.length) : element.value) || null;
     switch (role) {
       case "textbox":
       case "searchbox":
-        if ((tag === "input" || tag === "textarea") && isSecret(element)) return "\u2022".repeat(element.value.length);
-        return tag === "input" || tag === "textarea" ? element.value : contentOf(element, ownWalk(trail));
+        return drawnText(element);
       case "combobox":
       case "listbox": {
         if ((tag === "input" || tag === "textarea" || tag === "select") && isSecret(element)) return "";
         if (tag === "input" || tag === "textarea") return element.value;
         const chosen = tag === "select" ? Array.from(element.selectedOptions) : element.querySelectorAll("[aria-selected='true']");
-        if (tag !== "select" && chosen.length === 0) return null;
+        if (tag !== "select" && chosen.length === 0) {
+          return role === "combobox" && isFocusable(element) ? contentOf(element, trail) || null : null;
+        }
         const said = [];
         for (const option of Array.prototype.slice.call(chosen, 0, 100)) {
           if (trail.visited.has(option)) continue;
@@ -316,6 +323,8 @@
         }
         return said.join(" ");
       }
+      case "separator":
+        return isFocusable(element) ? getAttribute(element, "aria-valuenow") || "50" : null;
       case "slider":
       case "spinbutton":
       case "scrollbar":
@@ -335,46 +344,92 @@
     }
   }
 
+  // The children in the flat tree, after moves by aria-owns.
   function childrenOf(element) {
+    const own = flatChildren(element);
+    const moved = kit.ownedBy(element);
+    if (moved.length === 0 && !own.some((node) => node.nodeType === Node.ELEMENT_NODE && kit.ownerOf(node) !== null)) return own;
+    return [...Array.prototype.filter.call(own, (node) => node.nodeType !== Node.ELEMENT_NODE || kit.ownerOf(node) === null), ...moved];
+  }
+
+  function flatChildren(element) {
     if (element.localName === "slot") {
       const assigned = element.assignedNodes();
       if (assigned.length) return assigned;
     }
-    const nodes = childNodes(element.shadowRoot instanceof ShadowRoot ? element.shadowRoot : element);
-    if (!hasAttribute(element, "aria-owns")) return nodes;
-    const root = getRootNode(element);
-    const owned = getAttribute(element, "aria-owns").split(/\s+/).map((id) => id && kit.own.byId(root, id));
-    return [...nodes, ...owned.filter((other) => other && !contains(other, element))];
+    return Array.from(childNodes(element.shadowRoot instanceof ShadowRoot ? element.shadowRoot : element));
   }
 
   function contentOf(element, trail) {
     if (trail.depth > DEEPEST) return "";
     const style = getComputedStyle(element);
     if (style.contentVisibility === "hidden" && !trail.hidden) return "";
+    const sofar = { text: "", last: null, apart: false, split: false };
+    gather(element, style, trail, sofar);
+    return sofar.text;
+  }
+
+  // Adds the text of an element's children to `sofar`.
+  function gather(element, style, trail, sofar) {
     const visible = trail.hidden || style.visibility === "visible";
     const details = element.localName === "details" && !element.open && !trail.hidden;
-    const veiled = style.webkitTextSecurity !== "none";
-    let text = generated(element, "::before", trail.hidden);
+    const veiled = style.webkitTextSecurity !== "none" && style.webkitTextSecurity !== "";
+    join(sofar, null, generated(element, "::before", trail.hidden), false);
     for (const node of childrenOf(element)) {
-      if (text.length > LONGEST || trail.steps.taken > MOST) break;
+      if (sofar.text.length > LONGEST || trail.steps.taken > MOST) break;
       if (node.nodeType === Node.TEXT_NODE) {
         if (!visible || details) continue;
         if (SPACE.test(node.data)) {
-          text += " ";
+          sofar.text += " ";
           if (isInline(node.previousSibling) && isInline(node.nextSibling)) take(node, trail);
           continue;
         }
         if (trail.visited.has(node) && !trail.root) continue;
         take(node, trail);
-        text += veiled ? "\u2022".repeat(node.data.length) : transformed(node.data, style.textTransform);
+        const text = veiled ? "\u2022".repeat(node.data.length) : transformed(node.data, style.textTransform);
+        join(sofar, node, text, false);
       } else if (node.nodeType === Node.ELEMENT_NODE) {
         if (details && node.localName !== "summary") continue;
-        const piece = embedded(node, trail);
-        const adopted = hasAttribute(element, "aria-owns") && kit.parentOf(node) !== element;
-        text += adopted && piece ? " " + piece : piece;
+        embed(node, trail, sofar, kit.ownerOf(node) !== null);
       }
     }
-    return text + generated(element, "::after", trail.hidden);
+    join(sofar, null, generated(element, "::after", trail.hidden), false);
+  }
+
+  // Adds a piece of text, separated from the text before it as in Chrome
+  // (AXNodeObject::ShouldInsertSpaceBetweenObjectsIfNeeded). `apart` is whether it comes from a label or a value
+  // and not from content. `node` is null for generated content.
+  function join(sofar, node, text, apart) {
+    if (text === "" && node === null) return;
+    if (text !== "" && sofar.text !== "" && !SPACE.test(sofar.text.at(-1)) && !SPACE.test(text[0])) {
+      if (apart || sofar.apart || sofar.split || !isFlowing(sofar.last) || !isFlowing(node) || holdsBlock(sofar.last)) sofar.text += " ";
+    }
+    sofar.text += text;
+    sofar.last = node;
+    sofar.split = false;
+    if (text !== "") sofar.apart = apart;
+  }
+
+  // Whether a node continues the line of text around it.
+  function isFlowing(node) {
+    if (node === null || node.nodeType !== Node.ELEMENT_NODE) return true;
+    if (REPLACED.has(kit.own.localName(node)) || APART.has(roleOf(node))) return false;
+    return INLINE.test(getComputedStyle(node).display);
+  }
+
+  // Whether an inline element contains a block, which ends its line.
+  function holdsBlock(element) {
+    if (element === null || element.nodeType !== Node.ELEMENT_NODE) return false;
+    const waiting = [...childrenOf(element)];
+    for (let looked = 0; waiting.length && looked < MOST; looked += 1) {
+      const node = waiting.pop();
+      if (node.nodeType !== Node.ELEMENT_NODE) continue;
+      const { display } = getComputedStyle(node);
+      if (display === "none" || display === "") continue;
+      if (display !== "contents" && !/^(?:inline|ruby)/.test(display)) return true;
+      if (display === "contents" || INLINE.test(display)) waiting.push(...childrenOf(node));
+    }
+    return false;
   }
 
   function isInline(node) {
@@ -421,28 +476,35 @@
     return ids.has(own);
   }
 
-  // The text of an element inside another element's name, with spaces around it unless it is inline.
-  function embedded(element, trail) {
+  // Adds the text of an element inside another element's name. `adopted` is whether aria-owns moved it there.
+  function embed(element, trail, sofar, adopted) {
     const tag = kit.own.localName(element);
     if (tag === "br" || tag === "wbr") {
       take(element, trail);
-      return " ";
+      return join(sofar, element, " ", false);
     }
-    if (SILENT.has(tag)) return "";
+    if (SILENT.has(tag)) return;
     const style = getComputedStyle(element);
     if (!trail.hidden) {
-      if (style.display === "none") return "";
+      if (style.display === "none") return;
       const hides = getAttribute(element, "aria-hidden") === "true" || given(element)?.hidden;
-      if (hides && !unhidden.has(element)) return keptInHidden(element, trail);
-      if (style.visibility !== "visible") return ""; // and so are its descendants
+      if (hides && !unhidden.has(element)) {
+        sofar.text += keptInHidden(element, trail);
+        sofar.split ||= !INLINE.test(style.display) || holdsBlock(element);
+        return;
+      }
+      if (style.visibility !== "visible") return; // and so are its descendants
     }
     trail.steps.count += 1;
-    if (trail.steps.count > STEPS) return "";
-    const role = roleOf(element);
-    const text = role === "none" ? contentOf(element, inner(trail)) : textOf(element, inner(trail));
-    const inline = /^(?:inline|ruby|ruby-text)$/.test(style.display) && !REPLACED.has(tag) && !APART.has(role);
-    if (inline || (!text && (tag === "img" || element.type === "hidden"))) return text;
-    return " " + text + " ";
+    if (trail.steps.count > STEPS) return;
+    if (trail.depth < DEEPEST && !trail.visited.has(element) && isBare(element)) {
+      take(element, trail);
+      return gather(element, style, inner(trail), sofar);
+    }
+    trail.steps.apart = false;
+    const text = roleOf(element) === "none" ? contentOf(element, inner(trail)) : textOf(element, inner(trail));
+    if (text === "" && tag === "img") return; // not in Chrome's tree
+    join(sofar, element, text, adopted || trail.steps.apart);
   }
 
   // Adds the chosen file, as Chrome does.
@@ -460,34 +522,44 @@
 
   // The text alternative of an element inside another element's name.
   function textOf(element, trail) {
+    const [text, apart] = alternativeOf(element, trail);
+    trail.steps.apart = apart;
+    return text;
+  }
+
+  // The same, and whether the text is a label or a value, not content.
+  function alternativeOf(element, trail) {
     const { root, visited } = trail;
     const again = visited.has(element);
-    if (again && !root) return "";
-    if (isUnplayable(element)) return UNPLAYABLE;
+    if (again && !root) return ["", false];
+    if (isUnplayable(element)) return [UNPLAYABLE, true];
     const role = roleOf(element);
     if (!again) {
       const value = valueOf(element, role, trail);
-      if (value !== null && (tidy(value) || isSilentValue(element))) return value;
+      if (value !== null && (tidy(value) || isSilentValue(element))) return [value, true];
       take(element, trail);
     }
     const said = (again ? "" : labelled(element, trail)) || ariaLabel(element) || (again ? "" : ownLabel(element, trail));
-    if (said) return " " + withChoice(element, said) + " ";
+    if (said) return [withChoice(element, said), true];
     const native = nativeName(element, trail);
-    if (native) return withChoice(element, native);
-    if (native === null) return "";
-    if ((root || isOpenInside(element, role)) && kit.own.localName(element) !== "select") {
-      const field = root === element && isTextField(element, role);
+    if (native) return [withChoice(element, native), kit.own.localName(element) !== "option"];
+    if (native === null) return ["", true];
+    const field = isTextField(element, role);
+    if ((root || isOpenInside(element, role)) && kit.own.localName(element) !== "select" && (!field || root === element)) {
       const content = field ? valueOf(element, role, trail) || "" : contentOf(element, trail);
-      if (content.trim()) return content;
-      const title = fromTitle(element, role, trail) || fromHints(element, role);
-      return title ? " " + title + " " : content;
+      if (content.trim()) return [content, false];
+      return [fromTitle(element, role, trail) || fromHints(element, role) || content, true];
     }
-    const title = fromTitle(element, role, trail) || fromHints(element, role);
-    return title && " " + title + " ";
+    return [fromTitle(element, role, trail) || fromHints(element, role), true];
+  }
+
+  // Whether the element is a text field of HTML, whatever its role.
+  function isTyped(element, tag) {
+    return tag === "textarea" || (tag === "input" && TEXTUAL.has(element.type));
   }
 
   function isTextField(element, role) {
-    return TYPED.test(role) || (kit.own.localName(element) === "input" && /^(?:combobox|spinbutton)$/.test(role));
+    return TYPED.test(role) || isTyped(element, kit.own.localName(element));
   }
 
   // Whether an empty value counts, so that no other name replaces it.
@@ -500,7 +572,7 @@
   function computeName(element) {
     if (isUnplayable(element)) return UNPLAYABLE;
     const known = given(element);
-    if (known?.role) return tidy(known.name);
+    if (known?.role && !known.unsure) return tidy(known.name);
     const role = roleOf(element);
     if (role === "none") return "";
     const trail = beginWalk();
@@ -510,7 +582,7 @@
     const native = nativeName(element, trail);
     if (native) return withChoice(element, native);
     if (native === null) return "";
-    if (isNamedByContent(element, role) && !/^(?:input|select)$/.test(element.localName) && !isEditingHost(element)) {
+    if (isNamedByContent(element, role) && !/^(?:input|select|textarea)$/.test(element.localName) && !isEditingHost(element)) {
       const content = tidy(contentOf(element, trail));
       if (content) return content;
     }
@@ -530,5 +602,8 @@
   // The text of an element, as it would contribute to a name.
   const textIn = (element) => tidy(contentOf(element, beginWalk()));
 
-  return { roleOf, nameOf, textIn, unhide: (element) => void unhidden.add(element) };
+  // The text alternatives of elements that describe another one.
+  const textOfAll = (elements) => fromElements(elements, beginWalk());
+
+  return { roleOf, nameOf, textIn, textOfAll, unhide: (element) => void unhidden.add(element) };
 })

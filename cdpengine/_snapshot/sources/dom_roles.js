@@ -4,7 +4,8 @@
 // `roleOf(element)` equals `element.computedRole`, including "" for the roles without an ARIA name. Results
 // are cached, so make a new instance for each walk. The cost is linear: each fact about an element's
 // ancestors is computed once and shared by all its descendants.
-(function (tell) {
+// `moves` are the moves by aria-owns (walk_owners.js).
+(function (tell, moves) {
   "use strict";
 
   const given = tell || (() => undefined);
@@ -27,6 +28,7 @@
   const SYNONYMS = { img: "image", presentation: "none", directory: "list" };
 
   // Roles that require a container. Groups in between are allowed.
+  const LISTS = /^(?:ul|ol|menu|dir)$/;
   const CONTEXTS = { option: "listbox", treeitem: "tree", listitem: "list" };
 
   const GLOBAL =
@@ -99,7 +101,6 @@
   const containers = new WeakMap();
   const scopes = new WeakMap();
   const dataTables = new WeakMap();
-  const owners = new WeakMap();
 
   // The parent in the flat tree: through slots and out of shadow roots. Closed shadow roots are invisible
   // here.
@@ -125,20 +126,14 @@
     return Boolean(title && title.trim());
   }
 
-  // The element that owns this one by aria-owns. Each tree is searched once.
+  // The element that owns this one by aria-owns.
   function ownerOf(element) {
-    const root = getRootNode(element);
-    let owned = owners.get(root);
-    if (!owned) {
-      owned = new Map();
-      for (const owner of own.search(root, "[aria-owns]")) {
-        for (const id of getAttribute(owner, "aria-owns").split(/\s+/)) if (!owned.has(id)) owned.set(id, owner);
-      }
-      owners.set(root, owned);
-    }
-    const id = getAttribute(element, "id");
-    return (id && owned.get(id)) || null;
+    moves.note(getRootNode(element));
+    return moves.ownerOf(element);
   }
+
+  // The parent after moves by aria-owns.
+  const parentAfterMoves = (element) => ownerOf(element) ?? parentOf(element);
 
   // The role of the nearest ancestor with a significant role. An explicit "group" is skipped, and returned
   // only if no container is above it. An element with the implicit role group (a fieldset) counts like any
@@ -146,7 +141,7 @@
   function containerOf(element) {
     const path = [];
     let found = "";
-    for (let at = parentOf(element); at; at = parentOf(at)) {
+    for (let at = parentAfterMoves(element); at; at = parentAfterMoves(at)) {
       if (containers.has(at)) {
         found = containers.get(at);
         break;
@@ -170,10 +165,9 @@
 
   function isInContext(element, role) {
     const wanted = CONTEXTS[role];
+    if (role === "listitem" && own.localName(element) === "li" && LISTS.test(parentOf(element)?.localName)) return true;
     const container = containerOf(element);
-    if (container === wanted || container === "group") return true;
-    const owner = ownerOf(element);
-    return owner !== null && owner !== element && explicitRole(owner) === wanted;
+    return container === wanted || container === "group";
   }
 
   // The first token that is a valid role here; "" if none exists.
@@ -224,7 +218,7 @@
 
   function listItem(element) {
     const parent = parentOf(element);
-    if (parent === null || !/^(?:ul|ol|menu|dir)$/.test(parent.localName)) return "listitem";
+    if (parent === null || !LISTS.test(parent.localName)) return "listitem";
     const own = getAttribute(parent, "role"); // a role that a list cannot have leaves it a list
     return own && !/^(?:list|directory)$/i.test(own.trim()) ? "none" : "listitem";
   }
@@ -243,7 +237,7 @@
 
   function guessDataTable(table) {
     if (table.caption || table.tHead || table.tFoot || table.summary || table.rules) return true;
-    if (table.isContentEditable) return true;
+    if (table.isContentEditable || hasAttribute(table, "role")) return true;
     if (table.querySelector(":scope > colgroup, :scope > col")) return true;
     const rows = table.rows;
     if (rows.length >= 20 && rows[0].cells.length >= 2) return true;
@@ -395,5 +389,5 @@
     return role;
   }
 
-  return { roleOf, gridOf, isFocusable, parentOf, given, own };
+  return { roleOf, gridOf, isFocusable, parentOf, ownerOf, ownedBy: moves.ownedBy, given, own };
 })

@@ -1,4 +1,4 @@
-"""Custom elements: the roles, names, states and aria-hidden that they set through `ElementInternals`.
+"""Facts that only Chrome's tree has: internals of custom elements, and the owners of contested elements.
 
 Rule: no script outside an element can read its internals, but Chrome's accessibility tree has them. So Chrome is
 asked for the node of each custom element with a line. It is also asked for each one without a line that contains
@@ -8,6 +8,11 @@ receives the answers and reports them from then on. If its result differed from 
 
 Chrome's answer for a hidden element names the nearest ancestor that hides it. So an element without a line is
 queried only if no other queried element is inside it.
+
+An element that several others claim by `aria-owns`, or whose claims form a circle, belongs to the owner that
+comes first in a hash table of Chrome. The walk takes the first one in the document
+(_snapshot/sources/walk_owners.js) and reports such elements. Chrome is asked for their parents. If the walk chose
+another owner, the document is walked again. Documents without such elements pay nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ import attrs
 import trio
 
 from cdpengine import _json
-from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.accessibility import AXName, AXNameSource, AXNode, AXProperty, AXTree
 from cdpengine._snapshot.node import FrameRequest, Node
 from cdpengine._snapshot.roles import role_and_kind
@@ -35,6 +40,9 @@ _MOST_ASKED = 2_000
 
 _MOST_LEAVES = 200
 """Maximum number of leaves (see `Custom`) that are queried again per snapshot, least recently queried first."""
+
+_MOST_CONTESTED = 200
+"""Maximum number of contested elements of one document that are queried. Each takes 0.1 ms."""
 
 _LONGEST = 5.0
 """Maximum time for Chrome's answers, in seconds; also limited to a quarter of the frame's time."""
@@ -266,3 +274,51 @@ def _pairs_of(node: Node) -> Iterable[str | int | float | bool | None]:
         yield from ("description", node.description)
     if node.placeholder:
         yield from ("placeholder", node.placeholder)
+
+
+# --- owners -----------------------------------------------------------------------------------------------------
+
+
+async def have_other_owners(request: FrameRequest, installed: Installed, walk: Walk) -> bool:
+    """Return whether the walk chose other owners than Chrome, and pass it Chrome's.
+
+    Late answers are dropped. Raises the errors of `Session.call`.
+    """
+    pairs = list(zip(walk.contested[::2], walk.contested[1::2], strict=True))[:_MOST_CONTESTED]
+    if not pairs:
+        return False
+    ids = installed.ids
+    claimants = {str(ids[number]): number for number in walk.claimants if number < len(ids) and ids[number]}
+    owners: dict[int, int] = {}
+    with pending_group() as post, trio.move_on_after(min(_LONGEST, request.seconds / 4)):
+        calls = {
+            number: post(
+                request.session.post(
+                    "Accessibility.getPartialAXTree", backendNodeId=ids[number], fetchRelatives=False
+                )
+            )
+            for number, _ in pairs
+            if number < len(ids) and ids[number]
+        }
+        for number, call in calls.items():
+            parent = await _parent(call, ids[number])
+            if parent is not None:
+                owners[number] = claimants.get(parent, 0)
+    wrong = {number: owners[number] for number, owner in pairs if owners.get(number, owner) != owner}
+    if wrong:
+        what = {"do": "owners", "numbers": list(wrong), "owners": list(wrong.values())}
+        await installed.function.post(CALL, what).raw()
+    return bool(wrong)
+
+
+async def _parent(call: PendingCall, backend_node_id: int) -> str | None:
+    """Return the id of the parent in Chrome's tree, "" for none; None if the element is gone.
+
+    Chrome uses the backend node id of an element as its id in the tree.
+    """
+    try:
+        nodes = (await call.decoded(AXTree)).nodes
+    except RemoteError:
+        return None
+    found = next((node for node in nodes if node.backend_node_id == backend_node_id), None)
+    return None if found is None else found.parent_id or ""

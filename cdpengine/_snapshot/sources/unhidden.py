@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from cdpengine._javascript import script
-from cdpengine._snapshot.sources.computed import role_and_name_source
+from cdpengine._snapshot.sources.computed import kit_source
 
 
 @cache
@@ -17,6 +17,4 @@ def unhidden_source() -> str:
     parts = ", ".join(script(f"_snapshot/sources/walk_{part}") for part in ("dom", "elements", "beyond"))
     search = script("_page/navigation/node_search")
     find = script("_snapshot/sources/unhidden")
-    return (
-        f"function (request) {{ return ({find})(request, ({search})(), {parts}, {role_and_name_source()}); }}"
-    )
+    return f"function (request) {{ return ({find})(request, ({search})(), {parts}, {kit_source()}); }}"

@@ -5,7 +5,7 @@
 //   makeDom, ...  the functions of walk_dom.js, walk_elements.js, walk_columns.js and so on
 //   tables  { bits: { role: bits } }: how a snapshot treats each role (made by columns.py)
 // Each walk calls `kit` with a function that returns the facts of Chrome's tree about a custom element
-// (walk_internals.js). It returns the replacement of computedRole and computedName, { roleOf(element),
+// (walk_internals.js), and with the owners of elements (walk_owners.js). It returns the replacement of computedRole and computedName, { roleOf(element),
 // nameOf(element) }.
 //
 // It returns an array that holds the document, so the reply to the installation also identifies the document.
@@ -33,6 +33,8 @@
 //   { do: "internals", numbers, told, wrong }
 //       Stores the facts of Chrome's tree about custom elements (walk_internals.js). The last walk was wrong
 //       about those with the numbers `wrong`.
+//   { do: "owners", numbers, owners }
+//       Stores the owners of elements that several others claim by aria-owns; 0 for none.
 //   { do: "places", numbers }
 //       Returns the places of these elements, as a string: see placesOf.
 //   { do: "take", ranges: [from, to, ...] }
@@ -75,6 +77,7 @@
   // Fields whose values are part of Chrome's names of enclosing elements.
   const EXPOSED_FIELDS = "input:not([type=checkbox i],[type=radio i]),select,textarea";
   const PUSHED = new Set(["button", "reset", "submit"]); // buttons whose label is their value
+  const NAMED = new Set(["area", "fieldset", "img", "svg", "table"]); // named by HTML whatever their role
   const FRAMING = new Set(["embed", "fencedframe", "frame", "iframe", "object"]);
   const WITH_BOX = { contentVisibilityAuto: true };
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
@@ -117,7 +120,7 @@
   const reuse = makeReuse(dom, makeSteady(dom), ways);
   const internals = makeInternals(reuse, dom);
   const { isHider } = internals;
-  const ownersFor = makeOwners(dom, elements, isHider);
+  const allOwners = makeOwners(dom, elements, isHider);
   const { mark, unmark, mayHost } = makeMarks(dom);
 
   function numberOf(element) {
@@ -202,7 +205,9 @@
     } else if (request.clickables && (start !== null || request.held === null || kit !== null || reuse.mayHandle())) {
       reuse.spoilAround(presume(start === null ? document : getRootNode.call(start)));
     }
-    const names = kit === null ? null : kit(internals.ofElement);
+    const owners = allOwners.find();
+    const { ownerOf, ownedBy, ownedWithin, areMoved, note: noteOwners } = owners;
+    const names = kit === null ? null : kit(internals.ofElement, owners);
     const concealed = []; // with `only`: numbers of secret fields, whose values Chrome's tree contains
     const secrets = []; // secret fields and their values, which Chrome includes in names of enclosing elements
     const isPlain = request.plain && names === null; // roles and names come from walk_plain.js
@@ -211,7 +216,7 @@
     const ownName = names === null ? chromeName : names.nameOf;
     const isVeiling = names === null || internals.mayName(); // Chrome's names can contain secret values
     const nameOf = isVeiling ? (element) => veil(element, ownName(element)) : ownName;
-    const near = { roleOf, nameOf, textIn: names?.textIn };
+    const near = { roleOf, nameOf, textIn: names?.textIn, textOfAll: names?.textOfAll };
     let far = null; // the kit for content that content-visibility: auto skips
     let lacking = false; // such content exists, and no kit for it
     let skippedCount = 0; // elements that it skips, with `only`
@@ -221,7 +226,7 @@
       if (names !== null) return near;
       if (isPlain) plain.giveUp();
       lacking = help === null;
-      if (far === null && !lacking) far = help(internals.ofElement);
+      if (far === null && !lacking) far = help(internals.withNames, owners);
       return far || near;
     }
 
@@ -299,18 +304,20 @@
     let disturbed = false;
     let about = ""; // the trunk's current element, in words, as its content may depend on it
     const told = internals.ofElement;
+    const parentOf = (at) => ownerOf(at) ?? flatParent(at);
     const textIn = (at) => farNames().textIn?.(at) ?? "";
-    const { details, descriptionOf } = detailsFor({ extra, focused, told, isDisabling: () => disabling, textIn });
+    const textOfAll = (found) => farNames().textOfAll?.(found) ?? "";
+    const { details, descriptionOf } = detailsFor({ extra, focused, told, parentOf, isDisabling: () => disabling, textIn, textOfAll });
     const scripted = new Map(); // element -> the hidden control that it names
     const behind = new Set(); // hidden controls that already have a line
     let beneath = false; // whether the current element is visible content under aria-hidden
-    const { ownerOf, ownedBy, ownedWithin, areMoved, note: noteOwners, areSeen: areOwnersSeen } = ownersFor();
 
     function noteSecrets(root) {
       if (!isVeiling && !only) return;
       for (const each of query(root, EXPOSED_FIELDS)) {
         // Chrome masks these itself.
         if (each.type === "hidden" || each.type === "password" || !isSecret(each)) continue;
+        if (getComputedStyle(each).display === "") continue; // without a slot, it is part of no name
         if (only) {
           concealed.push(numberOf(each));
           continue;
@@ -584,7 +591,7 @@
       if (what & DROPPED) return;
       const focusable = !boxless && isFocusable(at, attributed);
       let name = "";
-      if (!(what & BY_ATTRIBUTE) || focusable || (attributed && hasNameAttribute(at))) {
+      if (!(what & BY_ATTRIBUTE) || focusable || custom || (attributed && (hasNameAttribute(at) || NAMED.has(tag)))) {
         name = (strange ? farNames() : near).nameOf(at);
         if (!strange && names === null && !isPlain && isNamedFromAfar(at, attributed, what, name)) name = farNames().nameOf(at);
       }
@@ -635,7 +642,7 @@
       const interactive = focusable || clickable || (what & INTERACTIVE) !== 0;
       if (interactive) bare = !LEGIBLE.test(name);
       if (interactive && holder !== null) ask(holder); // disabling the holder disables this too
-      details(at, tag, role, what, interactive, name, line, attributed, fullName);
+      details(at, tag, role, what, interactive, focusable, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
       for (const each of areas) area(each, at, depth + 1);
       if (EMPTY.has(tag) || replaced) return;
@@ -692,7 +699,7 @@
       if (at.type === "file") name = name.slice(0, Math.max(0, name.lastIndexOf(": ")));
       const line = row(depth, roleNumber(role) * 2 + 1, numberOf(at), name);
       if (request.boxes) noteBox(line, label.getBoundingClientRect());
-      details(at, "input", role, bits.get(role) || 0, true, name, line, true, far.nameOf(at));
+      details(at, "input", role, bits.get(role) || 0, true, true, name, line, true, far.nameOf(at));
       return true;
     }
 
@@ -707,7 +714,7 @@
       const line = row(depth, roleNumber(role) * 2 + (clickable ? 0 : 1), numberOf(at), name);
       if (request.boxes) noteBox(line, boxOfArea(at, image));
       if (clickable) extra(line, "clickable", true);
-      details(at, "area", role, bits.get(role) || 0, true, name, line, true, name);
+      details(at, "area", role, bits.get(role) || 0, true, !clickable, name, line, true, name);
     }
 
     // Reads a form, whose properties the page may shadow.
@@ -746,9 +753,8 @@
         } else {
           const line = row(depth, roleNumber(role) * 2 + (focusable ? 1 : 0), numberOf(at), name);
           if (unhidden) extra(line, "aria-hidden", true);
-          if (at === focused) extra(line, "focused", true);
-          if (own("getAttribute")("aria-busy") === "true") extra(line, "busy", true);
           if (request.boxes) noteBox(line, own("getBoundingClientRect")());
+          details(at, "form", role, what, focusable || (what & INTERACTIVE) !== 0, focusable, name, line, true, name);
           below = depth + 1;
         }
         about = `${role} ${focusable} ${name}`;
@@ -816,14 +822,21 @@
       customs: Array.from(customs),
       leaves,
       around,
+      ...(owners.contested.size ? contestedBy(owners) : {}),
     });
     const number = parts === null ? 0 : parts.end(cut); // the number under which the walk is kept; 0 if it is not
     if (number === 0) return `{${marking.slice(1)}${marking && ","}${said.slice(1)}`;
     if (reuse.isRepeated(request.held, number, said) && !framed && !unsure.length) {
-      parts.rest(state(), decorated, areOwnersSeen());
+      parts.rest(state(), decorated, owners.areSeen());
       return `{"number":${number},"same":true,"last":${last}${marking}}`;
     }
     return `{"number":${number}${marking},${said.slice(1)}`;
+  }
+
+  // The elements that several others claim by aria-owns, each with its owner or 0, and the claimants.
+  function contestedBy({ contested, claimants, ownerOf }) {
+    const number = (at) => (at === null ? 0 : numberOf(at));
+    return { contested: Array.from(contested).flatMap((at) => [numberOf(at), number(ownerOf(at))]), claimants: Array.from(claimants, numberOf) };
   }
 
   // The document's kind if it is not an HTML page: its MIME type, and the size of a picture.
@@ -861,6 +874,8 @@
         return listen(request, objects);
       case "internals":
         return internals.note(request.numbers.map(elementOf), request.told, request.wrong.map(elementOf));
+      case "owners":
+        return allOwners.tell(request.numbers.map(elementOf), request.owners.map(elementOf));
       case "places": {
         const found = request.numbers.map(elementOf);
         const places = placesOf(found.filter((element) => element instanceof Element), numberOf);

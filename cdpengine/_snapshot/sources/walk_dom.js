@@ -8,6 +8,7 @@
   const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
   const nextSibling = getter(Node.prototype, "nextSibling");
   const parentNode = getter(Node.prototype, "parentNode");
+  const localName = getter(Element.prototype, "localName");
   const assignedSlot = getter(Element.prototype, "assignedSlot");
   const getAttribute = Element.prototype.getAttribute;
   const getRootNode = Node.prototype.getRootNode;
@@ -49,7 +50,7 @@
 
   function isEditingHost(at) {
     const above = flatParent(at);
-    return at.isContentEditable && !(above instanceof HTMLElement && isEditable.call(above));
+    return (at instanceof HTMLElement ? isEditable.call(at) : false) && !(above instanceof HTMLElement && isEditable.call(above));
   }
 
   // The focused element, through shadow trees; null if no particular element has the focus.
@@ -92,7 +93,7 @@
   const closedRootOf = (element) => closedRoots.get(element);
 
   return {
-    flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost, closedRoots, closedRootOf, nextSibling,
+    flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost, closedRoots, closedRootOf, nextSibling, localName,
     getRootNode, contains, deepFocus, topModal, getter, styleOf, forgetStyle, mayHost,
   };
 })

@@ -14,9 +14,24 @@
 
   const ofElement = (at) => known.get(at);
 
+  const isCustom = (at, tag) => tag.includes("-") && at instanceof HTMLElement && matches.call(at, ":defined");
+
+  // The same with Chrome's role and name, for documents whose roles and names are Chrome's. Chrome may have no
+  // name for content under aria-hidden, so an empty name is `unsure`.
+  function withNames(at) {
+    const found = known.get(at);
+    if (!isCustom(at, dom.localName.call(at))) return found;
+    const name = at.computedName;
+    const title = dom.getAttribute.call(at, "title");
+    const by = dom.getAttribute.call(at, "aria-labelledby") !== null ? "aria-labelledby" : name && name !== title ? "aria-label" : "";
+    return { told: null, hidden: false, disabled: false, ...found, role: at.computedRole, name, by, unsure: name === "" };
+  }
+
   return {
     // The facts of Chrome's tree about an element; undefined if it has none.
     ofElement,
+
+    withNames,
 
     mayDisable: () => someDisabled,
 
@@ -25,7 +40,7 @@
     // Whether an element hides itself from the accessibility tree, by its attribute or its internals.
     isHider: (at) => dom.getAttribute.call(at, "aria-hidden") === "true" || (someHidden && ofElement(at)?.hidden === true),
 
-    isCustom: (at, tag) => tag.includes("-") && at instanceof HTMLElement && matches.call(at, ":defined"),
+    isCustom,
 
     // Stores the facts of Chrome's tree about elements. The last walk was wrong about the elements in
     // `wrong`.

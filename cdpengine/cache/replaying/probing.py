@@ -25,7 +25,7 @@ from cdpengine._page.scripts.page_functions import RemoteHandle, object_group
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.roles import chrome_roles, kind_of, role_name
-from cdpengine._snapshot.sources.computed import role_and_name_source
+from cdpengine._snapshot.sources.computed import kit_source
 from cdpengine.cache.changes import PageFeatures
 from cdpengine.cache.entries import Target
 from cdpengine.cache.replaying.names import collapse, is_for_one_of_many
@@ -229,9 +229,7 @@ def forget_page(page: Page) -> None:
 def _probe() -> str:
     probe, candidates = script("cache/replaying/probe"), script("cache/replaying/candidates")
     read = script("cache/replaying/messages")
-    look = (
-        f"(wanted, counted) => ({probe})(wanted, counted, ({role_and_name_source()})(), candidates, ({read}))"
-    )
+    look = f"(wanted, counted) => ({probe})(wanted, counted, ({kit_source()})(), candidates, ({read}))"
     return own(
         f"function () {{ const candidates = ({candidates})(); return {{ look: {look}, drop: candidates.drop }}; }}"
     )
