@@ -8,7 +8,7 @@ for the network or run a script, and 120 s for those that wait for a person or a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import attrs
@@ -42,7 +42,8 @@ class ActRequest:
     page if none is open. `runs_script`: it runs a script of the caller. `uses_protocol`: it bypasses all other
     limits of an actor and sees the whole browser, so an actor refuses it unless such requests are enabled.
 
-    `tool` and `commands` are its forms for MCP and the shell.
+    `tool` and `commands` are its forms for MCP and the shell. `text_lines` shows a result to a person.
+    `listed`, if the result is a list: the field with its items ("": the result itself), and the note for none.
     """
 
     kind: ClassVar[str] = ""
@@ -55,6 +56,7 @@ class ActRequest:
     uses_protocol: ClassVar[bool] = False
     tool: ClassVar[ToolForm | None] = None
     commands: ClassVar[Sequence[CommandForm]] = ()
+    listed: ClassVar[tuple[str, str] | None] = None
 
     target_id: str | None = field("The page, by its id or number in tabs; without, the current one.", None)
     timeout_ms: int | None = field("Timeout, in milliseconds.", None, least=1)
@@ -75,6 +77,11 @@ class ActRequest:
     def script(self) -> str:
         """Return how the request runs a script of the caller, such as "evaluate", or "" if it runs none."""
         return self.kind if self.runs_script else ""
+
+    @staticmethod
+    def text_lines(_result: Any) -> Iterable[str] | None:
+        """Return the lines that show a result to a person, or None to show it as JSON."""
+        return None
 
     async def run(self, performance: Performance) -> Any:
         """Perform the request by calls of the page, with the rest of the request's time.

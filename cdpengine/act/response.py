@@ -6,7 +6,7 @@ Rule: a response is JSON data without secrets: its error messages come from the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -309,4 +309,21 @@ def describe_dialog(dialog: Any) -> AnsweredDialog:
     """Return the record of a dialog as data."""
     return AnsweredDialog(
         type=dialog.type, message=dialog.message, accepted=dialog.accepted, answered_by=dialog.answered_by
+    )
+
+
+def arrival_lines(result: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the line for the document that a navigation led to: its URL, and its status if it has one."""
+    status = result.get("status")
+    yield f"{result['url']}  {status}" if status is not None else str(result["url"])
+
+
+def file_lines(result: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines for a file: its path and size, or its content. A labelled screenshot has a snapshot, too."""
+    if "snapshot" in result:
+        yield str(result["snapshot"])
+    yield (
+        f"{escape_line(result['path'])}  {result['bytes']} bytes"
+        if "path" in result
+        else str(result["base64"])
     )

@@ -34,13 +34,12 @@ VERBS = frozenset(
         "act", "back", "cache-clear", "cache-delete", "cache-list", "cache-lookup", "cache-refresh",
         "cache-replay", "cache-report", "cache-restore", "cache-scenarios", "cache-show", "cache-stats",
         "cache-versions", "check", "clear-cookies", "clear-storage", "click", "close", "close-tab",
-        "command", "console",
-        "cookies", "dialog", "download", "drag", "eval", "extract", "file-chooser", "fill", "find",
-        "focus-tab", "forward", "heap-snapshot", "highlight", "hover", "messages", "metrics", "new-tab",
-        "open", "press", "recover", "reload", "requests", "resize", "response-body", "scroll",
-        "scroll-into-view", "search", "select", "sessions", "set-cookies", "set-storage", "start-learning",
-        "start-measurement", "start-recording", "stop-learning", "stop-measurement", "stop-recording",
-        "storage", "tabs", "type", "uncheck", "upload", "wait",
+        "command", "console", "cookies", "dialog", "download", "drag", "eval", "extract", "file-chooser",
+        "fill", "find", "focus-tab", "forward", "heap-snapshot", "highlight", "hover", "messages",
+        "metrics", "new-tab", "open", "press", "recover", "reload", "requests", "resize", "response-body",
+        "scroll", "scroll-into-view", "search", "select", "sessions", "set-cookies", "set-storage",
+        "start-learning", "start-measurement", "start-recording", "stop-learning", "stop-measurement",
+        "stop-recording", "storage", "tabs", "type", "uncheck", "upload", "wait",
     }
 )  # fmt: skip
 """Commands for the page of a session. Commands in `SHARED` use that page only if they name no page to load."""

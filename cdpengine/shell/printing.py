@@ -8,15 +8,14 @@ hints. With `--json`, standard output has the whole response. Content of a page 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from cdpengine import _json
 from cdpengine._plain import to_plain
-from cdpengine._snapshot.text import shorten
-from cdpengine.act import ActResponse, Failure
+from cdpengine.act import KINDS, ActResponse, Failure
 from cdpengine.act.response import describe_cached, describe_effects, describe_failure, shorten_diff
 from cdpengine.errors import EngineError
 from cdpengine.errors.texts import escape_json, escape_line, escape_lines, hide_secrets
@@ -79,7 +78,8 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     notes = [*_note_result(response), *describe_effects(response.effects), *describe_cached(response.cached)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
-    if response.kind not in _LISTS and not failure:
+    verb = KINDS.get(response.kind)
+    if (verb is None or verb.listed is None) and not failure:
         lines = lines or ["done"]
     return Printed(status, _join(lines), f"{err}{_join(notes)}")
 
@@ -154,124 +154,21 @@ def _format_result(response: ActResponse, *, script: bool) -> Sequence[str]:
     result = to_plain(response.result)
     if response.kind in PRINTED:
         return list(render(describe_cache_result(response.kind, result, time.time())))
-    formatter = _FORMATTERS.get(response.kind)
-    if formatter is not None:
-        return [escape_lines(line) for line in formatter(result)]
+    verb = KINDS.get(response.kind)
+    lines = None if verb is None else verb.text_lines(result)
+    if lines is not None:
+        return [escape_lines(line) for line in lines]
     if result is None:
         return ["null"] if script else []
     return [escape_lines(result if isinstance(result, str) else _json.encode_text(result))]
 
 
-def _navigation(result: Mapping[str, Any]) -> Iterator[str]:
-    status = result.get("status")
-    yield f"{result['url']}  {status}" if status is not None else str(result["url"])
-
-
-def _recovery(result: Mapping[str, Any]) -> Iterator[str]:
-    yield escape_line(result["report"])
-
-
-def _snapshot(result: Mapping[str, Any]) -> Iterator[str]:
-    yield shorten_diff(result["diff"]) if "diff" in result else result["snapshot"]
-
-
-_LONGEST_FOUND = 100
-"""Maximum length of the name or text of a found element, in characters."""
-
-
-def _found(result: Mapping[str, Any]) -> Iterator[str]:
-    for node in result["nodes"]:
-        words = shorten(node["name"] or node.get("text", ""), _LONGEST_FOUND)
-        yield escape_line(f'{node["ref"]} {node["role"]} "{words}"')
-
-
-def _file(result: Mapping[str, Any]) -> Iterator[str]:
-    if "snapshot" in result:
-        yield str(result["snapshot"])
-    yield (
-        f"{escape_line(result['path'])}  {result['bytes']} bytes"
-        if "path" in result
-        else str(result["base64"])
-    )
-
-
-def _console(result: Mapping[str, Any]) -> Iterator[str]:
-    for each in result["messages"]:
-        place = f"  ({each['url']}:{each['line']})" if each["url"] else ""
-        yield escape_line(f"{each['level']}: {each['text']}{place}")
-
-
-def _requests(result: Mapping[str, Any]) -> Iterator[str]:
-    for each in result["requests"]:
-        outcome = each["failure"] or each["status"] or "under way"
-        yield escape_line(f"{outcome}  {each['method']} {each['url']}  {each['type']}")
-
-
-def _cookies(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for each in result:
-        yield escape_line(f"{each['name']}={each['value']}  {each['domain']}{each['path']}")
-
-
-def _items(result: Mapping[str, str]) -> Iterator[str]:
-    for name, value in result.items():
-        yield escape_line(f"{name}={value}")
-
-
-def _tabs(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for each in result:
-        yield escape_line(f"{'*' if each['current'] else ' '} {each['index']}  {each['url']}")
-
-
-def _results(result: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for each in result:
-        yield from (escape_line(each["title"]), f"  {escape_line(each['url'])}")
-        if each["snippet"]:
-            yield f"  {escape_line(each['snippet'])}"
-
-
-def _nothing(_result: object) -> Iterator[str]:
-    return iter(())
-
-
-_FORMATTERS: Mapping[str, Callable[[Any], Iterator[str]]] = {
-    "navigate": _navigation,
-    "back": _navigation,
-    "forward": _navigation,
-    "reload": _navigation,
-    "newTab": _navigation,
-    "recover": _recovery,
-    "snapshot": _snapshot,
-    "find": _found,
-    "screenshot": _file,
-    "pdf": _file,
-    "download": _file,
-    "console": _console,
-    "requests": _requests,
-    "cookies": _cookies,
-    "storage": _items,
-    "tabs": _tabs,
-    "search": _results,
-    "close": _nothing,
-}
-"""Functions that format results, by kind of request. Results of other kinds are printed as JSON."""
-
-_LISTS: Mapping[str, tuple[str, str]] = {
-    "find": ("nodes", "nothing was found"),
-    "console": ("messages", "nothing was written"),
-    "requests": ("requests", "no requests"),
-    "cookies": ("", "no cookies"),
-    "storage": ("", "nothing is stored"),
-    "tabs": ("", "no page is open"),
-    "search": ("", "nothing was found"),
-}
-"""Kinds whose result is a list: the field with the items ("": it is the result itself), and the note for none."""
-
-
 def _note_result(response: ActResponse) -> Iterator[str]:
     """Return notes on a list: that it is empty, or the number of items that it omits."""
-    if response.kind not in _LISTS:
+    verb = KINDS.get(response.kind)
+    if verb is None or verb.listed is None:
         return
-    field, empty = _LISTS[response.kind]
+    field, empty = verb.listed
     result = response.result
     items = result[field] if field else result
     if not items:

@@ -5,6 +5,9 @@ Rule: a class is the only declaration of its verb. `KINDS` has all classes; what
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.verbs import (
     activity,
@@ -24,16 +27,24 @@ from cdpengine.act.verbs import (
     wire,
 )
 
-_AREAS = (
-    keyboard, forms, pointing, navigation, page, reading, tabs, dialogs, web, activity, pictures, storage, wire,
-    measuring, cache,
-)  # fmt: skip
+AREAS: Mapping[str, Sequence[ModuleType]] = {
+    "elements": (keyboard, forms, pointing),
+    "the page": (navigation, page),
+    "tabs": (tabs,),
+    "dialogs and files": (dialogs,),
+    "reading": (reading, web, activity, pictures),
+    "storage": (storage,),
+    "the wire": (wire,),
+    "measurements": (measuring,),
+    "the action cache": (cache,),
+}
 """The modules, in the order of the kinds in lists."""
 
 KINDS: dict[str, type[ActRequest]] = {
     kind.kind: kind
-    for area in _AREAS
-    for kind in vars(area).values()
+    for area in AREAS.values()
+    for module in area
+    for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, ActRequest) and kind.kind
 }
 """All kinds of requests, by their names in JSON."""

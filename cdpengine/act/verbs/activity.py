@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -11,6 +12,7 @@ from cdpengine.act.fields import field
 from cdpengine.act.notations import CommandForm, ToolForm
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import describe_url
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -23,6 +25,7 @@ class Console(ActRequest):
     """Return the page's console messages and uncaught errors; the newest 500 and 200 are kept."""
 
     kind = "console"
+    listed = ("messages", "nothing was written")
     in_order = False
     tool = ToolForm(meaning="Read the console and errors.", fields=("level", "limit"))
     commands = (
@@ -67,12 +70,19 @@ class Console(ActRequest):
             activity.clear()
         return {"count": len(both), "dropped": dropped, "messages": both[-self.limit :]}
 
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        for each in result["messages"]:
+            place = f"  ({each['url']}:{each['line']})" if each["url"] else ""
+            yield escape_line(f"{each['level']}: {each['text']}{place}")
+
 
 @attrs.frozen(kw_only=True)
 class Requests(ActRequest):
     """Return the page's requests, with status or failure; the newest 500 are kept."""
 
     kind = "requests"
+    listed = ("requests", "no requests")
     in_order = False
     tool = ToolForm(meaning="List network requests.", fields=("url", "failed", "limit"))
     commands = (CommandForm(meaning="Print the page's requests.", example="requests --failed"),)
@@ -106,3 +116,9 @@ class Requests(ActRequest):
         if self.clear:
             activity.clear()
         return {"count": len(found), "dropped": dropped, "requests": described}
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        for each in result["requests"]:
+            outcome = each["failure"] or each["status"] or "under way"
+            yield escape_line(f"{outcome}  {each['method']} {each['url']}  {each['type']}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,7 +11,7 @@ import trio
 from cdpengine.act.fields import field
 from cdpengine.act.notations import MAYBE_TARGET, CommandForm, Place, ToolForm
 from cdpengine.act.requests import LONG, ActRequest, ElementRequest
-from cdpengine.act.response import describe_url
+from cdpengine.act.response import describe_url, file_lines
 from cdpengine.errors import DeadlineExceededError
 
 if TYPE_CHECKING:
@@ -123,3 +124,7 @@ class Download(ElementRequest):
             "suggestedFilename": download.suggested_filename,
             "bytes": download.received,
         }
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        return file_lines(result)

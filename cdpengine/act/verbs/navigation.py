@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import attrs
 from cdpengine.act.fields import field
 from cdpengine.act.notations import CommandForm, Place, ToolForm
 from cdpengine.act.requests import LOADING, ActingRequest, LoadStateName, script_in_url
-from cdpengine.act.response import describe_url
+from cdpengine.act.response import arrival_lines, describe_url
 from cdpengine.errors import TargetCrashedError
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ class Navigate(ActingRequest):
             await performance.page.goto(self.url, wait_until=self.wait_until, timeout=performance.left)
         )
 
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        return arrival_lines(result)
+
 
 @attrs.frozen(kw_only=True)
 class Back(ActingRequest):
@@ -82,6 +87,10 @@ class Back(ActingRequest):
     async def run(self, performance: Performance) -> dict[str, Any]:
         await _revive(performance)
         return _describe(await performance.page.go_back(wait_until=self.wait_until, timeout=performance.left))
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        return arrival_lines(result)
 
 
 @attrs.frozen(kw_only=True)
@@ -102,6 +111,10 @@ class Forward(ActingRequest):
             await performance.page.go_forward(wait_until=self.wait_until, timeout=performance.left)
         )
 
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        return arrival_lines(result)
+
 
 @attrs.frozen(kw_only=True)
 class Reload(ActingRequest):
@@ -118,6 +131,10 @@ class Reload(ActingRequest):
     async def run(self, performance: Performance) -> dict[str, Any]:
         await _revive(performance)
         return _describe(await performance.page.reload(wait_until=self.wait_until, timeout=performance.left))
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        return arrival_lines(result)
 
 
 async def _revive(performance: Performance) -> None:

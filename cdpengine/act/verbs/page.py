@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -18,6 +19,7 @@ from cdpengine.act.requests import (
 )
 from cdpengine.act.words.wording import in_requests
 from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -51,6 +53,10 @@ class Recover(ActRequest):
         if report.closed:
             performance.page_or_none = None
         return {"responsive": report.responsive, "closed": report.closed, "report": in_requests(str(report))}
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        yield escape_line(result["report"])
 
 
 @attrs.frozen(kw_only=True)

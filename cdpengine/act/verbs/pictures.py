@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -10,6 +11,7 @@ import attrs
 from cdpengine.act.fields import field
 from cdpengine.act.notations import FILE, MAYBE_TARGET, CommandForm, ToolForm
 from cdpengine.act.requests import LOADING, ActRequest, check_element
+from cdpengine.act.response import file_lines
 from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -90,6 +92,10 @@ class Screenshot(ActRequest):
             await file.write(data)
         return {**described, "bytes": len(data), "path": str(place)}
 
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        return file_lines(result)
+
 
 @attrs.frozen(kw_only=True)
 class Pdf(ActRequest):
@@ -126,3 +132,7 @@ class Pdf(ActRequest):
             landscape=landscape, background=backgrounds, timeout=performance.left
         )
         return {"bytes": len(data), "base64": base64.b64encode(data).decode("ascii")}
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        return file_lines(result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +11,9 @@ import attrs
 from cdpengine.act.fields import field
 from cdpengine.act.notations import MAYBE_TARGET, CommandForm, ToolForm
 from cdpengine.act.requests import LOADING, ActRequest, SnapshotMode, check_element
+from cdpengine.act.response import shorten_diff
 from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from cdpengine._page.search.locator import FoundNode
@@ -82,6 +84,10 @@ class TakeSnapshot(ActRequest):
         performance.actor.give(performance.page, snapshot, found.split("\n"))
         return {**result, "snapshot": found}
 
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        yield shorten_diff(result["diff"]) if "diff" in result else result["snapshot"]
+
 
 def _lines_that_say(words: str, text: str) -> str:
     """Return the lines that contain `words`, ignoring case, and the lines of their ancestors."""
@@ -104,6 +110,7 @@ class Find(ActRequest):
     """Find elements by role, name or text, and return their refs."""
 
     kind = "find"
+    listed = ("nodes", "nothing was found")
     timing = LOADING
     in_order = False
     tool = ToolForm(
@@ -147,6 +154,14 @@ class Find(ActRequest):
         ]
         return {"count": count, "nodes": listed}
 
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        from cdpengine._snapshot.text import shorten
+
+        for node in result["nodes"]:
+            words = shorten(node["name"] or node.get("text", ""), _LONGEST_FOUND)
+            yield escape_line(f'{node["ref"]} {node["role"]} "{words}"')
+
 
 def _texts_in(snapshot: Snapshot, refs: Collection[str]) -> dict[str, str]:
     """Return the text in each of these elements, shortened; without those that have none."""
@@ -166,6 +181,9 @@ def _texts_in(snapshot: Snapshot, refs: Collection[str]) -> dict[str, str]:
             texts[node.ref.id] = text
     return texts
 
+
+_LONGEST_FOUND = 100
+"""Maximum length of the name or text of an element that a list shows, in characters."""
 
 _TEXT_OF_FOUND = 300
 """Maximum length of the text that names an element without another name, in characters."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -9,6 +10,7 @@ import attrs
 from cdpengine.act.fields import camel_case, field
 from cdpengine.act.notations import CommandForm, Place, ToolForm
 from cdpengine.act.requests import ActRequest
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -19,6 +21,7 @@ class Cookies(ActRequest):
     """Return the cookies of the page's browser context."""
 
     kind = "cookies"
+    listed = ("", "no cookies")
     in_order = False
     tool = ToolForm(meaning="Read, set or clear cookies.", action="get", capability="storage")
     commands = (CommandForm(meaning="Print the session's cookies."),)
@@ -29,6 +32,11 @@ class Cookies(ActRequest):
         names = [field for field in attrs.fields_dict(CookieSetting) if field != "url"]
         found = await performance.page.storage.cookies(*self.urls, timeout=performance.left)
         return [{camel_case(name): getattr(cookie, name) for name in names} for cookie in found]
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        for each in result:
+            yield escape_line(f"{each['name']}={each['value']}  {each['domain']}{each['path']}")
 
 
 @attrs.frozen(kw_only=True)
@@ -89,6 +97,7 @@ class Storage(ActRequest):
     """Return the items of the document's local or session storage."""
 
     kind = "storage"
+    listed = ("", "nothing is stored")
     in_order = False
     tool = ToolForm(
         meaning="Read, set or clear local or session storage.",
@@ -103,6 +112,11 @@ class Storage(ActRequest):
     async def run(self, performance: Performance) -> dict[str, str]:
         items: dict[str, str] = await _area(performance, self).items(timeout=performance.left)
         return items
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        for name, value in result.items():
+            yield escape_line(f"{name}={value}")
 
 
 @attrs.frozen(kw_only=True)

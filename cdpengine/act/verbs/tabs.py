@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,8 +11,9 @@ import trio
 from cdpengine.act.fields import field
 from cdpengine.act.notations import CommandForm, Place, ToolForm
 from cdpengine.act.requests import LOADING, ActRequest, LoadStateName, script_in_url
-from cdpengine.act.response import describe_url
+from cdpengine.act.response import arrival_lines, describe_url
 from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -22,6 +24,7 @@ class Tabs(ActRequest):
     """List the open pages; the current one is marked."""
 
     kind = "tabs"
+    listed = ("", "no page is open")
     in_order = False
     needs_page = False
     tool = ToolForm(meaning="List, open, change to or close tabs.", action="list")
@@ -40,6 +43,11 @@ class Tabs(ActRequest):
             }
             for index, page in enumerate(performance.actor.pages)
         ]
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        for each in result:
+            yield escape_line(f"{'*' if each['current'] else ' '} {each['index']}  {each['url']}")
 
 
 @attrs.frozen(kw_only=True)
@@ -73,6 +81,10 @@ class NewTab(ActRequest):
             performance.page_or_none = None
             raise
         return {"url": describe_url(navigation.url), "status": navigation.status}
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        return arrival_lines(result)
 
 
 @attrs.frozen(kw_only=True)
@@ -131,6 +143,10 @@ class Close(ActRequest):
         performance.page_or_none = None
         current = performance.actor.current
         return {"current": None if current is None else current.target_id}
+
+    @staticmethod
+    def text_lines(_result: Any) -> Iterable[str]:
+        return ()
 
 
 def _check_tab(kind: str, index: int | None, target_id: str | None) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -10,6 +11,7 @@ from cdpengine.act.fields import field
 from cdpengine.act.notations import CommandForm, Place, ToolForm
 from cdpengine.act.requests import LOADING, ActRequest
 from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from cdpengine.act.performing import Performance
@@ -24,6 +26,7 @@ class Search(ActRequest):
     """Search the web in a new tab, and return the results: title, URL and snippet."""
 
     kind = "search"
+    listed = ("", "nothing was found")
     timing = LOADING
     in_order = False
     needs_page = False
@@ -62,3 +65,10 @@ class Search(ActRequest):
             return [attrs.asdict(result) for result in results]
         finally:
             await performance.actor.discard(page)
+
+    @staticmethod
+    def text_lines(result: Any) -> Iterable[str]:
+        for each in result:
+            yield from (escape_line(each["title"]), f"  {escape_line(each['url'])}")
+            if each["snippet"]:
+                yield f"  {escape_line(each['snippet'])}"
