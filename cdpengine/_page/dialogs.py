@@ -24,6 +24,7 @@ import trio
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialog_release import release_page
+from cdpengine._page.frames import FrameTree
 from cdpengine._page.navigation.active_document import is_not_active
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import JavascriptDialogClosed, JavascriptDialogOpening
@@ -213,12 +214,14 @@ class PageDialogs:
         nursery: trio.Nursery,
         policy: DialogPolicy,
         *,
+        frames: FrameTree | None = None,
         owner: Callable[[], object] = lambda: None,
     ) -> None:
         self.policy = policy
         self.answering = True
         """Whether the policy answers. False leaves dialogs to another client or a person."""
         self._owner = owner
+        self._frames = frames
         self._listeners: list[Callable[[TrackedDialog], None]] = []
         self.handler_failures = 0
         self._refusals = 0
@@ -401,9 +404,17 @@ class PageDialogs:
 
     async def _release(self, tracked: TrackedDialog) -> None:
         async with self._releasing:
-            await release_page(self._session, lambda: tracked.open)
+            await release_page(
+                self._session,
+                lambda: tracked.open,
+                frame_id=tracked.dialog.frame_id,
+                frames=self._frames,
+            )
         if tracked.open and self._session.error() is None:
-            logger.warning("a dialog that Chrome has lost was not closed: a script of the page stays stopped")
+            logger.warning(
+                "a dialog that Chrome has lost was not closed: a script of the page stays stopped. "
+                'page.recover(allow="reload") ends it'
+            )
 
     # --- answers ---------------------------------------------------------------------------------------------
 

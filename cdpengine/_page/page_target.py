@@ -105,7 +105,9 @@ class PageTarget:
         policy = dialog_policy or DialogPolicy()
         self.ping = Ping(self._probed_session)
         self.running: RunningActions = RunningActions(session, changes, nursery, self.ping.ask, self.use)
-        self.dialogs = PageDialogs(session, changes, nursery, policy, owner=lambda: owner_of(self))
+        self.dialogs = PageDialogs(
+            session, changes, nursery, policy, frames=self.frames, owner=lambda: owner_of(self)
+        )
         self.dialogs.on_opening(self.running.note_dialog)
         self.used = True
         self.ours = True

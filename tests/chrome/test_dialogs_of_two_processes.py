@@ -129,3 +129,42 @@ async def test_they_are_reported_and_no_navigation_is(
     assert clicked.effects.navigation is None
     assert after.effects.navigation is None
     await page.close()
+
+
+KEEPING = """<link rel=icon href="data:,"><script>
+onbeforeunload = (event) => event.preventDefault();
+onmessage = () => setTimeout(() => confirm("cross"), 250);
+</script><p>again</p>"""
+AROUND = """<link rel=icon href="data:,"><p>page</p><iframe src="http://localhost:PORT/keeping"></iframe>
+<script>const go = () => { frames[0].postMessage(1, "*"); setTimeout(() => confirm("page"), 150) };</script>"""
+
+
+async def test_a_stopped_frame_with_a_beforeunload_listener_is_loaded_again(
+    browser: cdpengine.Browser, httpserver: HTTPServer
+) -> None:
+    loads: list[str] = []
+
+    def keeping(request: Request) -> Response:
+        loads.append(request.path)
+        return Response(KEEPING, content_type="text/html")
+
+    url = httpserver.url_for("/around").replace("localhost", "127.0.0.1")
+    around = AROUND.replace("PORT", str(httpserver.port))
+    httpserver.expect_request("/around").respond_with_data(around, content_type="text/html")
+    httpserver.expect_request("/keeping").respond_with_handler(keeping)
+    page = await browser.new_page()
+    page.dialogs.set_policy(late)
+    await page.goto(url, wait_until="load")
+    await page.evaluate("go()")
+    with trio.fail_after(15):
+        while len(loads) < 2 or page._core.target.dialogs.is_open:  # noqa: ASYNC110
+            await trio.sleep(0.05)
+    assert [(each.message, each.accepted) for each in page.dialogs.records] == [
+        ("page", False),
+        ("cross", False),
+    ]
+    await page.wait_for(text="again")
+    await page.goto("data:text/html,elsewhere")
+    await page.close()
+    after = await browser.new_page()  # the browser has not crashed
+    await after.close()
