@@ -5,6 +5,7 @@ transports.
 from __future__ import annotations
 
 import json
+import os
 import random
 import tempfile
 from collections import Counter
@@ -360,3 +361,83 @@ def answers_due(raw: bytes) -> list[Any]:
     if "id" not in parsed and isinstance(parsed.get("method"), str):
         return []
     return [identity if is_id else None]
+
+
+# --- the end of the input ------------------------------------------------------------------------------------
+
+
+async def answers_after_the_end(
+    perform: Callable[[Mapping[str, Any]], Awaitable[ActResponse]], *lines: bytes, cancel_after: float = 10
+) -> Answers:
+    """Send these lines, end the input, and return all answers. Cancel the server after some seconds."""
+    ours, theirs = trio.testing.memory_stream_pair()
+    received = b""
+
+    async def serve() -> None:
+        with trio.move_on_after(cancel_after):
+            async with open_messages(theirs, theirs) as (incoming, outgoing):
+                server = ToolServer(perform, McpSettings()).server()
+                await server.run(incoming, outgoing, server.create_initialization_options())
+        await theirs.send_eof()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve)
+        await ours.send_all(b"\n".join((INITIALIZE, INITIALIZED, *lines, b"")))
+        await ours.send_eof()
+        async for piece in ours:
+            received += piece
+    return [json.loads(line) for line in received.splitlines()]
+
+
+async def test_requests_are_answered_after_the_input_has_ended() -> None:
+    async def perform_later(request: Mapping[str, Any]) -> ActResponse:
+        await trio.testing.wait_all_tasks_blocked()
+        await trio.testing.wait_all_tasks_blocked()
+        return await perform(request)
+
+    answers = await answers_after_the_end(perform_later, *(call(number) for number in range(5)), call("last"))
+    assert [sorted(each, key=str) for each in answers] == [["id", "jsonrpc", "result"]] * 7
+    assert {each["id"] for each in answers} == {"first", 0, 1, 2, 3, 4, "last"}
+
+
+@pytest.mark.parametrize("by_signal", [False, True])
+async def test_requests_that_do_not_end_get_an_error(
+    by_signal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "_ENDING", 60 if by_signal else 0.2)
+
+    async def perform_never(request: Mapping[str, Any]) -> ActResponse:
+        if request.get("text") == "quick":
+            return await perform(request)
+        await trio.sleep_forever()
+        raise AssertionError
+
+    answers = await answers_after_the_end(
+        perform_never,
+        call(1),
+        call(2, text="quick"),
+        call(1),
+        call(3),
+        message(method="notifications/cancelled", params={"requestId": 3}),
+        cancel_after=0.5 if by_signal else 30,
+    )
+    results = [each["id"] for each in answers if "result" in each]
+    errors = [(each["id"], each["error"]["message"]) for each in answers if "error" in each]
+    assert sorted(results, key=str) == [2, "first"]
+    ended = "the server ended before the request was done"
+    assert [each for each in errors if each[0] != 3] == [(1, ended)] * 2
+
+
+async def test_a_client_that_reads_no_more_is_not_waited_for() -> None:
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    stream = trio.lowlevel.FdStream(write)
+    writer = stdio._Writer(stream)
+    writer.expect(1)
+    with trio.move_on_after(0.3) as scope:
+        await writer.wait_for_answers()
+    assert scope.cancelled_caught
+    os.close(read)
+    with trio.fail_after(10):
+        await writer.wait_for_answers()
+    await stream.aclose()

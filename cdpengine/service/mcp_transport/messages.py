@@ -39,10 +39,14 @@ Id = str | int | float | None
 
 @attrs.frozen
 class Accepted:
-    """A message in a form that the SDK parses. `id` is None unless the message is a request."""
+    """A message in a form that the SDK parses. `id` is None unless the message is a request.
+
+    `cancels` is the id of the request that a notification cancels, else None.
+    """
 
     text: str
     id: str | int | None
+    cancels: str | int | None = None
 
 
 @attrs.frozen
@@ -84,7 +88,11 @@ def read_message(raw: bytes) -> Accepted | Refusal:
     if accepted is None:
         reason = f"the message is nested deeper than {_MOST_LEVELS} levels, or has a member of a wrong type"
         return Refusal(INVALID_REQUEST, reason, message.get("id"), silent="id" not in message)
-    return Accepted(accepted, message.get("id") if "method" in message else None)
+    cancels = None
+    if message.get("method") == "notifications/cancelled" and isinstance(message.get("params"), dict):
+        named = message["params"].get("requestId")
+        cancels = named if isinstance(named, str | int) else None
+    return Accepted(accepted, message.get("id") if "method" in message else None, cancels)
 
 
 def refuse_duplicate(identifier: Id) -> Refusal:
