@@ -118,8 +118,8 @@ class UrlPattern:
         query, _, route = (rest if mark == "?" else f"#{rest}" if mark else "").partition("#")
         if head.fullmatch(path) is None or (fragment is not None and fragment.fullmatch(route) is None):
             return False
-        given = [item for item in query.split("&") if item]
-        return all(any(wanted.fullmatch(item) for item in given) for wanted in parameters)
+        items = [item for item in query.split("&") if item]
+        return all(any(pattern.fullmatch(item) for item in items) for pattern in parameters)
 
 
 def choose_pattern(patterns: Iterable[UrlPattern], url: str) -> UrlPattern | None:
@@ -194,12 +194,12 @@ def _host(parts: SplitResult, what: str) -> str:
 
 def _path(path: str) -> str:
     segments: list[str] = []
-    given = _generalize(path).split("/")
-    for number, segment in enumerate(given):
+    pieces = _generalize(path).split("/")
+    for number, segment in enumerate(pieces):
         if segment in (".", ".."):
             if segment == ".." and len(segments) > 1:
                 segments.pop()
-            if number == len(given) - 1:
+            if number == len(pieces) - 1:
                 segments.append("")
         else:
             segments.append(segment)
@@ -243,6 +243,6 @@ def _recode(text: str, allowed: re.Pattern[str]) -> str:
     return _PIECE.sub(recode, text)
 
 
-def _refuse(what: str, given: str) -> InvalidArgumentError:
+def _refuse(what: str, url: str) -> InvalidArgumentError:
     # The message does not repeat the URL: it can contain a password.
-    return InvalidArgumentError(what=what, given=given, expected="an absolute URL of http, https or file")
+    return InvalidArgumentError(what=what, given=url, expected="an absolute URL of http, https or file")

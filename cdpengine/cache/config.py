@@ -106,8 +106,8 @@ class CacheConfig:
         """Raise InvalidArgumentError for thresholds in the wrong order."""
         _ = self.thresholds
         if self.flow_confidence > self.scenario_confidence:
-            given = f"{self.flow_confidence}, above scenario_confidence ({self.scenario_confidence})"
-            raise InvalidArgumentError("flow_confidence", given, "at most scenario_confidence")
+            found = f"{self.flow_confidence}, above scenario_confidence ({self.scenario_confidence})"
+            raise InvalidArgumentError("flow_confidence", found, "at most scenario_confidence")
 
     @property
     def thresholds(self) -> Mapping[PageType, Thresholds]:
@@ -195,8 +195,8 @@ def _read_file(path: Path, must_be_there: bool) -> dict[str, Any]:
             raise InvalidArgumentError("configuration", os_reason(error), "a TOML file") from None
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        given = os_reason(error) if isinstance(error, OSError) else "text that is not TOML"
-        raise InvalidArgumentError("configuration", given, "a TOML file") from None
+        reason = os_reason(error) if isinstance(error, OSError) else "text that is not TOML"
+        raise InvalidArgumentError("configuration", reason, "a TOML file") from None
 
 
 def _parse_value(text: str) -> Any:

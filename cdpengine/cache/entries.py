@@ -459,19 +459,19 @@ def _check_request(step: Step, place: str) -> None:
         )
     if request.target_id is not None:
         raise InvalidArgumentError(place, "a targetId", "none: the id of a page ends with it")
-    wanted = set()
+    refs = set()
     for part in (request, *(request.fields if isinstance(request, Fill) else ())):
         selectors = [getattr(part, name, None) for name in ("selector", "start_selector", "end_selector")]
         if any(each is not None for each in selectors) and not isinstance(request, Wait):
             raise InvalidArgumentError(place, "a selector", "a target: the name of one in place of a ref")
         names = ("start_ref", "end_ref") if isinstance(part, Drag) else ("ref",)
-        wanted |= {ref for name in names if (ref := getattr(part, name, None)) is not None}
-    for ref in wanted:
+        refs |= {ref for name in names if (ref := getattr(part, name, None)) is not None}
+    for ref in refs:
         if _SLOT.fullmatch(ref) is None:
             raise InvalidArgumentError(place, "a ref of a snapshot", 'the name of a target, such as "t1"')
-    if wanted != set(step.targets):
-        given = f"targets {sorted(step.targets)}"
-        raise InvalidArgumentError(place, given, f"those that its request names: {sorted(wanted)}")
+    if refs != set(step.targets):
+        targets = f"targets {sorted(step.targets)}"
+        raise InvalidArgumentError(place, targets, f"those that its request names: {sorted(refs)}")
     after = step.after
     if after is not None:
         if after == PostCondition():

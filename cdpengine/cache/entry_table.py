@@ -306,11 +306,13 @@ class EntryTable:
 
     def restore(self, connection: sqlite3.Connection, identity: str, version: int) -> CacheEntry | None:
         """Make an older version the newest one, and return it, or None if it does not exist."""
-        wanted = next((each for each in self.versions(connection, identity) if each.version == version), None)
-        if wanted is None:
+        restored = next(
+            (each for each in self.versions(connection, identity) if each.version == version), None
+        )
+        if restored is None:
             return None
-        lifetime = wanted.expires_at - wanted.created_at
-        return self.put(connection, attrs.evolve(wanted, expires_at=self.now() + lifetime))[0]
+        lifetime = restored.expires_at - restored.created_at
+        return self.put(connection, attrs.evolve(restored, expires_at=self.now() + lifetime))[0]
 
     def set_statistics(
         self, connection: sqlite3.Connection, identity: str, statistics: EntryStatistics

@@ -356,17 +356,17 @@ class CacheStore:
         Raises InvalidArgumentError for invalid data, and the errors of `put`.
         """
         # The environment of an export belongs to another machine.
-        given = [attrs.evolve(entry, environment=()) for entry in load_entries(text)]
+        loaded = [attrs.evolve(entry, environment=()) for entry in load_entries(text)]
 
         def work(connection: sqlite3.Connection) -> ImportReport:
             added = replaced = 0
-            for entry in given:
+            for entry in loaded:
                 if not replace and self._table.row(connection, entry.key.id) is not None:
                     continue
                 _, is_new = self._table.put(connection, entry)
                 added += is_new
                 replaced += not is_new
-            return ImportReport(added=added, replaced=replaced, kept=len(given) - added - replaced)
+            return ImportReport(added=added, replaced=replaced, kept=len(loaded) - added - replaced)
 
         return await self._write_with(work)
 

@@ -40,15 +40,15 @@ def describe_target(snapshot: Snapshot, ref: str) -> Target:
     Raises InvalidArgumentError for a string that is not a ref, NodeNotFoundError for a ref that is not in the
     snapshot.
     """
-    wanted = parse_ref_text(ref)
-    if wanted is None:
+    identity = parse_ref_text(ref)
+    if identity is None:
         raise InvalidArgumentError("ref", repr(ref)[:40], 'a ref of the snapshot, such as "e7"')
     nodes = snapshot.nodes
     place = next(
-        (place for place, node in enumerate(nodes) if node.ref is not None and node.ref.id == wanted), None
+        (place for place, node in enumerate(nodes) if node.ref is not None and node.ref.id == identity), None
     )
     if place is None:
-        raise NodeNotFoundError(wanted, "it is not in the snapshot")
+        raise NodeNotFoundError(identity, "it is not in the snapshot")
     node = nodes[place]
     like = [
         other

@@ -30,9 +30,11 @@ NO_TEMPLATES = frozenset({"kind", "ref", "startRef", "endRef", "targetId"})
 def check_name(name: str) -> str:
     """Return a valid name: at most 64 letters, digits and `_`. Raises InvalidArgumentError for others."""
     if not isinstance(name, str) or len(name) > LONGEST_NAME or _NAME.fullmatch(name) is None:
-        given = f"{len(name)} characters" if isinstance(name, str) else f"a {type(name).__name__}"
+        description = f"{len(name)} characters" if isinstance(name, str) else f"a {type(name).__name__}"
         raise InvalidArgumentError(
-            "name of a variable", given, f"letters, digits and _, no digit first, at most {LONGEST_NAME}"
+            "name of a variable",
+            description,
+            f"letters, digits and _, no digit first, at most {LONGEST_NAME}",
         )
     return name
 

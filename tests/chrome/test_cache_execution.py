@@ -22,7 +22,7 @@ from cdpengine.cache import (
     find_target,
     read_features,
 )
-from cdpengine.cache.replaying.probing import WantedElement, has_counts, probe_page
+from cdpengine.cache.replaying.probing import QueriedElement, has_counts, probe_page
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
 
 pytestmark = pytest.mark.chrome
@@ -319,7 +319,7 @@ async def test_probe_agrees_with_snapshot(page: cdpengine.Page, serve: Callable[
     snapshot = await page.snapshot()
     targets = {ref.id: describe_target(snapshot, ref.id) for ref in snapshot.refs.values() if ref.name}
     wanted = {
-        ref: WantedElement(target=each, name=each.name, item=each.item) for ref, each in targets.items()
+        ref: QueriedElement(target=each, name=each.name, item=each.item) for ref, each in targets.items()
     }
     probed = await probe_page(page, wanted)
     assert probed is not None
@@ -331,7 +331,7 @@ async def test_probe_agrees_with_snapshot(page: cdpengine.Page, serve: Callable[
     assert unsure == left
     assert has_counts(read_features(snapshot), (await probe_page(page, {}, counted=True) or probed).roles)
     hidden = {
-        name: WantedElement(target=Target(role="button", name=name), name=name, item="")
+        name: QueriedElement(target=Target(role="button", name=name), name=name, item="")
         for name in ("Inert one", "Silent one")
     }
     assert (await probe_page(page, hidden) or probed).refs == {}
@@ -351,7 +351,7 @@ async def test_probe_leaves_unsure_elements_to_snapshot(
     ):
         await page.reload()
         await page.evaluate(f"{{ {script} }}")
-        probed = await probe_page(page, {"t1": WantedElement(target=go, name=go.name, item="")})
+        probed = await probe_page(page, {"t1": QueriedElement(target=go, name=go.name, item="")})
         assert probed is not None
         assert probed.refs == {}, script
 
@@ -363,7 +363,7 @@ async def test_a_probe_of_a_new_document_has_a_ref_that_a_snapshot_keeps(
     snapshot = await page.snapshot()
     go = describe_target(snapshot, snapshot.find("button", "Log in").id)
     await page.reload()
-    probed = await probe_page(page, {"t1": WantedElement(target=go, name=go.name, item="")})
+    probed = await probe_page(page, {"t1": QueriedElement(target=go, name=go.name, item="")})
     assert probed is not None
     assert find_target(await page.snapshot(), go, Values({})).ref == probed.refs["t1"]
     await page.click(probed.refs["t1"])

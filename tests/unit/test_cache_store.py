@@ -354,6 +354,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "find_from_anywhere": lambda store: store.find_from_anywhere("login"),
     "size": lambda store: store.size(),
     "scenarios": lambda store: store.scenarios(limit=5),
+    "scenarios_like": lambda store: store.scenarios_like("logn"),
     "expire": lambda store: store.expire(key()),
     "count": lambda store: store.count({"misses": 1}),
     "counters": lambda store: store.counters(),
@@ -375,6 +376,16 @@ def test_every_coroutine_is_cancelled_below() -> None:
         for name, each in vars(CacheStore).items()
         if inspect.iscoroutinefunction(each) and not name.startswith("_")
     }
+
+
+async def test_similar_scenarios_are_found_among_many(path: Path) -> None:
+    async with opened(path) as store:
+        for number in range(120):
+            await store.put(entry(key=key(scenario=f"flow_{number:03}")))
+        await store.put(entry(key=key(scenario="login")))
+        assert await store.scenarios_like("logni") == ("login",)
+        assert "flow_107" in await store.scenarios_like("flow_107x")
+        assert await store.scenarios_like("qqqq") == ()
 
 
 async def test_an_operation_cancelled_before_its_start_has_no_effect(path: Path) -> None:
@@ -453,6 +464,7 @@ QUERIES: dict[str, Callable[[CacheStore], Any]] = {
     "a list": lambda store: store.entries(limit=10),
     "a list of a scenario": lambda store: store.entries("login", limit=10),
     "the scenarios": lambda store: store.scenarios(limit=10),
+    "a mistyped scenario": lambda store: store.scenarios_like("scenraio"),
     "an entry": lambda store: store.get(key(7)),
     "how many": lambda store: store.size(),
 }

@@ -276,8 +276,8 @@ class ActionCache:
             )
         if not found.acts:
             return conclude("known", found, entry=found.entry, reason=ASKS_NOTHING)
-        asked = Goal(text=goal, found=found, known=known, deadline=deadline, actor=actor, asking=asking)
-        done = await self._perform(page, asked, planner)
+        request = Goal(text=goal, found=found, known=known, deadline=deadline, actor=actor, asking=asking)
+        done = await self._perform(page, request, planner)
         if done.ok and found.match is not None:  # goals of unknown scenarios are stored under their own words
             self._history.add(goal, found.scenario)
         return attrs.evolve(done, remarks=found.remarks)
@@ -330,7 +330,7 @@ class ActionCache:
         self,
         place: Page | str,
         goal: str,
-        given: Mapping[str, str],
+        values: Mapping[str, str],
         *,
         patience: float = CLASSIFYING,
         variant: str | None = None,
@@ -341,7 +341,7 @@ class ActionCache:
             self._recognizer,
             goal,
             place,
-            given,
+            values,
             patience=patience,
             variant=variant,
         )

@@ -58,7 +58,7 @@ def used_variables(entry: CacheEntry) -> frozenset[str]:
 
 
 def choose_entry(
-    found: Sequence[CacheEntry], given: Collection[str], config: CacheConfig, size: Viewport | None
+    found: Sequence[CacheEntry], names: Collection[str], config: CacheConfig, size: Viewport | None
 ) -> Choice:
     """Return the entry to replay: it uses all given variables and needs the fewest others.
 
@@ -67,17 +67,17 @@ def choose_entry(
     sound, reason = choose_usable(found, config)
     if reason:
         return Choice(reason=reason)
-    wanted = frozenset(given)
+    needed = frozenset(names)
     used = {entry.key.id: used_variables(entry) for entry in sound}
-    fitting = [entry for entry in sound if wanted <= used[entry.key.id]]
+    fitting = [entry for entry in sound if needed <= used[entry.key.id]]
     if not fitting:
-        nearest = min((used[entry.key.id] for entry in sound), key=lambda names: len(wanted - names))
-        unused = tuple(sorted(wanted - nearest))
+        nearest = min((used[entry.key.id] for entry in sound), key=lambda names: len(needed - names))
+        unused = tuple(sorted(needed - nearest))
         reason = f"no entry uses these variables: {', '.join(unused)}"
         return Choice(reason=reason, unused=unused, used=tuple(sorted(nearest)))
 
     def rank(entry: CacheEntry) -> tuple[int, bool, int]:
-        missing = (name for name in used[entry.key.id] - wanted if not _has_value(entry, name))
+        missing = (name for name in used[entry.key.id] - needed if not _has_value(entry, name))
         return sum(1 for _ in missing), entry.key.viewport != size, "L3 L2 L1".index(entry.level)
 
     ranked = sorted(fitting, key=rank)
@@ -94,20 +94,20 @@ async def choose_for_page(
     config: CacheConfig,
     place: Page | str,
     scenario: str,
-    given: Collection[str],
+    names: Collection[str],
     variant: str | None = None,
 ) -> Choice:
     """Return a scenario's entry for the current page, or the reason that none is usable.
 
     place: the page, or a URL. For a URL, the size and the elements of the page do not count.
     """
-    found = await _find_for_url(store, place if isinstance(place, str) else place.url, scenario, given)
+    found = await _find_for_url(store, place if isinstance(place, str) else place.url, scenario, names)
     if found and variant is not None:
         found = tuple(entry for entry in found if entry.key.variant == variant)
         if not found:
             return Choice(reason=f"there is no entry of the variant {variant!r}")
     size = await read_viewport(place) if len(found) > 1 and not isinstance(place, str) else None
-    choice = choose_entry(found, given, config, size)
+    choice = choose_entry(found, names, config, size)
     if choice.entry is None or not choice.others or isinstance(place, str):
         return choice
     snapshot = await place.snapshot()
@@ -141,10 +141,10 @@ _FITS: Mapping[str, float] = MappingProxyType(
 
 
 async def _find_for_url(
-    store: CacheStore, url: str, scenario: str, given: Collection[str]
+    store: CacheStore, url: str, scenario: str, names: Collection[str]
 ) -> tuple[CacheEntry, ...]:
     found = await store.find(scenario, url)
-    if not any(used_variables(entry).issuperset(given) for entry in found):
+    if not any(used_variables(entry).issuperset(names) for entry in found):
         # An entry that begins with a navigation can begin anywhere.
         known = {entry.key.id for entry in found}
         anywhere = await store.find_from_anywhere(scenario)
@@ -157,7 +157,7 @@ async def find_entry(
     config: CacheConfig,
     page: Page,
     scenario_or_key: str | CacheKey,
-    given: Collection[str],
+    names: Collection[str],
     *,
     now: float,
     variant: str | None = None,
@@ -166,7 +166,7 @@ async def find_entry(
     if not config.enabled:
         raise CacheMissError("anything", page.url, "the cache is switched off")
     if isinstance(scenario_or_key, str) and not _is_id(scenario_or_key):
-        choice = await choose_for_page(store, config, page, scenario_or_key, given, variant)
+        choice = await choose_for_page(store, config, page, scenario_or_key, names, variant)
         if choice.unused:
             raise UnusedVariablesError(choice.unused, choice.used, scenario_or_key)
         if choice.entry is None:
@@ -182,7 +182,7 @@ async def find_entry(
         named = f"entry {scenario_or_key}" if isinstance(scenario_or_key, str) else scenario_or_key.scenario
         raise CacheMissError(named, page.url, "there is no such entry, or it has expired")
     used = used_variables(entry)
-    if unused := set(given) - used:
+    if unused := set(names) - used:
         raise UnusedVariablesError(sorted(unused), sorted(used), entry.key.scenario)
     if variant is not None and entry.key.variant != variant:
         raise InvalidArgumentError("variant", repr(variant), f"{entry.key.variant!r}, that of the entry")

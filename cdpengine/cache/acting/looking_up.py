@@ -24,7 +24,7 @@ async def look_up_goal(
     recognizer: ScenarioRecognizer,
     goal: str,
     place: Page | str,
-    given: Mapping[str, str],
+    values: Mapping[str, str],
     *,
     patience: float,
     variant: str | None = None,
@@ -35,20 +35,20 @@ async def look_up_goal(
     """
     url = place if isinstance(place, str) else place.url
     seen = await recognizer.understand(
-        goal, url, least=config.least_confidence, patience=patience, values=given
+        goal, url, least=config.least_confidence, patience=patience, values=values
     )
     scenario = name_goal(goal) if seen.match is None else seen.match.scenario
     extracts = config.extract_variables and seen.acts
-    said = extract_variables(goal, scenario) if extracts else Extraction(values={})
-    known = {**said.values, **given}
-    wanted = {*known, *said.refused}
+    extracted = extract_variables(goal, scenario) if extracts else Extraction(values={})
+    known = {**extracted.values, **values}
+    names = {*known, *extracted.refused}
     found = Lookup(
         scenario=scenario, match=seen.match, acts=seen.acts, remarks=seen.remarks, variant=variant or "",
-        variables=tuple(sorted(wanted)),
+        variables=tuple(sorted(names)),
     )  # fmt: skip
     if not config.enabled:
         return attrs.evolve(found, reason="the cache is switched off"), known
-    choice = await choose_for_page(store, config, place, scenario, wanted, variant)
+    choice = await choose_for_page(store, config, place, scenario, names, variant)
     found = attrs.evolve(
         found, entry=choice.entry, others=choice.others, unused=choice.unused, used=choice.used
     )

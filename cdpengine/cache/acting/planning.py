@@ -268,8 +268,8 @@ def _check_secrets(request: ActRequest, values: Values) -> None:
     """Raise InvalidArgumentError for a request that uses a secret for anything but entering it."""
     secrets = values.sensitive.intersection(request_variables(request))
     if secrets and request.kind not in CACHED_KINDS:
-        given = f"the sensitive variable {min(secrets)}"
-        raise InvalidArgumentError(request.kind, given, "a sensitive variable only in entered text")
+        secret = f"the sensitive variable {min(secrets)}"
+        raise InvalidArgumentError(request.kind, secret, "a sensitive variable only in entered text")
 
 
 def _read_plan(answer: object) -> Plan:

@@ -84,8 +84,8 @@ async def find_for_use(
     store: CacheStore,
     config: CacheConfig,
     page: Page,
-    wanted: str | CacheKey,
-    given: Collection[str],
+    scenario_or_key: str | CacheKey,
+    names: Collection[str],
     *,
     now: float,
     variant: str | None,
@@ -93,7 +93,7 @@ async def find_for_use(
 ) -> tuple[CacheEntry, ...]:
     """Return the entries of `find_entry`. Count a miss or a refused use if it raises."""
     try:
-        return await find_entry(store, config, page, wanted, given, now=now, variant=variant)
+        return await find_entry(store, config, page, scenario_or_key, names, now=now, variant=variant)
     except (CacheMissError, UnusedVariablesError):
         await count_use(store, config, MISS if counts else None)
         raise

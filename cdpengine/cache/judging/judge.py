@@ -44,7 +44,7 @@ class Verdict:
     """The fault and its evidence on the page: a message or a mark."""
 
     fault: Fault
-    said: str
+    message: str
 
 
 @attrs.define(eq=False)
@@ -131,7 +131,7 @@ class Judge:
         verdict = verdicts[-1]
         refused = "the page refused it: " if verdict.fault == "rejected" else ""
         waited = describe_condition(condition, self.values)
-        return verdict.fault, f"{refused}{verdict.said}; waited for {waited}"
+        return verdict.fault, f"{refused}{verdict.message}; waited for {waited}"
 
     async def _watch(self, still_there: Callable[[], Awaitable[bool]]) -> Verdict:
         """Return the verdict when the page refuses the step and no longer changes."""
@@ -206,8 +206,8 @@ class Judge:
                 return probed.signs
         return Signs(document=self._main[0])
 
-    def _refusal(self, said: str) -> Verdict:
-        return Verdict("rejected", f"{said}, and is at {shown_url(self.page.url)}")
+    def _refusal(self, message: str) -> Verdict:
+        return Verdict("rejected", f"{message}, and is at {shown_url(self.page.url)}")
 
 
 _ENTERING = frozenset({"fill", "type", "select", "check", "upload"})

@@ -41,8 +41,8 @@ def mask_goal(goal: str, scenario: str, known: Mapping[str, str]) -> tuple[str, 
 
     The values are the known ones, and the secrets that the rules of any scenario find in the goal.
     """
-    said, wrong = _said_values(goal, scenario)
-    secret = {name: value for name, value in said.items() if is_sensitive_name(name)}
+    extracted, wrong = _find_values(goal, scenario)
+    secret = {name: value for name, value in extracted.items() if is_sensitive_name(name)}
     of_scenario = extract_variables(goal, scenario).values
     return _mask(goal, [secret, of_scenario, known], wrong), {**secret, **known}
 
@@ -52,8 +52,8 @@ def mask_for_classifier(sentence: str, known: Mapping[str, str], *, searches: bo
 
     `searches`: whether the sentence requests a search.
     """
-    said, wrong = _said_values(sentence, "search" if searches else None)
-    masked = _mask(sentence, [said, known], wrong)
+    extracted, wrong = _find_values(sentence, "search" if searches else None)
+    masked = _mask(sentence, [extracted, known], wrong)
 
     def drop(found: re.Match[str]) -> str:
         return found[0] if _MASKED.fullmatch(found[0][1:-1].strip()) else UNNAMED
@@ -67,7 +67,7 @@ def mask_address(url: str, known: Mapping[str, str]) -> str:
     return _Masks({form: "*" for value in values for form in forms_of(value)}).mask(url)
 
 
-def _said_values(sentence: str, scenario: str | None) -> tuple[dict[str, str], list[str]]:
+def _find_values(sentence: str, scenario: str | None) -> tuple[dict[str, str], list[str]]:
     """Return the values in a sentence by variable name, and the invalid values. All rules apply.
 
     The rules of the scenario come first. A search term is a value only in the scenario "search".

@@ -100,7 +100,9 @@ def match_rules(
 def _match_words(sentence: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[ScenarioRule, str]]:
     """Return the rules whose phrases are instructions, with these phrases, in order."""
     text = _QUOTATION.sub(lambda quoted: "\0" * len(quoted[0]), sentence)
-    return [(rule, text[start:end]) for start, end, rule, asked in _find_phrases(text, rules) if asked]
+    return [
+        (rule, text[start:end]) for start, end, rule, instructs in _find_phrases(text, rules) if instructs
+    ]
 
 
 def _find_phrases(text: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[int, int, ScenarioRule, bool]]:
@@ -118,11 +120,11 @@ def _find_phrases(text: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[int,
     for start, end, rule in sorted(taken, key=lambda each: each[0]):
         if start < content_until:
             continue
-        asked = is_instruction(text, start, end, content=rule.takes_content, place=rule.is_place)
-        if rule.takes_content and asked:
+        instructs = is_instruction(text, start, end, content=rule.takes_content, place=rule.is_place)
+        if rule.takes_content and instructs:
             pause = CLAUSE.search(text, end)
             content_until = pause.start() if pause is not None else len(text)
-        found_phrases.append((start, end, rule, asked))
+        found_phrases.append((start, end, rule, instructs))
     return found_phrases
 
 
@@ -133,7 +135,7 @@ def match_remark(sentence: str, *, rules: Iterable[ScenarioRule] = SCENARIO_RULE
     """
     text = _QUOTATION.sub(lambda quoted: "\0" * len(quoted[0]), sentence[:LONGEST_SENTENCE])
     found = _find_phrases(text, tuple(rules))
-    if any(asked for *_, asked in found) or not asks_nothing(
+    if any(instructs for *_, instructs in found) or not asks_nothing(
         text, [(start, end) for start, end, *_ in found]
     ):
         return None

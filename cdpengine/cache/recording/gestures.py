@@ -38,8 +38,8 @@ class Gestures:
         elif kind == "files":
             names = ", ".join(action.report.names)
             shown = self._templating.shown(names)
-            said = "" if shown is None else f" ({shown[:80]})"
-            raise CannotBeStep(f"files were chosen{said}, and a page does not say where they are")
+            named = "" if shown is None else f" ({shown[:80]})"
+            raise CannotBeStep(f"files were chosen{named}, and a page does not say where they are")
         else:
             draft = await self._done(action, view)
         if draft is not None:
@@ -102,7 +102,7 @@ class Gestures:
         snapshot = None if view is None else view.snapshot
         if node is None:
             # The page left the document before the lookup. Role and name must identify the element uniquely.
-            return self._reader.describe_by_name(action.report.role, action.report.said, snapshot)
+            return self._reader.describe_by_name(action.report.role, action.report.label, snapshot)
         return await self._reader.describe_around(node, around, snapshot, action.report.facts)
 
     async def _went(self, action: PersonAction) -> Draft | None:

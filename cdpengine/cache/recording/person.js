@@ -52,12 +52,12 @@
   }
 
   // The label of a link or a button. It identifies an element that is gone before the recording can look it up.
-  function saidBy(element) {
+  function labelOf(element) {
     const control = DOM.closest(element, "a, button, summary, [role=button], [role=link], [role=tab], [role=menuitem]");
     if (control === null || DOM.isContentEditable(control)) return {};
     const label = Element.prototype.getAttribute.call(control, "aria-label") || DOM.innerText(control) || "";
     const role = Element.prototype.getAttribute.call(control, "role") || (DOM.localName(control) === "a" ? "link" : "button");
-    return { said: label.replace(/\s+/g, " ").trim().slice(0, 200), role };
+    return { label: label.replace(/\s+/g, " ").trim().slice(0, 200), role };
   }
 
   // A password field stays secret, even if the page later shows its value as plain characters.
@@ -131,7 +131,7 @@
     send("click", {
       number: number(element),
       facts: facts(element),
-      ...saidBy(element),
+      ...labelOf(element),
       button: ["left", "middle", "right", "back", "forward"][event.button] || "left",
       count: event.detail === 2 ? 2 : 1,
       modifiers: ["Alt", "Control", "Meta", "Shift"].filter((name) => event[`${name === "Control" ? "ctrl" : name.toLowerCase()}Key`]),
@@ -183,9 +183,9 @@
     keyAt = performance.now();
     const field = fieldOf(element);
     const commanding = COMMANDING.some((name) => event[name]) && !event.getModifierState("AltGraph");
-    const held = ["Control", "Meta", "Alt", "Shift"].filter((name) => event[`${name === "Control" ? "ctrl" : name.toLowerCase()}Key`]);
-    const chord = [...(event.key.length === 1 && !commanding ? [] : held), event.key === " " ? "Space" : event.key].join("+");
-    const press = (sure) => send("key", { number: number(element), facts: facts(element), ...saidBy(element), key: chord, sure });
+    const modifiers = ["Control", "Meta", "Alt", "Shift"].filter((name) => event[`${name === "Control" ? "ctrl" : name.toLowerCase()}Key`]);
+    const chord = [...(event.key.length === 1 && !commanding ? [] : modifiers), event.key === " " ? "Space" : event.key].join("+");
+    const press = (sure) => send("key", { number: number(element), facts: facts(element), ...labelOf(element), key: chord, sure });
     if (event.key === "Enter" && !(field !== null && (DOM.localName(field) === "textarea" || DOM.isContentEditable(field)) && !commanding)) {
       flushAll();
       press(true);
@@ -218,20 +218,20 @@
     configurable: true,
     value: {
       // The element with this number and its ancestors, innermost first. Null if the element is no longer known.
-      around(wanted) {
+      around(number) {
         const found = [];
-        for (let node = known.get(wanted); node && found.length < MOST; node = DOM.parentNode(node) || DOM.host(node)) {
+        for (let node = known.get(number); node && found.length < MOST; node = DOM.parentNode(node) || DOM.host(node)) {
           if (DOM.nodeType(node) === 1) found.push(node);
         }
         return found.length ? found : null;
       },
-      allow(wanted) {
-        const field = known.get(wanted);
+      allow(number) {
+        const field = known.get(number);
         if (field) allowed.add(field);
       },
       // The value of a field with input from before its approval. Null for a secret field.
-      held(wanted) {
-        const field = known.get(wanted);
+      inputOf(number) {
+        const field = known.get(number);
         if (!field || isSecret(field)) return null;
         return String("value" in field ? field.value : DOM.innerText(field)).slice(0, LONGEST);
       },

@@ -63,7 +63,7 @@ class Report(msgspec.Struct):
     number: int = 0
     facts: FieldFacts = NO_FACTS
     text: str | None = None
-    said: str = ""
+    label: str = ""
     role: str = ""
     button: str = "left"
     count: int = 1
@@ -332,7 +332,9 @@ class PersonObserver:
             return None
         session, context = action.where
         with trio.move_on_after(ANSWERING), suppress(EngineError, RemoteError):
-            call = self._post(session, context, f"held({action.report.number})", how={"returnByValue": True})
+            call = self._post(
+                session, context, f"inputOf({action.report.number})", how={"returnByValue": True}
+            )
             reply = await call.decoded(dict[str, Any])
             value = reply.get("result", {}).get("value")
             return value if isinstance(value, str) else None

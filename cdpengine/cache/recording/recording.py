@@ -456,11 +456,11 @@ class _Recorder:
 
 def _targets(call: ActionCall) -> list[tuple[str, Any]]:
     """Return the targets of a verb as pairs of an argument and a target."""
-    given = call.arguments
+    arguments = call.arguments
     if call.verb == "fill_form":
-        return [(f"field {number}", field.target) for number, field in enumerate(given["known"], 1)]
+        return [(f"field {number}", field.target) for number, field in enumerate(arguments["known"], 1)]
     return [
-        (name, given[name])
+        (name, arguments[name])
         for name in ("target", "source", "destination")
-        if given.get(name) is not None and not isinstance(given[name], tuple)
+        if arguments.get(name) is not None and not isinstance(arguments[name], tuple)
     ]

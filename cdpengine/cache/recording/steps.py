@@ -145,9 +145,11 @@ def draft_of(verb: str, arguments: Mapping[str, Any], elements: Elements, templa
         raise CannotBeStep(_REASONS.get(verb, "an entry has no request for it"))
     draft = make(arguments, elements, templating)
     target = next(iter(draft.targets.values()), None)
-    said = "" if target is None else f" {target.role}" + (f' "{target.name[:60]}"' if target.name else "")
+    described = (
+        "" if target is None else f" {target.role}" + (f' "{target.name[:60]}"' if target.name else "")
+    )
     did = "type into" if draft.typing is not None else verb.replace("_", " ")
-    draft.label = f"{did}{said}".replace("$$", "$")
+    draft.label = f"{did}{described}".replace("$$", "$")
     draft.origins = tuple(sorted({each.origin for each in elements.values() if each.origin}))
     return draft
 
@@ -181,54 +183,60 @@ def _on(make: type[ElementRequest], **fields: Any) -> Callable[[Elements], Draft
     return draft
 
 
-def _click(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
-    if given["count"] not in (1, 2):
+def _click(arguments: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    if arguments["count"] not in (1, 2):
         raise CannotBeStep("an entry has no request for a triple click")
-    if given.get("delay"):
+    if arguments.get("delay"):
         raise CannotBeStep("an entry has no request that holds the button down")
-    position = given["position"]
+    position = arguments["position"]
     return _on(
         Click,
-        button=given["button"],
-        double_click=given["count"] == 2,
-        modifiers=tuple(given["modifiers"]),
+        button=arguments["button"],
+        double_click=arguments["count"] == 2,
+        modifiers=tuple(arguments["modifiers"]),
         position=None if position is None else Position(x=position[0], y=position[1]),
-        force=given["force"],
+        force=arguments["force"],
     )(elements)
 
 
-def _hover(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
-    if given["position"] is not None:
+def _hover(arguments: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    if arguments["position"] is not None:
         raise CannotBeStep("an entry has no request that hovers over one point of an element")
-    return _on(Hover, modifiers=tuple(given["modifiers"]), force=given["force"])(elements)
+    return _on(Hover, modifiers=tuple(arguments["modifiers"]), force=arguments["force"])(elements)
 
 
-def _drag(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
-    if isinstance(given["destination"], tuple):
+def _drag(arguments: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    if isinstance(arguments["destination"], tuple):
         raise CannotBeStep("an entry has no request that drags to a point")
-    if given["source_position"] is not None or given["position"] is not None or given["modifiers"]:
+    if (
+        arguments["source_position"] is not None
+        or arguments["position"] is not None
+        or arguments["modifiers"]
+    ):
         raise CannotBeStep("an entry has no request that drags from or to one point of an element")
     source, destination = _element(elements, "source"), _element(elements, "destination")
     return Draft(
-        request=Drag(start_ref="t1", end_ref="t2", hold=given["hold"]),
+        request=Drag(start_ref="t1", end_ref="t2", hold=arguments["hold"]),
         targets={"t1": source.target, "t2": destination.target},
     )
 
 
-def _scroll(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
-    if given["target"] is None:
-        return Draft(request=Scroll(dx=given["dx"], dy=given["dy"]))
-    return _on(Scroll, dx=given["dx"], dy=given["dy"])(elements)
+def _scroll(arguments: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+    if arguments["target"] is None:
+        return Draft(request=Scroll(dx=arguments["dx"], dy=arguments["dy"]))
+    return _on(Scroll, dx=arguments["dx"], dy=arguments["dy"])(elements)
 
 
-def _scroll_into_view(_given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+def _scroll_into_view(_arguments: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
     return _on(ScrollIntoView)(elements)
 
 
-def _type(given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+def _type(arguments: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
     element = _element(elements)
-    typing = Typing(text=given["text"], element=element, submit=given["submit"], slowly=bool(given["delay"]))
-    return Draft(targets={"t1": element.target}, typing=typing, entering=not given["submit"])
+    typing = Typing(
+        text=arguments["text"], element=element, submit=arguments["submit"], slowly=bool(arguments["delay"])
+    )
+    return Draft(targets={"t1": element.target}, typing=typing, entering=not arguments["submit"])
 
 
 _SHIFTED = dict(zip("1234567890-=[]\\;',./`", '!@#$%^&*()_+{}|:"<>?~', strict=True))
@@ -237,10 +245,10 @@ _COMMANDING = frozenset({"Alt", "Control", "ControlOrMeta", "Meta"})
 
 def typed_character(key: str) -> str | None:
     """Return the character that a key or a chord types, or None."""
-    held, _, last = key.rpartition("+") if len(key) > 1 else ("", "", key)
+    modifiers, _, last = key.rpartition("+") if len(key) > 1 else ("", "", key)
     if key.endswith("++"):
-        held, last = key[:-2], "+"
-    names = set(held.split("+")) - {""}
+        modifiers, last = key[:-2], "+"
+    names = set(modifiers.split("+")) - {""}
     if last == "Space":
         last = " "
     if len(last) != 1 or names & _COMMANDING:
@@ -250,17 +258,17 @@ def typed_character(key: str) -> str | None:
 
 def is_paste(key: str) -> bool:
     """Return whether a chord pastes."""
-    held, _, last = key.rpartition("+")
-    names = set(held.split("+"))
+    modifiers, _, last = key.rpartition("+")
+    names = set(modifiers.split("+"))
     return (last in ("v", "V") and bool(names & (_COMMANDING - {"Alt"}))) or (
         last == "Insert" and names == {"Shift"}
     )
 
 
-def _press(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
-    key = given["key"]
+def _press(arguments: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+    key = arguments["key"]
     element = elements.get("target")
-    if element is None and given["target"] is not None:
+    if element is None and arguments["target"] is not None:
         element = _element(elements)
     if element is not None and element.facts.editable:
         character = typed_character(key)
@@ -272,18 +280,18 @@ def _press(given: Mapping[str, Any], elements: Elements, templating: Templating)
                 text="", element=element, unknown=secret_name(element.facts) is not None, pasted=True
             )
             return Draft(targets={"t1": element.target}, typing=typing, entering=True)
-    if given["target"] is None and typed_character(key) is not None and element is None:
+    if arguments["target"] is None and typed_character(key) is not None and element is None:
         raise CannotBeStep("a character was typed, and it is not known into which field")
     if len(key) == 1:
         key = templating.character(key)
-    if given["target"] is None:
+    if arguments["target"] is None:
         return Draft(request=Press(key=key), element=element)
     return attrs.evolve(_on(Press, key=key)(elements), element=element)
 
 
-def _fill(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+def _fill(arguments: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
     element = _element(elements)
-    value = field_value(given["value"], element.facts, templating)
+    value = field_value(arguments["value"], element.facts, templating)
     return Draft(
         request=Fill(fields=(FormField(ref="t1", value=value),)),
         targets={"t1": element.target},
@@ -291,9 +299,9 @@ def _fill(given: Mapping[str, Any], elements: Elements, templating: Templating) 
     )
 
 
-def _fill_form(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+def _fill_form(arguments: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
     fields, targets = [], {}
-    for number, value in enumerate(given["values"], 1):
+    for number, value in enumerate(arguments["values"], 1):
         element = _element(elements, f"field {number}")
         if element.facts.type == "file":
             raise CannotBeStep("a form was filled in with a file; use upload for the file")
@@ -331,9 +339,9 @@ def _text_of(value: Any) -> str:
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
-def _select(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+def _select(arguments: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
     element = _element(elements)
-    texts = [_text_of(each) for each in given["values"]]
+    texts = [_text_of(each) for each in arguments["values"]]
     if secret_name(element.facts) is not None and texts:
         # Messages show the values of a select request, but not those of a fill request.
         value = field_value(texts if element.facts.multiple else texts[0], element.facts, templating)
@@ -350,51 +358,51 @@ def _shown(text: str, templating: Templating) -> str:
     return template
 
 
-def _check(_given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+def _check(_arguments: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
     return _on(Check, checked=True)(elements)
 
 
-def _uncheck(_given: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
+def _uncheck(_arguments: Mapping[str, Any], elements: Elements, _: Templating) -> Draft:
     return _on(Check, checked=False)(elements)
 
 
-def _upload(given: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
-    paths = tuple(_shown(_text_of(each), templating) for each in given["paths"])
+def _upload(arguments: Mapping[str, Any], elements: Elements, templating: Templating) -> Draft:
+    paths = tuple(_shown(_text_of(each), templating) for each in arguments["paths"])
     return _on(Upload, paths=paths)(elements)
 
 
-def _set_files(given: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
-    paths = tuple(_shown(_text_of(each), templating) for each in given["paths"])
+def _set_files(arguments: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
+    paths = tuple(_shown(_text_of(each), templating) for each in arguments["paths"])
     if not paths:
         raise CannotBeStep("an entry has no request that leaves a file chooser without files")
     return Draft(request=FileChooser(paths=paths))
 
 
-def _goto(given: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
-    url = templating.address(given["url"])
+def _goto(arguments: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
+    url = templating.address(arguments["url"])
     if url is None or hide_secrets(url) != url:
         raise CannotBeStep("a secret is in the URL, which messages show")
-    return Draft(request=Navigate(url=url, wait_until=given["wait_until"]))
+    return Draft(request=Navigate(url=url, wait_until=arguments["wait_until"]))
 
 
-def _reload(given: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
-    return Draft(request=Reload(wait_until=given["wait_until"]))
+def _reload(arguments: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
+    return Draft(request=Reload(wait_until=arguments["wait_until"]))
 
 
-def _back(given: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
-    return Draft(request=Back(wait_until=given["wait_until"]))
+def _back(arguments: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
+    return Draft(request=Back(wait_until=arguments["wait_until"]))
 
 
-def _forward(given: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
-    return Draft(request=Forward(wait_until=given["wait_until"]))
+def _forward(arguments: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
+    return Draft(request=Forward(wait_until=arguments["wait_until"]))
 
 
-def _set_viewport(given: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
+def _set_viewport(arguments: Mapping[str, Any], _elements: Elements, _: Templating) -> Draft:
     return Draft(
         request=Resize(
-            width=given["width"],
-            height=given["height"],
-            device_scale_factor=given["device_scale_factor"],
+            width=arguments["width"],
+            height=arguments["height"],
+            device_scale_factor=arguments["device_scale_factor"],
         )
     )
 
@@ -402,28 +410,30 @@ def _set_viewport(given: Mapping[str, Any], _elements: Elements, _: Templating) 
 _WAITS = frozenset({"text", "text_gone", "css", "url", "load_state", "seconds"})
 
 
-def _wait_for(given: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
-    wanted = {
-        name: value for name, value in given.items() if name not in ("state", "timeout") and value is not None
+def _wait_for(arguments: Mapping[str, Any], _elements: Elements, templating: Templating) -> Draft:
+    conditions = {
+        name: value
+        for name, value in arguments.items()
+        if name not in ("state", "timeout") and value is not None
     }
-    if extra := sorted(wanted.keys() - _WAITS):
+    if extra := sorted(conditions.keys() - _WAITS):
         raise CannotBeStep(f"an entry has no request that waits for {' and '.join(extra)}")
-    if not all(isinstance(value, (str, int, float)) for value in wanted.values()):
+    if not all(isinstance(value, (str, int, float)) for value in conditions.values()):
         raise CannotBeStep("an entry has no request that waits for a pattern or a function")
-    seconds = wanted.get("seconds")
-    if "url" in wanted:
-        wanted["url"] = clean_url(wanted["url"])
+    seconds = conditions.get("seconds")
+    if "url" in conditions:
+        conditions["url"] = clean_url(conditions["url"])
     texts: dict[str, Any] = {
-        name: _shown(wanted[given_as], templating)
-        for name, given_as in (
+        name: _shown(conditions[argument], templating)
+        for name, argument in (
             ("text", "text"), ("text_gone", "text_gone"), ("selector", "css"), ("url", "url"),
         )
-        if given_as in wanted
+        if argument in conditions
     }  # fmt: skip
     return Draft(
         request=Wait(
             time_ms=None if seconds is None else round(seconds * 1000),
-            load_state=wanted.get("load_state"),
+            load_state=conditions.get("load_state"),
             **texts,
         )
     )

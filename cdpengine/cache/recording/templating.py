@@ -247,8 +247,8 @@ class Templating:
             return names[0] if names else None
         if hidden := [name for name in names if name in self.sensitive]:
             return hidden[0]
-        said = f"{facts.name} {facts.id} {facts.label}".casefold()
-        alike = [name for name in names if name.replace("_", " ").casefold() in said.replace("_", " ")]
+        words = f"{facts.name} {facts.id} {facts.label}".casefold()
+        alike = [name for name in names if name.replace("_", " ").casefold() in words.replace("_", " ")]
         return alike[0] if len(alike) == 1 else None
 
     def _parts(self, facts: FieldFacts = NO_FACTS) -> Iterator[tuple[str, str]]:

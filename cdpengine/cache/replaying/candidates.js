@@ -32,7 +32,7 @@
   let roots = [];
   let customs = null; // custom elements: no selector finds their roles
   let lists = new Map(); // the matching elements by selector
-  let said = new WeakMap(); // the letters of the elements that were queried
+  let strings = new WeakMap(); // the letters of the elements that were queried
   let labels = null; // one pass over all labels: a query per control would search the whole document each time
   let changes = [];
   let observer = null;
@@ -42,7 +42,7 @@
     observer = null;
     [roots, customs, labels, changes] = [[], null, null, []];
     lists = new Map();
-    said = new WeakMap();
+    strings = new WeakMap();
   }
 
   function note(records) {
@@ -96,14 +96,14 @@
 
   function forgetLabels() {
     labels = null;
-    said = new WeakMap();
+    strings = new WeakMap();
   }
 
   // Removes the letters of a node, its ancestors and the controls that they label.
   function forget(node) {
     for (let at = node; at !== null; at = parentNode(at)) {
-      said.delete(at);
-      if (at instanceof HTMLLabelElement && controlOf(at)) said.delete(controlOf(at));
+      strings.delete(at);
+      if (at instanceof HTMLLabelElement && controlOf(at)) strings.delete(controlOf(at));
     }
   }
 
@@ -152,8 +152,8 @@
 
   // Returns whether an element can have this name: its strings contain the name's letters, or no letters at all.
   function mayBeCalled(element, letters, word) {
-    let telling = said.get(element);
-    if (telling === undefined) said.set(element, (telling = tellingOf(element)));
+    let telling = strings.get(element);
+    if (telling === undefined) strings.set(element, (telling = tellingOf(element)));
     if (telling === null) return true;
     if (word !== "" && telling.low !== null && !telling.low.includes(word)) return false;
     if (telling.squashed === null) telling.squashed = squash(telling.text);

@@ -21,7 +21,7 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine.cache.addresses import UrlPattern
 from cdpengine.cache.entries import PostCondition, Target
 from cdpengine.cache.replaying.finding import find_target, is_shown
-from cdpengine.cache.replaying.probing import WantedElement, probe_page
+from cdpengine.cache.replaying.probing import QueriedElement, probe_page
 from cdpengine.cache.variables import Values
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ async def wait_for_condition(page: Page, condition: PostCondition, values: Value
             if plain:
                 await page.wait_for(**plain, timeout=max(round(budget.remaining, 3), 0))
             waited = False
-            for target, wanted in ((condition.shown, True), (condition.gone, False)):
+            for target, present in ((condition.shown, True), (condition.gone, False)):
                 if target is not None:
-                    state = "shown" if wanted else "gone"
+                    state = "shown" if present else "gone"
                     name = values.hide(values.fill(target.name))[:80]
                     budget.step(f"{target.role} {name!r} is to be {state}")
-                    waited = await _wait_for_element(page, target, values, wanted=wanted) or waited
+                    waited = await _wait_for_element(page, target, values, present=present) or waited
             if not waited or not (plain or (condition.shown and condition.gone)):
                 return
 
@@ -93,28 +93,28 @@ def _plain_conditions(condition: PostCondition, values: Values) -> dict[str, Any
     return plain
 
 
-async def _wait_for_element(page: Page, target: Target, values: Values, *, wanted: bool) -> bool:
+async def _wait_for_element(page: Page, target: Target, values: Values, *, present: bool) -> bool:
     """Wait until an element is present, or absent. Return whether the wait was necessary."""
-    if await is_element_shown(page, target, values, wanted=wanted) is wanted:
+    if await is_element_shown(page, target, values, present=present) is present:
         return False
     async with watch_changes(page) as changes:
         while True:
             await changes.next()
-            if await is_element_shown(page, target, values, wanted=wanted) is wanted:
+            if await is_element_shown(page, target, values, present=present) is present:
                 return True
 
 
-async def is_element_shown(page: Page, target: Target, values: Values, *, wanted: bool) -> bool:
+async def is_element_shown(page: Page, target: Target, values: Values, *, present: bool) -> bool:
     """Return whether an element is on the page.
 
     If the condition requires its absence (not `wanted`), any element of its role, name and item counts.
     """
-    element = WantedElement(target=target, name=values.fill(target.name), item=values.fill(target.item))
+    element = QueriedElement(target=target, name=values.fill(target.name), item=values.fill(target.item))
     probed = await probe_page(page, {"t1": element})
     if probed is not None and "t1" in probed.refs:
         return True
     snapshot = await page.snapshot(timeout=seconds_left())
-    if not wanted:
+    if not present:
         return is_shown(snapshot, target, values)
     return find_target(snapshot, target, values).ref is not None
 

@@ -67,11 +67,11 @@ class Confirming:
         seconds: the remaining time of the run. The person has at most 120 s.
         """
         assert self.confirm is not None
-        asked = Confirmation(scenario=self.scenario, place=place, what=what, url=shown_url(url))
+        question = Confirmation(scenario=self.scenario, place=place, what=what, url=shown_url(url))
         limit = min(ANSWERING, seconds)
         with trio.move_on_after(limit) as asking:
             try:
-                answer = await _call(self.confirm, asked)
+                answer = await _call(self.confirm, question)
             except Exception as error:  # noqa: BLE001 - the caller's code; the report names the error
                 return f"asking for a confirmation raised {type(error).__name__}"
         if asking.cancelled_caught:
@@ -79,11 +79,11 @@ class Confirming:
         return "" if answer is True else "it was not confirmed"
 
 
-async def _call(confirm: Confirm, asked: Confirmation) -> object:
+async def _call(confirm: Confirm, question: Confirmation) -> object:
     if inspect.iscoroutinefunction(confirm):
-        return await confirm(asked)
+        return await confirm(question)
     # The list hides a coroutine from trio, which rejects functions that return one. Callable objects can do so.
-    (answer,) = await trio.to_thread.run_sync(lambda: [confirm(asked)], abandon_on_cancel=True)
+    (answer,) = await trio.to_thread.run_sync(lambda: [confirm(question)], abandon_on_cancel=True)
     return await answer if inspect.isawaitable(answer) else answer
 
 

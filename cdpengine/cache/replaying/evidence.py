@@ -104,5 +104,5 @@ def find_secret_refs(snapshot: Snapshot, values: Values) -> set[str] | None:
 def _is_secret(node: SnapshotNode, values: Values) -> bool:
     if node.states.get("value") == "hidden":
         return True
-    said = (node.name, node.text, node.value or "", node.description, node.placeholder)
-    return any(values.hide(text) != text for text in said)
+    texts = (node.name, node.text, node.value or "", node.description, node.placeholder)
+    return any(values.hide(text) != text for text in texts)

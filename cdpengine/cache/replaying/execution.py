@@ -56,7 +56,7 @@ from cdpengine.cache.replaying.places import (
     status_of,
     why_not,
 )
-from cdpengine.cache.replaying.probing import WantedElement, forget_page, has_counts, probe_page
+from cdpengine.cache.replaying.probing import QueriedElement, forget_page, has_counts, probe_page
 from cdpengine.cache.replaying.report import ExecutionReport, StepResult
 from cdpengine.cache.variables import Values
 from cdpengine.errors import (
@@ -229,7 +229,7 @@ class _Run:
             return self.values.hide(f"the page could not be compared with what is known of it: {error}")
         if missing is not None:
             self.fault = missing.fault
-            return self.values.hide(missing.said)
+            return self.values.hide(missing.message)
         if hard and self.change is not None:
             self.fault = "changed"
             return f"the page is another one than it was ({self.change.confidence} of 100 sure)"
@@ -342,11 +342,11 @@ class _Run:
         )
 
     async def _ask(
-        self, asked: StepResult, step: Step, matches: Mapping[str, TargetMatch]
+        self, result: StepResult, step: Step, matches: Mapping[str, TargetMatch]
     ) -> tuple[str | None, Mapping[str, TargetMatch]]:
         """Ask a person to confirm a step. Return the reason of a refusal, and the elements, found again."""
-        what = asked.label or asked.what
-        refusal = await self.confirming.refusal(asked.place, what, self.page.url, self.left)
+        what = result.label or result.what
+        refusal = await self.confirming.refusal(result.place, what, self.page.url, self.left)
         if refusal:
             self.refused = True
             return refusal, matches
@@ -381,7 +381,7 @@ class _Run:
         if (failure := response.error) is not None:
             fault = judge_failure(request, step, failure)
             if fault == "changed" and (verdict := await self.judge.judge(nothing_there)) is not None:
-                return verdict.fault, f"{failure.message}; {verdict.said}", matches
+                return verdict.fault, f"{failure.message}; {verdict.message}", matches
             return fault, failure.message, matches
         if isinstance(request, NewTab) and response.target_id is not None:
             self.page = self.actor.browser.page(response.target_id) or self.page
@@ -392,7 +392,7 @@ class _Run:
         """Return the fault and the reason of missing elements."""
         verdict = await self.judge.judge_missing(nothing_there)
         if verdict is not None:
-            return verdict.fault, f"{error}; {verdict.said}"
+            return verdict.fault, f"{error}; {verdict.message}"
         if is_named_by_caller(step) and self.seen is not None:
             roles = {each.role for each in step.targets.values()}
             if any(node.role in roles and node.name for node in self.seen.nodes):
@@ -440,20 +440,20 @@ class _Run:
                 latest[0] = await self._look(step)
 
     async def _look(self, step: Step) -> Mapping[str, TargetMatch]:
-        wanted = {
-            slot: WantedElement(
+        elements = {
+            slot: QueriedElement(
                 target=target, name=self.values.fill(target.name), item=self.values.fill(target.item)
             )
             for slot, target in step.targets.items()
         }
-        probed = await probe_page(self.page, wanted)
+        probed = await probe_page(self.page, elements)
         if probed is not None and probed.signs is not None:
             self.judge.latest = probed.signs
         matches = {
             slot: TargetMatch(level="exact", ref=ref, score=100, reason="the only one of its role and name")
             for slot, ref in ({} if probed is None else probed.refs).items()
         }
-        if len(matches) < len(wanted):
+        if len(matches) < len(elements):
             snapshot = await self._snapshot()
             for slot, target in step.targets.items():
                 if slot not in matches:

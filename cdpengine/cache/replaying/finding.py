@@ -170,10 +170,10 @@ class _Search:
         return any(not self.item or same_words(self.item, self.page.item(place)) for place in named)
 
     def _can_be(self, node: SnapshotNode) -> bool:
-        wanted = self.target.role
+        recorded = self.target.role
         return (
-            node.role == wanted
-            or any({node.role, wanted} <= like for like in _LIKE_ROLES)
+            node.role == recorded
+            or any({node.role, recorded} <= like for like in _LIKE_ROLES)
             or (node.role in _INTERACTIVE and node.name[:LONGEST_NAME] == self.name)
         )
 
@@ -193,8 +193,8 @@ class _Search:
         return found, ""
 
     def _is_frame(self, chain: tuple[FramePlace, ...]) -> bool:
-        wanted = self.target.frames
-        return len(chain) == len(wanted) and all(map(_same_frame, wanted, chain))
+        recorded = self.target.frames
+        return len(chain) == len(recorded) and all(map(_same_frame, recorded, chain))
 
     def _frames_of(self, places: Iterable[int]) -> set[str | None]:
         return {self.page.nodes[place].frame for place in places}
@@ -386,10 +386,10 @@ class _Search:
         return attrs.evolve(evidence, against=self._against(evidence))
 
     def _same_within(self, within: Sequence[int]) -> bool | None:
-        wanted = [each for each in self.target.within if each.name]
-        if not wanted:
+        recorded = [each for each in self.target.within if each.name]
+        if not recorded:
             return None
-        return any(same_part(wanted[0], self.page.landmark(place)) for place in within)
+        return any(same_part(recorded[0], self.page.landmark(place)) for place in within)
 
     def _against(self, evidence: Evidence) -> str:
         """Return the contradiction of an element, or "" if none exists."""
@@ -409,11 +409,11 @@ class _Search:
     def _is_in_another_part(self, evidence: Evidence) -> bool:
         """Return whether the element is in a different named part, without its former neighbours."""
         part = self.page.part(evidence.place)
-        wanted = [each for each in (self.target.before, self.target.after) if each is not None]
-        if part is None or not wanted or evidence.positive:
+        recorded = [each for each in (self.target.before, self.target.after) if each is not None]
+        if part is None or not recorded or evidence.positive:
             return False
         inside = list(self.page.landmarks_in(part, evidence.place))
-        return not any(same_landmark(beside, each) for beside in wanted for each in inside)
+        return not any(same_landmark(beside, each) for beside in recorded for each in inside)
 
     def _other_dialog(self, evidence: Evidence, generic: bool) -> str:
         place = self.page.dialog(evidence.place)
@@ -461,15 +461,19 @@ class _Search:
         return TargetMatch(level=level, reason=reason, candidates=tuple(candidates[:_MOST_CANDIDATES]))
 
 
-def _same_frame(wanted: FramePlace, now: FramePlace) -> bool:
+def _same_frame(recorded: FramePlace, now: FramePlace) -> bool:
     """Return whether a frame can be the recorded one, by its address, or by its name on the same server."""
-    if wanted.alike != now.alike:
+    if recorded.alike != now.alike:
         return False
-    if wanted.alike > 1 or not (wanted.address or wanted.name):
-        return wanted == now
-    if wanted.address == now.address:
-        return wanted.name == now.name or not (wanted.name and now.name and not wanted.address)
-    return bool(wanted.name) and wanted.name == now.name and _server(wanted.address) == _server(now.address)
+    if recorded.alike > 1 or not (recorded.address or recorded.name):
+        return recorded == now
+    if recorded.address == now.address:
+        return recorded.name == now.name or not (recorded.name and now.name and not recorded.address)
+    return (
+        bool(recorded.name)
+        and recorded.name == now.name
+        and _server(recorded.address) == _server(now.address)
+    )
 
 
 def _server(address: str) -> str:

@@ -1,17 +1,17 @@
 // Searches this document and its open shadow roots for elements by role and name, and counts roles. It takes a
 // fraction of a snapshot's time.
-//   wanted        { css, roles, name } of each element; `css` matches all elements that can have one of the roles
+//   queries       { css, roles, name } of each element; `css` matches all elements that can have one of the roles
 //   counted       CSS of the counted elements, or null
 //   names         the result of dom_names.js: roles and names from the DOM alone, without Chrome's accessibility tree
 //   candidates    the result of candidates.js
 //   read          messages.js
-// Returns an array: JSON, then for each wanted element the only drawn match, or null. The JSON contains for each
-// wanted element the number of matches, the named parts around it (with their roles, innermost first; dialogs and items
+// Returns an array: JSON, then for each query the only drawn match, or null. The JSON contains for each
+// query the number of matches, the named parts around it (with their roles, innermost first; dialogs and items
 // also without a name), and the strings right before and after it. It also contains the counts of roles, the messages
 // of the document and its HTTP status.
 // Runs in an isolated world and changes nothing. The code calls prototype methods, because a page can shadow properties
 // of forms and the document (<input name=contains>).
-(wanted, counted, { roleOf: told, nameOf }, candidates, read) => {
+(queries, counted, { roleOf: roleFromDom, nameOf }, candidates, read) => {
   const method = (proto, name) => Function.prototype.call.bind(proto[name]);
   const getter = (proto, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(proto, name).get);
   const getAttribute = method(Element.prototype, "getAttribute");
@@ -27,14 +27,14 @@
     (root instanceof Document ? Document : root instanceof DocumentFragment ? DocumentFragment : Element)
       .prototype.querySelectorAll.call(root, css);
 
-  const UNSAID = new Set(["script", "style", "noscript", "template", "option", "textarea"]);
+  const HIDDEN_TEXT = new Set(["script", "style", "noscript", "template", "option", "textarea"]);
   const PLACES = new Set(["dialog", "alertdialog", "row", "listitem", "article", "treeitem"]);
-  const SAYING = new Set(["input", "select", "textarea", "img", "iframe"]);
+  const NAMED = new Set(["input", "select", "textarea", "img", "iframe"]);
   const FARTHEST = 60; // maximum number of nodes between an element and its neighbouring string
   const collapse = (text) => text.replace(/\s+/g, " ").trim();
   const isDrawn = (at) => checkVisibility(at, { visibilityProperty: true });
   // ARIA has no role for <summary>. A snapshot calls it a button.
-  const roleOf = (at) => told(at) || (localName(at) === "summary" ? "button" : "");
+  const roleOf = (at) => roleFromDom(at) || (localName(at) === "summary" ? "button" : "");
   const nameIn = (at) => collapse(nameOf(at));
 
   candidates.update();
@@ -79,36 +79,36 @@
     return found;
   }
 
-  function saidBy(node) {
+  function textOf(node) {
     if (node instanceof Text) {
       const parent = parentElement(node);
-      if (parent === null || UNSAID.has(localName(parent)) || !node.data.trim()) return "";
+      if (parent === null || HIDDEN_TEXT.has(localName(parent)) || !node.data.trim()) return "";
       return isDrawn(parent) && !isHidden(parent) ? collapse(node.data) : "";
     }
-    return SAYING.has(localName(node)) && isDrawn(node) && !isHidden(node) ? nameIn(node) : "";
+    return NAMED.has(localName(node)) && isDrawn(node) && !isHidden(node) ? nameIn(node) : "";
   }
 
   // A label repeats the element's name, so it is no neighbour.
-  function saidBeside(element, step, name) {
+  function textBeside(element, step, name) {
     const walker = DOM.createTreeWalker(document, getRootNode(element), NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
     walker.currentNode = element;
     for (let passed = 0; passed < FARTHEST && walker[step](); ) {
       const node = walker.currentNode;
       if (contains(element, node)) continue;
       passed++;
-      const said = contains(node, element) ? "" : saidBy(node);
-      if (said && said !== name) return said;
+      const text = contains(node, element) ? "" : textOf(node);
+      if (text && text !== name) return text;
     }
     return "";
   }
 
   const found = [];
-  const elements = wanted.map(({ css, roles, name }) => {
+  const elements = queries.map(({ css, roles, name }) => {
     const drawn = candidates.named(css, name).filter((at) => isDrawn(at) && nameIn(at) === name && roles.includes(roleOf(at)));
     const only = drawn.length === 1 && !isHidden(drawn[0]) ? drawn[0] : null;
     found.push(only);
     if (only === null) return { count: drawn.length };
-    const [before, after] = [saidBeside(only, "previousNode", name), saidBeside(only, "nextNode", name)];
+    const [before, after] = [textBeside(only, "previousNode", name), textBeside(only, "nextNode", name)];
     return { count: 1, around: around(only), before, after };
   });
   const roles = {};
@@ -119,8 +119,8 @@
       roles[role] = (roles[role] || 0) + 1;
     }
   }
-  const said = read(candidates.roots, (at) => isDrawn(at) && !isHidden(at), nameIn);
+  const signs = read(candidates.roots, (at) => isDrawn(at) && !isHidden(at), nameIn);
   const [entry] = performance.getEntriesByType("navigation");
   const status = entry ? entry.responseStatus : 0;
-  return [JSON.stringify({ elements, roles, said, status }), ...found];
+  return [JSON.stringify({ elements, roles, signs, status }), ...found];
 }

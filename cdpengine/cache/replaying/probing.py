@@ -79,15 +79,15 @@ class _Message(msgspec.Struct):
     text: str
 
 
-class _Said(msgspec.Struct):
+class _Signs(msgspec.Struct):
     messages: list[_Message] = []
     invalid: list[str] = []
 
 
-class _Told(msgspec.Struct):
+class _Reply(msgspec.Struct):
     elements: list[_Found] = []
     roles: dict[str, int] = {}
-    said: _Said = msgspec.field(default_factory=_Said)
+    signs: _Signs = msgspec.field(default_factory=_Signs)
     status: int = 0
 
 
@@ -119,7 +119,7 @@ class Signs:
 
 
 @attrs.frozen(kw_only=True)
-class WantedElement:
+class QueriedElement:
     """A target with its name and item filled in."""
 
     target: Target
@@ -139,14 +139,14 @@ class WantedElement:
 
 
 async def probe_page(
-    page: Page, wanted: Mapping[str, WantedElement], *, counted: bool = False, signs: bool = False
+    page: Page, queried: Mapping[str, QueriedElement], *, counted: bool = False, signs: bool = False
 ) -> Probed | None:
     """Search the page's main document for elements. Return None if the document goes away meanwhile.
 
     The caller sets the deadline. Raises SessionGoneError and the errors of `Session.call`.
     """
-    asked = {slot: each for slot, each in wanted.items() if each.can_be_probed}
-    if not asked and not counted and not signs:
+    probed = {slot: each for slot, each in queried.items() if each.can_be_probed}
+    if not probed and not counted and not signs:
         return Probed(refs={}, roles={})
     frame = page._core.target.frames.main  # noqa: SLF001 - internal access within the engine
     loader_id = frame.loader_id
@@ -156,10 +156,10 @@ async def probe_page(
             "roles": sorted(chrome_roles(each.target.role) | {each.target.role}),
             "name": collapse(each.name),
         }
-        for each in asked.values()
+        for each in probed.values()
     ]
     try:
-        told, numbers = await _ask(page, frame, request, COUNTED if counted else None)
+        reply, numbers = await _query(page, frame, request, COUNTED if counted else None)
         renderer = await renderer_of(frame.session, frame)
     except DocumentGone:
         return None
@@ -167,18 +167,18 @@ async def probe_page(
         return None  # an XML page, or one that changed the built-in functions: the caller takes a snapshot
     sure = {
         slot: number
-        for (slot, each), found, number in zip(asked.items(), told.elements, numbers, strict=True)
+        for (slot, each), found, number in zip(probed.items(), reply.elements, numbers, strict=True)
         if number is not None and _is_sure(each, found)
     }
     if frame.loader_id != loader_id:
         return None
     return Probed(
-        refs={slot: _give_ref(page, frame, asked[slot], number, renderer) for slot, number in sure.items()},
-        roles=told.roles,
+        refs={slot: _give_ref(page, frame, probed[slot], number, renderer) for slot, number in sure.items()},
+        roles=reply.roles,
         signs=Signs(
-            messages=tuple((each.kind, each.text) for each in told.said.messages),
-            invalid=tuple(collapse(each) for each in told.said.invalid),
-            status=told.status,
+            messages=tuple((each.kind, each.text) for each in reply.signs.messages),
+            invalid=tuple(collapse(each) for each in reply.signs.invalid),
+            status=reply.status,
             document=loader_id,
         ),
     )
@@ -187,16 +187,16 @@ async def probe_page(
 _GROUP = "cdpengine.probe"
 """The object group of the probes. Its objects live as long as the engine probes a document."""
 
-_LOOK = own("function (wanted, counted) { return this.look(wanted, counted); }")
+_LOOK = own("function (queries, counted) { return this.look(queries, counted); }")
 _DROP = own("function () { this.drop(); }")
 
 _probes: WeakKeyDictionary[Session, dict[str, tuple[str, RemoteHandle]]] = WeakKeyDictionary()
 """The cached probe of each frame's document, with the document's loader id. Pages are probed many times."""
 
 
-async def _ask(
+async def _query(
     page: Page, frame: Frame, request: list[dict[str, Any]], counted: str | None
-) -> tuple[_Told, list[int | None]]:
+) -> tuple[_Reply, list[int | None]]:
     """Run the probe. Raises DocumentGone, EvaluationFailedError and the errors of `Session.call`."""
     known = _probes.setdefault(frame.session, {})
     loader_id, handle = known.get(frame.id, ("", None))
@@ -210,11 +210,11 @@ async def _ask(
             handle = made
         with object_group("probe") as group:
             call = handle.post(_LOOK, request, counted, how=SERIALIZED, group=group)
-            told, nodes = await text_and_nodes(call, _Told)
+            reply, nodes = await text_and_nodes(call, _Reply)
     except RemoteError as error:
         known.pop(frame.id, None)
         raise document_error(error) from None
-    return told, [None if node is None else node.backend_node_id for node in nodes]
+    return reply, [None if node is None else node.backend_node_id for node in nodes]
 
 
 def forget_page(page: Page) -> None:
@@ -229,7 +229,7 @@ def forget_page(page: Page) -> None:
 def _probe() -> str:
     probe, candidates = script("cache/replaying/probe"), script("cache/replaying/candidates")
     read = script("cache/replaying/messages")
-    look = f"(wanted, counted) => ({probe})(wanted, counted, ({kit_source()})(), candidates, ({read}))"
+    look = f"(queries, counted) => ({probe})(queries, counted, ({kit_source()})(), candidates, ({read}))"
     return own(
         f"function () {{ const candidates = ({candidates})(); return {{ look: {look}, drop: candidates.drop }}; }}"
     )
@@ -250,9 +250,9 @@ def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
     )
 
 
-def _is_sure(wanted: WantedElement, found: _Found) -> bool:
+def _is_sure(queried: QueriedElement, found: _Found) -> bool:
     """Return whether the surroundings of a unique element confirm it without a snapshot."""
-    target = wanted.target
+    target = queried.target
     around = [(role_name(role), name) for role, name in found.around]
     dialogs = [name for role, name in around if role in DIALOGS]
     was_in_dialog = any(step.role in DIALOGS for step in target.path)
@@ -260,8 +260,8 @@ def _is_sure(wanted: WantedElement, found: _Found) -> bool:
         return False
     if dialogs and dialogs[0] != next((each.name for each in target.within if each.role in DIALOGS), ""):
         return False
-    general = is_for_one_of_many(wanted.name)
-    if general and (wanted.item or any(role in ITEM_ROLES for role, _ in around)):
+    general = is_for_one_of_many(queried.name)
+    if general and (queried.item or any(role in ITEM_ROLES for role, _ in around)):
         return False
     within, before, after = next(iter(target.within), None), target.before, target.after
     if within is None and before is None and after is None:
@@ -273,10 +273,10 @@ def _is_sure(wanted: WantedElement, found: _Found) -> bool:
     )
 
 
-def _give_ref(page: Page, frame: Frame, wanted: WantedElement, number: int, renderer: str | None) -> str:
+def _give_ref(page: Page, frame: Frame, queried: QueriedElement, number: int, renderer: str | None) -> str:
     """Return the existing ref of an element, or a new one."""
-    role = wanted.target.role
-    node = Node(role, kind_of(role), wanted.name, backend_node_id=number)
+    role = queried.target.role
+    node = Node(role, kind_of(role), queried.name, backend_node_id=number)
     document = Document(
         [node],
         frame_id=frame.id,

@@ -98,26 +98,28 @@ class Evidence:
         }
         same = [name for name, sign in signs.items() if sign] + (["the path"] if self.path else [])
         other = [name for name, sign in signs.items() if sign is False]
-        told = [f"same: {', '.join(same)}"] if same else []
-        return "; ".join([*told, *([f"changed: {', '.join(other)}"] if other else [])]) or "nothing around it"
+        parts = [f"same: {', '.join(same)}"] if same else []
+        return (
+            "; ".join([*parts, *([f"changed: {', '.join(other)}"] if other else [])]) or "nothing around it"
+        )
 
 
-def count_together(wanted: Collection[Landmark], now: Collection[Landmark]) -> int:
+def count_together(recorded: Collection[Landmark], now: Collection[Landmark]) -> int:
     """Return the number of known controls that are still in a form, possibly under a synonym."""
     return sum(
         each in now or any(same_landmark(each, other) for other in now if other.role == each.role)
-        for each in wanted
+        for each in recorded
     )
 
 
-def judge_together(wanted: Collection[Landmark], count: int) -> bool | None:
+def judge_together(recorded: Collection[Landmark], count: int) -> bool | None:
     """Return whether a form has at least half of its known controls, and at least 2 unless only 1 is known.
 
     Return None if no control is known, or if some controls remain but too few.
     """
-    if not wanted:
+    if not recorded:
         return None
-    if count >= max(len(wanted) / 2, min(2, len(wanted))):
+    if count >= max(len(recorded) / 2, min(2, len(recorded))):
         return True
     return None if count else False
 
@@ -126,19 +128,19 @@ PARTS = frozenset({"form", "region", "group", "main", "search", "article", "comp
 """Interchangeable parts of a page: a redesign can replace one role by another and keep the name."""
 
 
-def same_part(wanted: Landmark, now: Landmark) -> bool:
+def same_part(recorded: Landmark, now: Landmark) -> bool:
     """Return whether a named part of the page is the known one, possibly under a synonym or another role."""
-    if {wanted.role, now.role} <= PARTS:
-        now = Landmark(role=wanted.role, name=now.name)
-    return bool(same_landmark(wanted, now))
+    if {recorded.role, now.role} <= PARTS:
+        now = Landmark(role=recorded.role, name=now.name)
+    return bool(same_landmark(recorded, now))
 
 
-def same_landmark(wanted: Landmark | None, now: Landmark | None) -> bool | None:
+def same_landmark(recorded: Landmark | None, now: Landmark | None) -> bool | None:
     """Return whether a landmark is the known one, possibly under a synonym, or None if none is known."""
-    if wanted is None:
+    if recorded is None:
         return None
-    if now is None or wanted.role != now.role:
+    if now is None or recorded.role != now.role:
         return False
-    if wanted.name == now.name:
+    if recorded.name == now.name:
         return True
-    return relate_names(wanted.name, now.name) == "synonyms" and read_meaning(wanted.name).known
+    return relate_names(recorded.name, now.name) == "synonyms" and read_meaning(recorded.name).known
