@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import pytest
 from source_lines import lines, request_of
 
 import cdpengine
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._snapshot.node import Document, FrameRequest
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed, read_dom
 from cdpengine._snapshot.sources.internals import CustomElements
@@ -75,15 +78,16 @@ async def test_content_hidden_through_internals_is_shown_and_marked(page: cdpeng
     assert await after("act.i.ariaHidden = null") == [*open_lines[:3], "button 'Act'"]
 
 
+@pytest.mark.parametrize("read", [read_computed, read_dom])
 async def test_many_leaves_are_queried_over_several_snapshots(
-    page: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
+    page: cdpengine.Page, monkeypatch: pytest.MonkeyPatch, read: Callable[[FrameRequest], Awaitable[Document]]
 ) -> None:
     monkeypatch.setattr("cdpengine._snapshot.sources.internals._MOST_LEAVES", 2)
     await page.set_content(DEFINITIONS + "".join(f"<x-a>Words {number}</x-a>" for number in range(6)))
     worlds = IsolatedWorlds()
 
     async def marks() -> int:
-        found = lines(await read_computed(request_of(page, worlds, clickables=True)))
+        found = lines(await read(request_of(page, worlds, clickables=True)))
         return sum("aria-hidden=True" in line for line in found)
 
     assert await marks() == 0

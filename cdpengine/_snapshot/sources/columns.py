@@ -130,18 +130,20 @@ class Internals:
 NO_INTERNALS = Internals()
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Custom:
     """A custom element: its node in the last walk, None without a line, and the facts that the walk has.
 
     For a `leaf`, only whether it is hidden matters. `look` is the number of the read in which Chrome was last
-    asked about it.
+    asked about it. `answer` is the hash of the answer from which `told` follows, None if the next answer must be
+    decoded.
     """
 
     node: Node | None = None
     told: Internals = NO_INTERNALS
     leaf: bool = False
     look: int = 0
+    answer: int | None = None
 
 
 # A role's properties for walk.js, which has the same bits.

@@ -18,6 +18,7 @@ another owner, the document is walked again. Documents without such elements pay
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Self
 
 import attrs
@@ -46,6 +47,11 @@ _MOST_CONTESTED = 200
 
 _LONGEST = 5.0
 """Maximum time for Chrome's answers, in seconds; also limited to a quarter of the frame's time."""
+
+_BATCH = 200
+"""Number of answers that are read at once."""
+
+_SILENT_ROLES = frozenset({"", "generic", "none"})
 
 _OMITTED_STATES = frozenset({"focused"})
 """States that the walk reads itself. Chrome's answer may be older than the focus."""
@@ -80,10 +86,15 @@ class CustomElements:
         """Query the known custom elements that were not queried yet."""
         customs = self.installed.customs
         if self._later is None:
-            leaves = [number for number, custom in customs.items() if custom.leaf]
+            leaves = [number for number, custom in customs.items() if self._is_leaf(custom)]
             leaves.sort(key=lambda number: customs[number].look)
             self._later = frozenset(leaves[_MOST_LEAVES:])
-        self._ask([number for number in customs if number not in self._later or not customs[number].leaf])
+        self._ask([number for number in customs if number not in self._later])
+
+    def _is_leaf(self, custom: Custom) -> bool:
+        """Return whether the element is queried by turns: one without a line, a role and a name."""
+        silent = custom.look > 0 and custom.node is None and not custom.told.name
+        return custom.leaf or (self.with_names and silent and custom.told.role in _SILENT_ROLES)
 
     def _ask(self, numbers: Iterable[int]) -> None:
         ids = self.installed.ids
@@ -113,8 +124,13 @@ class CustomElements:
         installed.around.update(walk.around)
         for numbers, leaf in ((walk.leaves, True), (walk.customs, False)):
             for number in numbers:
-                known = installed.customs.get(number, Custom())
-                installed.customs[number] = attrs.evolve(known, node=nodes.get(number), leaf=leaf)
+                known = installed.customs.setdefault(number, Custom())
+                node = nodes.get(number)
+                if (node is None) != (known.node is None) or (
+                    node and known.node and node.clickable != known.node.clickable
+                ):
+                    known.answer = None
+                known.node, known.leaf = node, leaf
         self.ask()
         return await self._tell(await self._answers(), only_hidden=False)
 
@@ -134,29 +150,42 @@ class CustomElements:
         told: dict[int, Internals] = {}
         with trio.move_on_after(min(_LONGEST, self.request.seconds / 4)) as time_left:
             while self._calls:
-                number = next(iter(self._calls))
-                told.update(await self._answer(number, self._calls[number]))
-                del self._calls[number]
-                self._read.add(number)
+                # Chrome answers in order, so one wait is enough for a batch.
+                batch = list(islice(self._calls.items(), _BATCH))
+                await batch[-1][1].wait()
+                for number, call in batch:
+                    if not call.done:
+                        await call.wait()
+                    told.update(self._answer(number, call))
+                    del self._calls[number]
+                    self._read.add(number)
         if time_left.cancelled_caught:
             self.refusal = "states of custom elements are unknown: Chrome's accessibility tree was late"
             await self.__aexit__()
         return told
 
-    async def _answer(self, number: int, call: PendingCall) -> dict[int, Internals]:
-        """Return the facts of Chrome's tree about an element, and about the ancestor that hides it, if any."""
+    def _answer(self, number: int, call: PendingCall) -> dict[int, Internals]:
+        """Return the facts of Chrome's tree about an element, and about the ancestor that hides it, if any.
+
+        Nothing if the answer is the same as the last one. Most are.
+        """
         installed = self.installed
-        try:
-            found = (await call.decoded(AXTree)).nodes
-        except RemoteError:
-            found = ()  # the element is gone
-        ax = next((each for each in found if each.backend_node_id == installed.ids[number]), None)
         custom = installed.customs.get(number)
+        try:
+            raw = bytes(call.raw_nowait())
+        except RemoteError:
+            raw = b""  # the element is gone
+        if custom is not None and custom.answer is not None and custom.answer == hash(raw):
+            custom.look = installed.looks
+            return {}
+        found = call.decode(raw, AXTree).nodes if raw else ()
+        ax = next((each for each in found if each.backend_node_id == installed.ids[number]), None)
         if ax is None or custom is None:
             installed.customs.pop(number, None)
             return {}
-        custom = installed.customs[number] = attrs.evolve(custom, look=installed.looks)
+        custom.look, custom.answer = installed.looks, None
         if not ax.ignored:
+            custom.answer = hash(raw)
             return {number: self._make_internals(ax, custom.node)}
         by, hider = _hidden_by(ax)
         told = {number: Internals(hidden=by == "ariaHiddenElement")}
@@ -180,13 +209,12 @@ class CustomElements:
                 continue
             changed[number] = new
             if number in installed.customs:
-                installed.customs[number] = attrs.evolve(
-                    custom, told=new, leaf=custom.leaf and not new.hidden
-                )
+                installed.customs[number].leaf = custom.leaf and not new.hidden
             if only_hidden:
                 other = new.hidden != custom.told.hidden
             else:
                 other = custom.told != NO_INTERNALS or _differ(custom.node, new)
+            custom.told = new
             if other:
                 wrong.append(number)
         if changed:
