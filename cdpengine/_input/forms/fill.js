@@ -101,8 +101,9 @@
     const found = [element, DOM.shadowRoot(element)].filter(Boolean).flatMap((root) => Array.from(DOM.querySelectorAll(root, FIELDS)));
     const seen = found.filter((each) => DOM.checkVisibility(each, { visibilityProperty: true }) && !DOM.matches(each, "[aria-hidden=true]"));
     const fields = seen.slice(0, MOST_FIELDS).map((each) => {
-      const kind = (DOM.getAttribute(each, "role") || DOM.localName(each)).trim();
-      const label = DOM.getAttribute(each, "aria-label") || Array.from(each.labels || [], (one) => DOM.textContent(one)).join(" ");
+      const kind = (DOM.getAttribute(each, "role") || (each.type === "range" ? "slider" : DOM.localName(each))).trim();
+      const labels = DOM.ariaLabelledByElements(each) ?? each.labels ?? [];
+      const label = DOM.getAttribute(each, "aria-label") || Array.from(labels, (one) => DOM.textContent(one)).join(" ");
       return [kind, label && JSON.stringify(label)].filter(Boolean).join(" ").replace(UNSAFE, " ").slice(0, 60);
     });
     if (!fields.length) return "";

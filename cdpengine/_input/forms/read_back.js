@@ -15,7 +15,9 @@
   // The innerText of a secret field may be dots.
   const held = field ? element.value : secret ? DOM.textContent(element) : DOM.innerText(element);
   const bad = field && element.validity.badInput;
-  const taken = (value) => values.wasTaken(wanted, value, type === "number");
+  // A section of a date may show "2" for "02".
+  const isNumber = type === "number" || (!field && DOM.getAttribute(element, "role") === "spinbutton");
+  const taken = (value) => values.wasTaken(wanted, value, isNumber);
   // A mask may insert a prefix: +7(901)234-56-78.
   const same = values.isTyped(type)
     ? taken(held) || ((masked || /^\+\d/.test(held)) && [1, 2, 3, 4, 5].some((start) => taken(held.slice(start))))

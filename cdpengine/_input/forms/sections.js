@@ -7,7 +7,7 @@
   "use strict";
 
   const MOST = 8;
-  const OTHERS = "input:not([aria-hidden=true], [type=hidden]), select, textarea";
+  const OTHERS = "input:not([aria-hidden=true], [type=hidden], [hidden]), select, textarea";
 
   function* starts() {
     const element = DOM.nodeType(this) === Node.ELEMENT_NODE ? this : DOM.parentElement(this);

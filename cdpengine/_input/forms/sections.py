@@ -71,7 +71,7 @@ async def fill_sections(
         if part:
             outcome = await fill_one(section, part)
         else:
-            outcome = await press("Backspace", node=section, context=context)
+            outcome = await _clear(node, section, number, sections[number], context)
         dialog = dialog or outcome.dialog_opened
     held = await _look(node, context)
     if len(held) != len(written) or not all(map(_is_taken, held, written)):
@@ -82,6 +82,19 @@ async def fill_sections(
             took=" ".join(each.text for each in held),
         )
     return ActionOutcome("fill", node.description, dialog_opened=dialog)
+
+
+async def _clear(
+    node: Node, section: Node, number: int, described: _Section, context: ActionContext
+) -> ActionOutcome:
+    """Empty a section of `node`. Backspace removes its whole content (MUI), or one digit (React Aria)."""
+    outcome = await press("Backspace", node=section, context=context)
+    for _ in range(len(f"{described.most:.0f}") - 1):
+        held = await _look(node, context)
+        if number >= len(held) or held[number].now is None:
+            break
+        outcome = await press("Backspace", node=section, context=context)
+    return outcome
 
 
 async def _look(node: Node, context: ActionContext) -> list[_Section]:

@@ -43,6 +43,22 @@ FIELD = """<label id=label for=hidden>Due</label>
   document.getElementById("list").append(...sections.flatMap((each) => [each, "/"]));
   document.getElementById("hidden").onfocus = () => sections[0].focus();
 </script>"""
+# Like React Aria: numbers without zeros, Backspace removes one digit, and the form's input has `hidden`.
+PLAIN = (
+    FIELD.replace('typed.padStart(shown.length, "0")', "String(number)")
+    .replace(
+        "section.textContent = shown;\n      section.ariaValueNow = date[name] = null;",
+        "shorten(section, name, shown);",
+    )
+    .replace("<input id=hidden aria-hidden=true tabindex=-1>", "<input id=hidden hidden type=text>")
+    + """<script>
+  function shorten(section, name, shown) {
+    const left = section.textContent.slice(0, -1);
+    section.textContent = section.ariaValueNow === null || left === "" ? shown : left;
+    section.ariaValueNow = date[name] = section.textContent === shown ? null : Number(left);
+  }
+</script>"""
+)
 DATE = """[["month", "MM", 1, 12], ["day", "DD", 1, 31], ["year", "YYYY", 0, 9999]]"""
 TIMES = """[["hour", "hh", 1, 12], ["minute", "mm", 0, 59], ["ampm", "aa", 0, 1]]"""
 
@@ -97,3 +113,30 @@ async def test_dialog_that_steals_focus_from_section_is_reported(form: FormPage)
     with pytest.raises((FocusMovedError, NotInteractableError)):
         await form.page.fill(await form.node("#label"), "2026-11-26", timeout=2)
     assert await form.js("[date.day ?? null, date.year ?? null]") == [None, None]
+
+
+async def test_sections_that_show_numbers_without_zeros_are_filled_and_emptied(form: FormPage) -> None:
+    await form.show(PLAIN.replace("WANTED", DATE))
+    group = await form.node("#group")
+    for value, written in (
+        ("2026-01-31", [1, 31, 2026]),
+        (dt.date(2024, 12, 9), [12, 9, 2024]),
+        ("", [None, None, None]),
+    ):
+        await form.page.fill(group, value, timeout=20)
+        assert await form.js("[date.month, date.day, date.year]") == written
+    await form.show(PLAIN.replace("WANTED", TIMES))
+    await form.page.fill(await form.node("#group"), "14:05", timeout=20)
+    assert await form.js("[date.hour, date.minute, date.ampm]") == [2, 5, 1]
+
+
+async def test_slider_of_a_group_is_named(form: FormPage) -> None:
+    await form.show(
+        "<div role=group id=group aria-labelledby=label><span id=label>Volume</span><input type=range aria-labelledby=label></div>"
+    )
+    group = await form.node("#group")
+    await refused(
+        NotInteractableError,
+        lambda timeout: form.page.fill(group, "40", timeout=timeout),
+        match='fill in one of its fields: slider "Volume"',
+    )
