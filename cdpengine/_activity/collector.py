@@ -96,7 +96,7 @@ class Collector:
         """
         before: frozenset[Any] = frozenset() if self.options is None else self.options.parts
         after: frozenset[Any] = frozenset() if options is None else options.parts
-        calls = self.hold(after - before)
+        calls = self.acquire(after - before)
         if options is not None:
             self.console = _set_bound(self.console, options.console)
             self.errors = _set_bound(self.errors, options.errors)
@@ -107,7 +107,7 @@ class Collector:
         self.release(before - after)
         return calls
 
-    def hold(self, parts: Iterable[Part]) -> list[SharedCall]:
+    def acquire(self, parts: Iterable[Part]) -> list[SharedCall]:
         """Add a user to each part; the first one switches it on. Returns and raises like `apply`."""
         calls: list[SharedCall] = []
         counted: list[Part] = []
@@ -149,7 +149,7 @@ class Collector:
         """Follow requests until `stop_lingering`, so that bodies of awaited responses stay readable."""
         if self.lingering:
             return []
-        calls = self.hold(["requests"])
+        calls = self.acquire(["requests"])
         self.lingering = True
         return calls
 
@@ -190,7 +190,7 @@ class Collector:
             session._release_domains(*domains)
 
         try:
-            calls = session._hold_domains(*domains)
+            calls = session._acquire_domains(*domains)
         except BaseException:
             for method, listener in listeners:
                 session.off_event(method, listener)

@@ -150,7 +150,7 @@ def format_message(arguments: Sequence[RemoteArgument]) -> str:
         return ""
     first, rest = arguments[0], list(arguments[1:])
     if first.type != "string" or not rest or "%" not in str(first.value):
-        return " ".join(map(shown, arguments))
+        return " ".join(map(format_argument, arguments))
 
     def put(match: re.Match[str]) -> str:
         if match[1] == "%":
@@ -164,10 +164,10 @@ def format_message(arguments: Sequence[RemoteArgument]) -> str:
             value = value_in_event(argument)
             number = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
             return str(int(value)) if number else _whole(value)
-        return shown(argument)
+        return format_argument(argument)
 
     text = _FORMAT.sub(put, str(first.value))
-    return " ".join([text, *map(shown, rest)])
+    return " ".join([text, *map(format_argument, rest)])
 
 
 class PageError:
@@ -230,7 +230,7 @@ class PageError:
             if head == thrown.class_name:
                 self.message = ""
         elif details.exception is not None:
-            self.message = shown(thrown)
+            self.message = format_argument(thrown)
 
     def __getstate__(self) -> dict[str, object]:
         return state_without_page(self, _reader=None)
@@ -325,7 +325,7 @@ def value_in_event(argument: RemoteArgument) -> Any:
     return value
 
 
-def shown(argument: RemoteArgument) -> str:
+def format_argument(argument: RemoteArgument) -> str:
     """Format an argument like a console."""
     if argument.type == "string":
         return str(argument.value)

@@ -62,12 +62,12 @@ class PageActivity:
     @property
     def console(self) -> Buffer[ConsoleMessage]:
         """The latest console messages, oldest first. Raises ActivityOffError if none were ever kept."""
-        return _check_kept(self._collector.console, "console")
+        return _check_enabled(self._collector.console, "console")
 
     @property
     def errors(self) -> Buffer[PageError]:
         """The latest uncaught exceptions and unhandled rejections, oldest first. Raises ActivityOffError."""
-        return _check_kept(self._collector.errors, "errors")
+        return _check_enabled(self._collector.errors, "errors")
 
     @property
     def requests(self) -> Buffer[Request]:
@@ -75,7 +75,7 @@ class PageActivity:
 
         Raises ActivityOffError.
         """
-        return _check_kept(self._collector.requests, "requests")
+        return _check_enabled(self._collector.requests, "requests")
 
     async def start(
         self,
@@ -283,7 +283,7 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
     stream = ActivityStream(subscribed, buffer, caller())
     collector.subscribers.add(stream, subscribed)
     try:
-        calls = collector.hold(parts)
+        calls = collector.acquire(parts)
         try:
             # Commands on another connection would overtake unanswered ones. A stuck page responds later, in order.
             with trio.move_on_after(_REPORTING_TIMEOUT):
@@ -309,7 +309,7 @@ _RESPONSES = 10_000
 """Maximum number of queued responses."""
 
 
-def _check_kept(buffer: Buffer[T] | None, what: str) -> Buffer[T]:
+def _check_enabled(buffer: Buffer[T] | None, what: str) -> Buffer[T]:
     if buffer is None:
         raise ActivityOffError(what=what)
     return buffer

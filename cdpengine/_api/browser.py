@@ -42,7 +42,7 @@ from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
 from cdpengine._storage.storage_state import StorageState
 from cdpengine.errors import SessionGoneError, shown_url
-from cdpengine.errors.foreign_names import BROWSER, name_ours
+from cdpengine.errors.other_libraries import BROWSER, name_ours
 
 
 @attrs.frozen

@@ -103,7 +103,7 @@ class BrowserState:
     def keep_refs(self, page: PageTarget) -> None:
         """Keep the page's refs while it is open."""
         key = self.key, page.target_id
-        ref_tables().hold(*key)
+        ref_tables().acquire(*key)
         page.session.on_end(lambda: ref_tables().release(*key))
 
     def _forget_ref_numbers(self, core: ContextCore) -> None:

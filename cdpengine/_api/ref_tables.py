@@ -59,7 +59,7 @@ class RefTables:
         self._settle(key)
         return table
 
-    def hold(self, browser: str, target_id: str) -> None:
+    def acquire(self, browser: str, target_id: str) -> None:
         """Note that a page is open. Call `release` when it has ended."""
         self._open[browser, target_id] += 1
 

@@ -115,7 +115,7 @@ class Binding:
             expected = "a name that is not exposed already"
             raise InvalidArgumentError(what="name", given=repr(self.name), expected=expected)
         # Chrome adds bindings to new documents only while Runtime is enabled.
-        calls: list[Posted] = [*session._hold_domains("Runtime")]
+        calls: list[Posted] = [*session._acquire_domains("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._binding))
         calls += self._script.begin(session)
         names.add(self.name)

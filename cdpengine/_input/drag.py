@@ -370,7 +370,7 @@ class _Drag:
         async def ask() -> str | None:
             with suppress(StaleRefError, SessionGoneError):
                 shape: type[str] = str | None  # type: ignore[assignment]
-                call = post_run(place, script("_input/frames"), None)
+                call = post_run(place, script("_input/still_position"), None)
                 return await decode_result(call, place.node, shape)
             return _UNKNOWN
 

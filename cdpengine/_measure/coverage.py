@@ -145,7 +145,7 @@ class _Watch:
         self._listeners[session] = listeners
         session.on_end(lambda: self._note_gone(session))
         if self._javascript:
-            session._hold_domains("Profiler", "Debugger")
+            session._acquire_domains("Profiler", "Debugger")
             calls += [
                 # Ignore `debugger` statements: the Debugger domain serves only to read script sources.
                 session.post("Debugger.setSkipAllPauses", skip=True),
@@ -154,7 +154,7 @@ class _Watch:
                 ),
             ]
         if self._css:
-            session._hold_domains("CSS")
+            session._acquire_domains("CSS")
             calls.append(session.post("CSS.startRuleUsageTracking"))
         return calls
 

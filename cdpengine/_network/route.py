@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import attrs
 import trio
 
-from cdpengine._network.entered import entered_by
+from cdpengine._network.entered_secrets import entered_by
 from cdpengine._network.messages import (
     AbortReason,
     Headers,

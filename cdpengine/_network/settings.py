@@ -114,7 +114,7 @@ class Setting(Generic[T]):
 
         def begin(session: Session) -> list[PendingCall]:
             if self.domain is not None:
-                session._hold_domains(self.domain)
+                session._acquire_domains(self.domain)
             self._registrations.setdefault(session, []).append(registration)
             return [self.post(session, self.values(session))]
 

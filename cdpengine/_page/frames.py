@@ -31,7 +31,7 @@ from cdpengine._protocol.domains.runtime import IsolateIdReply
 from cdpengine._protocol.domains.target import TargetInfo
 from cdpengine._protocol.session import Session
 from cdpengine.errors import RemoteError
-from cdpengine.errors.foreign_names import FRAME, name_ours
+from cdpengine.errors.other_libraries import FRAME, name_ours
 
 LoadState = Literal["commit", "domcontentloaded", "load", "networkidle"]
 

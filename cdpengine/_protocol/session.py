@@ -286,7 +286,7 @@ class Session:
         would not answer. With `also_crashed`, `enable` is also sent to a target whose renderer is dead: the
         browser process then enables its part of the domain, and the answer comes after a reload.
         """
-        calls = self._hold_domains(*domains, also_crashed=also_crashed)
+        calls = self._acquire_domains(*domains, also_crashed=also_crashed)
         try:
             for call in calls if wait else ():
                 await call.wait()
@@ -299,7 +299,7 @@ class Session:
         enabling = self._enabling.get(domain)
         return enabling is not None and not enabling.done
 
-    def _hold_domains(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
+    def _acquire_domains(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
         """Enable domains as in `enabled`, without a block or waiting. Return the pending `enable` calls.
 
         `_release_domains` undoes it. Raises SessionGoneError, TargetCrashedError, ConnectionLostError, and then

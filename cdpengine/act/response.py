@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from cdpengine._plain import to_plain
+from cdpengine._json_values import to_plain
 from cdpengine._urls import without_credentials
 from cdpengine.act.fields import camel_case
 from cdpengine.act.words.advice import NO_SUCH_ENTRY, OTHERS_FILLED, RENAMED, advice_for

@@ -21,7 +21,7 @@ import click
 import trio
 
 from cdpengine.errors import EngineError
-from cdpengine.shell import places
+from cdpengine.shell import service_files
 from cdpengine.shell.urls import url_problem
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Source:
 
 def state_folder() -> Path:
     """Return the user's folder in which commands keep persistent state."""
-    return Path(places.state_folder())
+    return Path(service_files.state_folder())
 
 
 # These options have the effect of the environment variables, for this process.

@@ -60,7 +60,7 @@ def show_progress(text: str) -> None:
 
 def print_json(document: object) -> None:
     """Print a value as one JSON document, bytes as base64; terminal controls are escaped."""
-    from cdpengine._plain import to_plain
+    from cdpengine._json_values import to_plain
 
     plain = to_plain(document)
     text = escape_json(_json.encode_text(plain, indent=2))

@@ -118,7 +118,7 @@ def proxy(
 async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_arguments: bool) -> None:
 
     from cdpengine._protocol.instruments import Traffic
-    from cdpengine.debug.reading.shown_lines import plain, show_line
+    from cdpengine.debug.reading.display import plain, show_line
     from cdpengine.debug.recording.lines import LineMaker
     from cdpengine.debug.recording.redact import Redactor
     from cdpengine.debug.recording_format import Line

@@ -27,9 +27,9 @@ from cdpengine.errors import (
     NotSendableError,
     PoolClosedError,
 )
-from cdpengine.pool.block import BlockEnteredOnce
 from cdpengine.pool.jobs import JobFunction, JobOptions, JobPlan, JobResult, JobResults, JobRun, prepare_run
 from cdpengine.pool.members import BrowserLimits, LaunchOptions, Members, check_count
+from cdpengine.pool.one_time_block import BlockEnteredOnce
 from cdpengine.pool.pool import BrowserPool
 from cdpengine.pool.statistics import PoolStatistics
 

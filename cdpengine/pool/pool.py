@@ -27,7 +27,6 @@ from cdpengine.errors import (
     LeaseEndedError,
     PoolClosedError,
 )
-from cdpengine.pool.block import BlockEnteredOnce
 from cdpengine.pool.browser_slots import BrowserSlots
 from cdpengine.pool.host_turns import HostTurns
 from cdpengine.pool.jobs import (
@@ -49,7 +48,8 @@ from cdpengine.pool.members import (
     check_count,
     choose_members,
 )
-from cdpengine.pool.pooled_browser import Lease, PooledBrowser, hold
+from cdpengine.pool.one_time_block import BlockEnteredOnce
+from cdpengine.pool.pooled_browser import Lease, PooledBrowser, enter_lease
 from cdpengine.pool.queue import WaitingLease, WaitingLeases
 from cdpengine.pool.statistics import PoolCounts, PooledBrowserStatistics, PoolStatistics
 
@@ -196,7 +196,7 @@ class BrowserPool:
 
     @asynccontextmanager
     async def _open(self, lease: Lease, options: ContextOptions, budget: Budget) -> AsyncIterator[Page]:
-        async with hold(lease) as stack:
+        async with enter_lease(lease) as stack:
             page = await lease.browser.open_page(lease, stack, options, budget.remaining)
             if self._turns is not None:
                 self._turns.note_responses(page)

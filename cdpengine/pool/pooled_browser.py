@@ -386,7 +386,7 @@ async def _process_id(browser: Browser) -> int | None:
 
 
 @asynccontextmanager
-async def hold(lease: Lease) -> AsyncIterator[AsyncExitStack]:
+async def enter_lease(lease: Lease) -> AsyncIterator[AsyncExitStack]:
     """Hold a lease for a block. At its end, close the stack first and then free the place."""
     try:
         with lease:

@@ -22,7 +22,9 @@ from cdpengine import _json
 from cdpengine.act import ActRequest, ActResponse, Navigate, NewTab, dispatch, parse_request
 from cdpengine.act.response import describe_failure
 from cdpengine.errors import EngineError, InvalidArgumentError, PackageMissingError, packages_named
-from cdpengine.service.answers import (
+from cdpengine.service.events.listening import EVENTS, EventFilter, EventsResponse
+from cdpengine.service.guard import Receive, Send
+from cdpengine.service.http_responses import (
     add_reason,
     answer_busy,
     answer_gone,
@@ -30,8 +32,6 @@ from cdpengine.service.answers import (
     refuse_url,
     status_of,
 )
-from cdpengine.service.events.listening import EVENTS, EventFilter, EventsResponse
-from cdpengine.service.guard import Receive, Send
 from cdpengine.service.metrics import CONTENT_TYPE, Metrics
 from cdpengine.service.openapi import make_document
 from cdpengine.service.session import Session, SessionRefusedError

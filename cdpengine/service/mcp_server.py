@@ -24,11 +24,11 @@ from cdpengine._version import __version__
 from cdpengine.act import ActResponse
 from cdpengine.act.response import Effects, reword
 from cdpengine.errors import InvalidArgumentError, os_reason
-from cdpengine.service.mcp_answers import (
+from cdpengine.service.mcp_results import (
     LARGEST_PICTURE,
     LONGEST_SIDE,
     WORDS,
-    Answers,
+    ToolResults,
     describe,
     describe_failure,
     explain_unknown,
@@ -85,12 +85,12 @@ class ToolServer:
     _perform: Perform
     _settings: McpSettings
     _outputs: Outputs | None = None
-    _answers: Answers = attrs.field(init=False)
+    _answers: ToolResults = attrs.field(init=False)
     _tools: dict[str, Tool] = attrs.field(init=False)
     _rounds: CallRounds = attrs.field(factory=CallRounds, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._answers = Answers(self._outputs)
+        self._answers = ToolResults(self._outputs)
         self._tools = {
             tool.name: tool
             for tool in choose_tools(self._settings.capabilities)

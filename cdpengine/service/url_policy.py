@@ -53,9 +53,11 @@ class UrlPolicy:
 
     def refusal(self, url: str) -> str:
         """Return why a URL is refused by its parts; "" if it is allowed or depends on addresses."""
-        problem, meant = explain_no_url(url)
+        problem, suggestion = explain_no_url(url)
         if problem:
-            return f"this URL {problem}; expected one with a scheme and a host, such as {shown_url(meant)}"
+            return (
+                f"this URL {problem}; expected one with a scheme and a host, such as {shown_url(suggestion)}"
+            )
         scheme, host = split_url(url)
         if scheme in _NO_NETWORK:
             return ""

@@ -29,12 +29,12 @@ from cdpengine.service.app import Service
 from cdpengine.service.serving import open_service
 from cdpengine.service.settings import ServiceSettings, make_token
 from cdpengine.service.url_policy import UrlPolicy
-from cdpengine.shell import places
+from cdpengine.shell import service_files
 from cdpengine.shell.client import LONGEST, PROTOCOL, TAKEN
-from cdpengine.shell.kept_refs import KeptRefs
+from cdpengine.shell.command_wording import WORDS
 from cdpengine.shell.parsing import Command, Typed, parse, wants_json
 from cdpengine.shell.printing import DONE, Printed, print_error, print_response
-from cdpengine.shell.words import WORDS
+from cdpengine.shell.ref_number_file import RefNumberFile
 
 IDLE = 1800.0
 """Idle time after which the service ends, in seconds."""
@@ -93,7 +93,7 @@ class Background:
 
     service: Service
     options: BackgroundOptions
-    refs: KeptRefs
+    refs: RefNumberFile
     ending: trio.Event = attrs.field(factory=trio.Event)
     ended: trio.Event = attrs.field(factory=trio.Event)
     _under_way: int = 0
@@ -274,7 +274,7 @@ async def running(options: BackgroundOptions) -> AsyncIterator[Background]:
     """
     async with trio.open_nursery() as clients:
         async with open_service(options.settings()) as service, trio.open_nursery() as nursery:
-            refs = await KeptRefs.load(Path(places.refs_path()))
+            refs = await RefNumberFile.load(Path(service_files.refs_path()))
             service.sessions.begin_refs_after(refs.last)
             background = Background(service, options, refs)
             nursery.start_soon(_accept, listen(), background, clients)
@@ -283,7 +283,7 @@ async def running(options: BackgroundOptions) -> AsyncIterator[Background]:
                 yield background
             finally:
                 background.ending.set()
-                _unlink(places.socket_path())
+                _unlink(service_files.socket_path())
                 nursery.cancel_scope.cancel()
         background.ended.set()
         clients.cancel_scope.deadline = trio.current_time() + 1
@@ -302,7 +302,7 @@ async def _accept(listener: trio.SocketListener, background: Background, clients
 
 def listen() -> trio.SocketListener:
     """Open the user's socket with mode 0600, and return its listener."""
-    path = Path(places.socket_path())
+    path = Path(service_files.socket_path())
     new = path.with_name(f"{path.name}.{os.getpid()}")
     new.unlink(missing_ok=True)
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -327,7 +327,7 @@ async def take_lock() -> int | None:
 
     Raises TimeoutError if a service that is ending keeps it.
     """
-    descriptor = os.open(places.lock_path(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(service_files.lock_path(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     locked = False
     try:
         with trio.move_on_after(_TAKING_OVER):
@@ -358,7 +358,7 @@ def answers() -> bool:
     """Return whether a service listens on the user's socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
-            probe.connect(places.socket_path())
+            probe.connect(service_files.socket_path())
         except OSError:
             return False
     return True

@@ -14,7 +14,7 @@ import _socket
 import os
 import sys
 
-from cdpengine.shell.places import runtime_folder, socket_path
+from cdpengine.shell.service_files import runtime_folder, socket_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ def url_problem(text: str, folder: str = "") -> tuple[str, str]:
 
     The fault continues a sentence: "'/a' is a path without a host". File names are relative to `folder`.
     """
-    problem, meant = explain_no_url(text)
+    problem, suggestion = explain_no_url(text)
     if problem and text.strip():
         file = Path(folder, text)
         if file.exists():
             return "is a file", file.resolve().as_uri()
     if problem:
-        return problem, meant if problem == "has no scheme" else f"an address such as {meant}"
+        return problem, suggestion if problem == "has no scheme" else f"an address such as {suggestion}"
     try:
         parts = urlsplit(text)
     except ValueError as error:

@@ -28,7 +28,7 @@ from pytest_httpserver import HTTPServer
 from cdpengine._pictures.sizes import size_of
 from cdpengine.act import KINDS, ActingRequest, ActRequest
 from cdpengine.service.app import Service
-from cdpengine.service.mcp_answers import cut
+from cdpengine.service.mcp_results import cut
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, choose_tools, input_schema
 from cdpengine.service.outputs import open_outputs

@@ -11,7 +11,7 @@ import trio
 
 import cdpengine
 from cdpengine.errors import ActivityOffError, NotInTrioError, WrongRunError
-from cdpengine.errors.foreign_names import BROWSER, CONTEXT, ELEMENT, FRAME, LOCATOR, PAGE
+from cdpengine.errors.other_libraries import BROWSER, CONTEXT, ELEMENT, FRAME, LOCATOR, PAGE
 from cdpengine.pool import BrowserPool
 
 TABLES = {

@@ -18,10 +18,10 @@ import cdpengine
 from cdpengine import debug
 from cdpengine._protocol.streams import Event
 from cdpengine.debug.reading.compare import Commands, Conduct, compare
+from cdpengine.debug.reading.display import page_document
 from cdpengine.debug.reading.figures import Tally
 from cdpengine.debug.reading.har import archive_document
 from cdpengine.debug.reading.perfetto import trace_document
-from cdpengine.debug.reading.shown_lines import page_document
 from cdpengine.debug.recording_format import Kind, Line
 
 pytestmark = pytest.mark.chrome

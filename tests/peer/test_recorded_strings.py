@@ -19,8 +19,8 @@ from rounds import rounds
 from cdpengine import _json, debug
 from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
+from cdpengine.debug.reading.display import page_document
 from cdpengine.debug.reading.perfetto import trace_document
-from cdpengine.debug.reading.shown_lines import page_document
 from cdpengine.testing import Request, ScriptedPeer
 
 pytestmark = pytest.mark.usefixtures("guard")

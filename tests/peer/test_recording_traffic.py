@@ -18,7 +18,7 @@ from cdpengine._javascript import own
 from cdpengine._protocol.instruments import Instruments, Span, Traffic
 from cdpengine.act.observing.messages import MessageLog
 from cdpengine.debug import Redactor, open_recording
-from cdpengine.debug.recording.entered_texts import Fingerprints
+from cdpengine.debug.recording.fingerprints import Fingerprints
 from cdpengine.debug.recording.recorder import Recorder, log_traffic, record_traffic
 from cdpengine.debug.recording_format import Line
 

@@ -26,7 +26,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine import debug
-from cdpengine._plain import to_plain
+from cdpengine._json_values import to_plain
 from cdpengine.cli.commands import commands
 from cdpengine.cli.output import describe_error
 from cdpengine.debug.recording.recorder import LIMIT, wire_logger

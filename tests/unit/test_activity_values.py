@@ -21,7 +21,14 @@ from cdpengine._activity.bodies import (
     restore_bytes,
     text_of,
 )
-from cdpengine._activity.console import PageError, Unread, all_frames, format_message, shown, value_in_event
+from cdpengine._activity.console import (
+    PageError,
+    Unread,
+    all_frames,
+    format_argument,
+    format_message,
+    value_in_event,
+)
 from cdpengine._activity.exchange import Exchanges
 from cdpengine._activity.streams import LARGEST, Buffer
 from cdpengine._protocol.domains.network import REQUEST_EVENTS
@@ -111,8 +118,13 @@ def test_formats(told: list[dict[str, Any]], text: str) -> None:
 
 
 def test_objects_are_shown_by_their_preview() -> None:
-    assert shown(preview(("a", "number", "1"), overflow=True, className="Point")) == "Point {a: 1, …}"
-    assert shown(argument(type="object", subtype="date", description="Thu Jan 01 1970")) == "Thu Jan 01 1970"
+    assert (
+        format_argument(preview(("a", "number", "1"), overflow=True, className="Point")) == "Point {a: 1, …}"
+    )
+    assert (
+        format_argument(argument(type="object", subtype="date", description="Thu Jan 01 1970"))
+        == "Thu Jan 01 1970"
+    )
 
 
 class Session:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cdpengine._network.entered import entered_by
+from cdpengine._network.entered_secrets import entered_by
 from cdpengine._network.messages import InterceptedRequest, InterceptedResponse
 from cdpengine._urls import credentials_in, without_credentials
 

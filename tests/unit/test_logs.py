@@ -132,8 +132,8 @@ WARNINGS = {
     ): "check the endpoint, or restart",
     ("_launch/process.py", "browser process %d did not end"): "find out what keeps the process",
     ("_launch/profile.py", "cannot remove the temporary pr"): "remove the folder by hand",
-    ("shell/kept_refs.py", "cannot write the highest ref n"): "let the state folder be written",
-    ("shell/kept_refs.py", "cannot read the highest ref nu"): "remove the file, or repair it",
+    ("shell/ref_number_file.py", "cannot write the highest ref n"): "let the state folder be written",
+    ("shell/ref_number_file.py", "cannot read the highest ref nu"): "remove the file, or repair it",
     ("debug/proxy_server.py", "the proxy listens on %s:%d: ev"): "let it listen on loopback",
     (
         "debug/replaying/replay_server.py",

@@ -14,7 +14,7 @@ from doc_examples import ROOT, blocks
 
 from cdpengine.act import KINDS
 from cdpengine.cli.acting import FURTHER_TOOLS, allowed_by, mcp, serve
-from cdpengine.service.mcp_answers import explain_unknown
+from cdpengine.service.mcp_results import explain_unknown
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
 
 PAGE = ROOT / "docs/mcp.md"

@@ -12,7 +12,7 @@ import trio
 import trio.testing
 
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.service.mcp_answers import Answers, cut
+from cdpengine.service.mcp_results import ToolResults, cut
 from cdpengine.service.mcp_tools import parse_reading
 from cdpengine.service.outputs import Outputs, open_outputs
 
@@ -121,7 +121,7 @@ async def test_binary_files_are_not_read(tmp_path: Path) -> None:
 
 
 async def test_an_answer_that_is_too_long_names_its_file(tmp_path: Path) -> None:
-    answers = Answers(Outputs(tmp_path))
+    answers = ToolResults(Outputs(tmp_path))
     text = "\n".join(f"- line {number} é" for number in range(2_000))
     (part,) = (await answers.say("console", text, 500)).content
     assert part.type == "text"
@@ -137,9 +137,9 @@ async def test_a_reduced_picture_is_complete_in_a_file(tmp_path: Path) -> None:
     data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (2000).to_bytes(4, "big") + (9000).to_bytes(4, "big")
     full = {"bytes": 9, "format": "png", "base64": base64.b64encode(data).decode(), "snapshot": "- a"}
     smaller = {"bytes": 3, "format": "jpeg", "base64": "AAE=", "snapshot": "- b"}
-    shown = (await Answers(None).show(full)).content
+    shown = (await ToolResults(None).show(full)).content
     assert [block.type for block in shown] == ["text", "image"]
-    words, image, note = (await Answers(Outputs(tmp_path)).show(full, smaller)).content
+    words, image, note = (await ToolResults(Outputs(tmp_path)).show(full, smaller)).content
     assert words.type == "text"
     assert image.type == "image"
     assert note.type == "text"
@@ -150,11 +150,11 @@ async def test_a_reduced_picture_is_complete_in_a_file(tmp_path: Path) -> None:
 
 async def test_a_binary_body_is_a_file(tmp_path: Path) -> None:
     result = {"url": "http://a/x.png", "status": 200, "type": "image/png", "bytes": 2, "base64": "AAE="}
-    (part,) = (await Answers(Outputs(tmp_path)).hand_over(result, 1_000)).content
+    (part,) = (await ToolResults(Outputs(tmp_path)).hand_over(result, 1_000)).content
     assert part.type == "text"
     assert part.text.startswith("http://a/x.png (status 200) image/png\nall of it, 2 bytes, is in ")
     assert (tmp_path / "body-1.png").read_bytes() == b"\x00\x01"
-    (part,) = (await Answers(None).hand_over(result, 1_000)).content
+    (part,) = (await ToolResults(None).hand_over(result, 1_000)).content
     assert part.type == "text"
     assert "AAE=" in part.text
 
@@ -175,7 +175,7 @@ async def test_a_cancelled_call_writes_nothing_and_reads_nothing(tmp_path: Path)
 
 
 async def test_one_long_line_is_cut_too() -> None:
-    (part,) = (await Answers(None).say("evaluate", '{"a": "' + "x" * 9_000 + '"}', 100)).content
+    (part,) = (await ToolResults(None).say("evaluate", '{"a": "' + "x" * 9_000 + '"}', 100)).content
     assert part.type == "text"
     assert part.text.startswith('{"a": "xxx')
     assert "cut: all of it is 9,009 characters. Ask for less" in part.text
@@ -183,7 +183,7 @@ async def test_one_long_line_is_cut_too() -> None:
 
 
 async def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    (part,) = (await Answers(Outputs(tmp_path / "gone")).say("console", "x" * 900, 100)).content
+    (part,) = (await ToolResults(Outputs(tmp_path / "gone")).say("console", "x" * 900, 100)).content
     assert part.type == "text"
     assert "could not be written to a file: " in part.text
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from recorded_lines import Program, Tape
 
-from cdpengine.debug.recording.entered_texts import Fingerprints
+from cdpengine.debug.recording.fingerprints import Fingerprints
 from cdpengine.debug.replaying.matching import Strictness, fits
 from cdpengine.debug.replaying.playback import DIVERGED
 

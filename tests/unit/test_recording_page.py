@@ -12,7 +12,7 @@ from typing import Any
 
 from recorded import HEADER, Recorded, small
 
-from cdpengine.debug.reading.shown_lines import LONGEST, page_document
+from cdpengine.debug.reading.display import LONGEST, page_document
 from cdpengine.debug.recording_format import Line
 
 HOSTILE = "</script><!--<script>alert(1)</script>\u2028<img src=x onerror=alert(1)>"

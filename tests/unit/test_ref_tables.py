@@ -46,7 +46,7 @@ def test_of_51_targets_the_least_recently_used_is_dropped() -> None:
 def test_open_pages_keep_their_tables() -> None:
     tables = RefTables(max_targets=2, max_refs=10)
     for n in range(60):
-        tables.hold("B", f"T{n}")
+        tables.acquire("B", f"T{n}")
         give(tables.table("B", f"T{n}"), 3)
     assert all(tables.table("B", f"T{n}").lookup("e3").id == "e3" for n in range(60))
     for n in range(60):
@@ -60,8 +60,8 @@ def test_open_pages_keep_their_tables() -> None:
 
 def test_a_page_of_two_connections_stays_open_until_both_end() -> None:
     tables = RefTables(max_targets=1)
-    tables.hold("B", "T")
-    tables.hold("B", "T")
+    tables.acquire("B", "T")
+    tables.acquire("B", "T")
     give(tables.table("B", "T"), 3)
     tables.release("B", "T")
     for other in ("T1", "T2", "T3"):

@@ -158,7 +158,7 @@ class Peer:
 
 
 BUDGET = {
-    "cdpengine", "cdpengine.cli", "cdpengine.shell", "cdpengine.shell.client", "cdpengine.shell.places", "_socket",
+    "cdpengine", "cdpengine.cli", "cdpengine.shell", "cdpengine.shell.client", "cdpengine.shell.service_files", "_socket",
 }  # fmt: skip
 """Modules that a command with a running service loads, in addition to the interpreter's own."""
 

@@ -14,7 +14,7 @@ import trio
 import trio.testing
 
 from cdpengine.shell import background as module
-from cdpengine.shell import places
+from cdpengine.shell import service_files
 from cdpengine.shell.background import (
     BackgroundOptions,
     listen,
@@ -128,7 +128,7 @@ async def test_one_service_has_the_lock_and_the_others_wait_for_its_end(
 
 async def ask(*arguments: str) -> tuple[int, str, str]:
     """Return the status, the errors and the output of a command."""
-    async with await trio.open_unix_socket(places.socket_path()) as stream:
+    async with await trio.open_unix_socket(service_files.socket_path()) as stream:
         await stream.send_all(packed("/", "", "utf-8", *arguments))
         answer = b"".join([bytes(piece) async for piece in stream])
     assert answer.startswith(TAKEN)
@@ -181,7 +181,7 @@ async def test_a_service_whose_browser_cannot_be_started_ends(folder: Path) -> N
 
 async def test_a_service_that_is_ending_accepts_no_command(folder: Path) -> None:
     async with running(BackgroundOptions()) as background:
-        stream = await trio.open_unix_socket(places.socket_path())
+        stream = await trio.open_unix_socket(service_files.socket_path())
         background.ending.set()
         async with stream:
             await stream.send_all(packed("/", "", "utf-8", "sessions"))

@@ -25,10 +25,10 @@ from cdpengine.errors import (
     PageUnresponsiveError,
     StaleRefError,
 )
-from cdpengine.service.mcp_answers import WORDS as MCP
+from cdpengine.service.mcp_results import WORDS as MCP
 from cdpengine.service.mcp_tools import TOOLS
+from cdpengine.shell.command_wording import WORDS as SHELL
 from cdpengine.shell.verbs import VERBS
-from cdpengine.shell.words import WORDS as SHELL
 
 ROOT = Path(cdpengine.__file__).parent
 
@@ -65,10 +65,10 @@ NOT_FOR_CLIENTS = {
 """Modules whose errors no request can raise."""
 
 OF_ONE_CLIENT = {
-    "foreign_names.py",
+    "other_libraries.py",
     "mcp_server.py",
     "mcp_tools.py",
-    "mcp_answers.py",
+    "mcp_results.py",
     "wording.py",
     "guide.py",
 }

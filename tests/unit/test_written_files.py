@@ -47,7 +47,7 @@ PLACES = {
     "act/reading.py": (PRIVATE, {"output_file": 1, "checked_path": 2}),
     "shell/client.py": ("none: the null device", {"os.open": 1}),
     "shell/starting.py": (f"{PRIVATE} for the log, 0700 for the folder", {"os.open": 1, "mkdir": 2}),
-    "shell/kept_refs.py": (f"{PRIVATE}; 0700 for the folder", {"mkdir": 2, "write_private": 2}),
+    "shell/ref_number_file.py": (f"{PRIVATE}; 0700 for the folder", {"mkdir": 2, "write_private": 2}),
     "shell/background.py": (f"{PRIVATE} for the lock; the socket's by the umask", {"os.open": 1}),
     "cli/commands.py": ("none: the null device", {"os.open": 2}),
     "debug/recording/recording_file.py": (PRIVATE, {"create_private": 1}),

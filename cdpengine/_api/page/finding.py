@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import trio
 
 from cdpengine._api.page.core import PageCore
-from cdpengine._api.page.frame_targets import FrameTarget, describe_frame, find_given_frame
+from cdpengine._api.page.frame_targets import FrameTarget, describe_frame, find_requested_frame
 from cdpengine._api.page.targets import assign_ref
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._javascript import own, script
@@ -112,7 +112,7 @@ async def find_matches(
     try:
         async with core.action(f"find {criteria}", seconds or _LOOK, everywhere=True) as budget:
             until = budget.deadline - min(_MARGIN, seconds / 10)
-            frame = await find_given_frame(core, frame, budget, until if seconds else 0.0)
+            frame = await find_requested_frame(core, frame, budget, until if seconds else 0.0)
             found = await _look(core, criteria, frame, budget)
             if len(found) >= needed or not seconds:
                 return found

@@ -28,7 +28,7 @@ FrameTarget: TypeAlias = Frame | ElementTarget
 _MOST_LISTED = 3
 
 
-async def find_given_frame(
+async def find_requested_frame(
     core: PageCore, target: FrameTarget | None, budget: Budget, until: float = 0.0
 ) -> Frame | None:
     """Return the frame of an optional argument; a Frame is returned without a check.
@@ -113,6 +113,6 @@ def describe_frame(frame: Frame) -> str:
 
 
 def _list_frames(frames: Sequence[Frame]) -> str:
-    shown = ", ".join(f"{frame.id} {describe_frame(frame)}" for frame in frames[:_MOST_LISTED])
+    listed = ", ".join(f"{frame.id} {describe_frame(frame)}" for frame in frames[:_MOST_LISTED])
     more = f", and {len(frames) - _MOST_LISTED} more" if len(frames) > _MOST_LISTED else ""
-    return shown + more
+    return listed + more

@@ -61,7 +61,7 @@ from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, packages_named, shown_url
-from cdpengine.errors.foreign_names import PAGE, name_ours
+from cdpengine.errors.other_libraries import PAGE, name_ours
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser

@@ -17,7 +17,7 @@ import trio
 
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
 from cdpengine._api.page.finding import find_matches, find_one, make_criteria
-from cdpengine._api.page.frame_targets import FrameTarget, find_given_frame
+from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
 from cdpengine._api.page.pictures import PictureRequest, take_picture
 from cdpengine._api.page.snapshots import PageSection, TextOptions, check_source, extract, read_snapshot
 from cdpengine._api.page.waiting import (
@@ -493,4 +493,4 @@ async def make_script(
         await core.find_node(arg, budget) if isinstance(arg, (Ref, BackendNode, FoundNode, Locator)) else arg
         for arg in args
     ]
-    return Script(source, [*first, *rest], frame=await find_given_frame(core, frame, budget), world=world)
+    return Script(source, [*first, *rest], frame=await find_requested_frame(core, frame, budget), world=world)

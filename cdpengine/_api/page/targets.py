@@ -28,7 +28,7 @@ from cdpengine.errors import (
     SessionGoneError,
     StaleRefError,
 )
-from cdpengine.errors.foreign_names import ELEMENT, name_ours
+from cdpengine.errors.other_libraries import ELEMENT, name_ours
 
 
 @attrs.frozen

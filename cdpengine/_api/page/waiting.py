@@ -152,12 +152,12 @@ class InPage:
         unmet = []
         for number, (words, expected) in enumerate(self.parts):
             if not self._part_holds(number, expected):
-                seen = [
+                observations = [
                     report.observed[number]
                     for report in reports
                     if report.observed[number] or len(reports) == 1
                 ]
-                unmet.append(f"{words}: seen was {' | '.join(map(repr, seen[:4])) or 'nothing'}")
+                unmet.append(f"{words}: seen was {' | '.join(map(repr, observations[:4])) or 'nothing'}")
         return "; ".join(unmet)
 
     def holds(self) -> bool:

@@ -158,12 +158,12 @@ def check_wait_until(wait_until: str) -> LoadState:
 
 def check_url(url: str) -> str:
     """Return `url`. Raises InvalidArgumentError if it has no scheme or no host, because Chrome would refuse it."""
-    problem, meant = explain_no_url(url) if isinstance(url, str) else ("", EXAMPLE)
+    problem, suggestion = explain_no_url(url) if isinstance(url, str) else ("", EXAMPLE)
     if isinstance(url, str) and not problem:
         return url
     given = f"{shown_url(url)!r}, which {problem}" if isinstance(url, str) else f"a {type(url).__name__}"
     raise InvalidArgumentError(
-        what="url", given=given, expected=f'an absolute URL, such as "{shown_url(meant)}"'
+        what="url", given=given, expected=f'an absolute URL, such as "{shown_url(suggestion)}"'
     )
 
 

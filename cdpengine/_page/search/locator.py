@@ -14,7 +14,7 @@ import trio
 
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.errors.foreign_names import ELEMENT, LOCATOR, name_ours
+from cdpengine.errors.other_libraries import ELEMENT, LOCATOR, name_ours
 
 
 @attrs.frozen

@@ -10,8 +10,8 @@ import attrs
 import trio
 
 from cdpengine._budget import within
+from cdpengine._json_values import to_plain
 from cdpengine._page.patterns import url_test
-from cdpengine._plain import to_plain
 from cdpengine.act.fields import field
 from cdpengine.act.notations import FILE, CommandForm, Place, ToolForm
 from cdpengine.act.observing.open_scope import find_scope, open_scope, scope_of

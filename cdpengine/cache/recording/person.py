@@ -173,7 +173,7 @@ class PersonObserver:
 
     def _begin(self, session: Session) -> Sequence[Posted]:
         # Chrome adds bindings to new documents only while the Runtime domain is enabled.
-        calls: list[Posted] = [*session._hold_domains("Runtime")]
+        calls: list[Posted] = [*session._acquire_domains("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._binding, executionContextName=WORLD))
 
         def called(event: Event) -> None:

@@ -106,7 +106,7 @@ def _har(recording: Recording, _limit: int | None) -> Iterator[bytes]:
 
 
 def _html(recording: Recording, limit: int | None) -> Iterator[bytes]:
-    from cdpengine.debug.reading.shown_lines import MOST_LINES, page_document
+    from cdpengine.debug.reading.display import MOST_LINES, page_document
 
     yield from page_document(recording.header, recording.path.name, lines_of(recording), limit or MOST_LINES)
 

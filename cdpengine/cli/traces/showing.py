@@ -34,6 +34,7 @@ from cdpengine.shell.tables import fit
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from cdpengine.debug.reading.display import Piece
     from cdpengine.debug.reading.figures import (
         ActionFigures,
         Counts,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
         SessionFigures,
     )
     from cdpengine.debug.reading.recording import Recording
-    from cdpengine.debug.reading.shown_lines import Piece
     from cdpengine.debug.recording_format import Line
     from cdpengine.shell.tables import Column
 
@@ -177,7 +177,7 @@ def show(
       cdpengine trace show traffic.jsonl --slow 100ms --span 'page.click*'
       cdpengine trace show -f traffic.jsonl
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from cdpengine.debug.reading.shown_lines import Choice, Chooser
+    from cdpengine.debug.reading.display import Choice, Chooser
 
     chooser = Chooser(
         Choice(
@@ -212,7 +212,7 @@ def _open(file: Path, *, follow: bool) -> AbstractContextManager[Recording]:
 
 
 def _print_chosen(recording: Recording, wants: Callable[..., bool], *, full: bool, follow: bool) -> None:
-    from cdpengine.debug.reading.shown_lines import show_line
+    from cdpengine.debug.reading.display import show_line
 
     columns = None if full else width()
     text_of = _liner(columns)
@@ -399,7 +399,7 @@ def _print_methods(methods: Sequence[MethodFigures]) -> None:
 
 def _print_sessions(sessions: Sequence[SessionFigures]) -> None:
     from cdpengine.cli.output import print_table
-    from cdpengine.debug.reading.shown_lines import SHORT_ID
+    from cdpengine.debug.reading.display import SHORT_ID
     from cdpengine.shell.tables import Column
 
     connections = list(dict.fromkeys(each.connection for each in sessions))
@@ -425,7 +425,7 @@ def _print_sessions(sessions: Sequence[SessionFigures]) -> None:
 
 def _distinct_length(ids: Sequence[str]) -> int:
     """Return the number of characters that distinguish different ids; 8 at least."""
-    from cdpengine.debug.reading.shown_lines import SHORT_ID
+    from cdpengine.debug.reading.display import SHORT_ID
 
     length, different = SHORT_ID, set(ids)
     longest = max(map(len, different), default=0)

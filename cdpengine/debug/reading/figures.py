@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from cdpengine.debug.reading.shown_lines import SessionTargets
+from cdpengine.debug.reading.display import SessionTargets
 from cdpengine.debug.recording_format import Line
 
 MOST_ROWS = 2_000

@@ -16,7 +16,7 @@ import attrs
 import msgspec
 
 from cdpengine import _json
-from cdpengine.debug.reading.shown_lines import BROWSER, SHORT_ID, SessionTargets
+from cdpengine.debug.reading.display import BROWSER, SHORT_ID, SessionTargets
 from cdpengine.debug.recording_format import Header, Line, Message
 
 ACTIONS = 1

@@ -18,7 +18,7 @@ from cdpengine._javascript import is_own
 from cdpengine._protocol.instruments import HttpExchange, Traffic
 from cdpengine._protocol.messages import Envelope, envelope_or_none
 from cdpengine.debug.recording.content_streams import STREAMS, ContentStreams, Piece, PieceRequest
-from cdpengine.debug.recording.entered_texts import KEYS, Entered, EnteredTexts
+from cdpengine.debug.recording.fingerprints import KEYS, Entered, EnteredTexts
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
 from cdpengine.debug.recording.secret_words import CALLS, SECRET_PARAMETERS, holds_secrets

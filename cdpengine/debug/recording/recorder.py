@@ -34,8 +34,8 @@ from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine._paths import to_path
 from cdpengine._protocol.instruments import HttpExchange, Instruments, Span, Traffic
-from cdpengine.debug.reading.shown_lines import plain, show_line
-from cdpengine.debug.recording.entered_texts import EnteredTexts
+from cdpengine.debug.reading.display import plain, show_line
+from cdpengine.debug.recording.fingerprints import EnteredTexts
 from cdpengine.debug.recording.lines import LineMaker
 from cdpengine.debug.recording.recording_file import (
     TOO_SLOW,

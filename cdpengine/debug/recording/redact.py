@@ -20,7 +20,7 @@ import msgspec
 from cdpengine import _json
 from cdpengine.debug.recording.content_streams import Piece
 from cdpengine.debug.recording.cookie_lists import CookieLists
-from cdpengine.debug.recording.entered_texts import TypedText, types_text
+from cdpengine.debug.recording.fingerprints import TypedText, types_text
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
 from cdpengine.debug.recording.secret_bodies import BodyRedactor, CleanBody
 from cdpengine.debug.recording.secret_fields import hide_in_attributes, hide_in_markup

@@ -17,7 +17,7 @@ from typing import Any
 
 import attrs
 
-from cdpengine._posted import MOST_VALUES, posted_values
+from cdpengine._posted_strings import MOST_VALUES, posted_values
 from cdpengine._urls import credentials_in
 from cdpengine.debug.recording.content_streams import NOWHERE, STREAMS, Piece
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets

@@ -16,7 +16,7 @@ from operator import itemgetter
 
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
-from cdpengine.debug.recording.entered_texts import types_text
+from cdpengine.debug.recording.fingerprints import types_text
 from cdpengine.errors.texts import NAMED, QUERY_KEYS, SENSITIVE_WORDS
 
 _BEGINS = r"(?:(?<![\w.\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4}))"

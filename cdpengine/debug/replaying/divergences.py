@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 
 from cdpengine import _json
-from cdpengine.debug.recording.entered_texts import Fingerprints, find_redacted_places, value_at
+from cdpengine.debug.recording.fingerprints import Fingerprints, find_redacted_places, value_at
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
 from cdpengine.debug.recording_format import Header

@@ -37,7 +37,7 @@ from cdpengine.debug.normalization import (
     plays_same_part,
     split_names,
 )
-from cdpengine.debug.recording.entered_texts import Fingerprints, find_redacted_places, value_at
+from cdpengine.debug.recording.fingerprints import Fingerprints, find_redacted_places, value_at
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.secret_words import SECRET_PARAMETERS
 from cdpengine.debug.recording_format import CUT

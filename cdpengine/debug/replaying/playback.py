@@ -26,7 +26,7 @@ from cdpengine import _json
 from cdpengine._protocol.messages import Envelope, decode_envelope
 from cdpengine.debug.normalization import Clock
 from cdpengine.debug.reading.recording import open_recording
-from cdpengine.debug.recording.entered_texts import Fingerprints, Typing
+from cdpengine.debug.recording.fingerprints import Fingerprints, Typing
 from cdpengine.debug.recording_format import Header, Line, http_params
 from cdpengine.debug.replaying.divergences import Divergences
 from cdpengine.debug.replaying.matching import Renaming, Trial, decode_params, fits, same

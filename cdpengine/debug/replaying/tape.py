@@ -15,7 +15,7 @@ import msgspec
 
 from cdpengine import _json
 from cdpengine._protocol.messages import decode_error
-from cdpengine.debug.recording.entered_texts import find_redacted_places
+from cdpengine.debug.recording.fingerprints import find_redacted_places
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording_format import CUT, Line, Message, http_params
 from cdpengine.debug.replaying.matching import Path, decode_params, prints_by_place

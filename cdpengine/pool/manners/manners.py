@@ -22,7 +22,7 @@ from cdpengine.pool.manners.limits import HostLimits
 from cdpengine.pool.manners.retry_after import STATUSES, requested_pause
 from cdpengine.pool.manners.robots import Robots, product_token
 from cdpengine.pool.manners.schedule import HostSchedule
-from cdpengine.pool.manners.seen import SeenUrls
+from cdpengine.pool.manners.seen_urls import SeenUrls
 from cdpengine.pool.manners.urls import read_web_url
 
 _SETTINGS = (

@@ -15,7 +15,7 @@ import attrs
 import msgspec
 
 from cdpengine import _json
-from cdpengine._plain import to_plain
+from cdpengine._json_values import to_plain
 from cdpengine.errors.texts import escape_json
 from cdpengine.pool.mapping.inputs import MapInput
 

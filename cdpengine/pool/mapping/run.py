@@ -21,9 +21,9 @@ import attrs
 import trio
 
 from cdpengine import _json
+from cdpengine._json_values import to_plain
 from cdpengine._launch.private_files import write_private
 from cdpengine._nursery import open_body_nursery
-from cdpengine._plain import to_plain
 from cdpengine.errors import (
     ClusterUnavailableError,
     EngineError,

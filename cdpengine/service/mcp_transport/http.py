@@ -28,7 +28,7 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine.act import ActResponse
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.service.guard import Message, Receive, Refused, Send, answer
-from cdpengine.service.mcp_answers import say
+from cdpengine.service.mcp_results import say
 from cdpengine.service.mcp_server import CallOutcome, McpSettings, ToolServer
 from cdpengine.service.mcp_transport.messages import Accepted, Refusal, read_message, refuse_duplicate
 from cdpengine.service.outputs import Outputs, open_outputs

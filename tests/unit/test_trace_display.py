@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from recorded import Recorded, small
 
-from cdpengine.debug.reading.shown_lines import Choice, Chooser, plain, show_line
+from cdpengine.debug.reading.display import Choice, Chooser, plain, show_line
 from cdpengine.debug.recording_format import Line
 
 

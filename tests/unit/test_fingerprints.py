@@ -11,7 +11,7 @@ import pytest
 
 from cdpengine._protocol.instruments import Traffic
 from cdpengine.debug.reading.recording import open_recording
-from cdpengine.debug.recording.entered_texts import (
+from cdpengine.debug.recording.fingerprints import (
     SHORTEST,
     EnteredTexts,
     Fingerprints,

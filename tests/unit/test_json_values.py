@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cdpengine._evaluate.values import JSObject
-from cdpengine._plain import MOST_REPEATED, to_plain
+from cdpengine._json_values import MOST_REPEATED, to_plain
 from cdpengine.act.response import ActResponse
 from cdpengine.cli.output import print_json
 

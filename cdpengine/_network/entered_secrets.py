@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cdpengine._network.messages import InterceptedRequest, InterceptedResponse, secret_values
-from cdpengine._posted import MOST_VALUES, posted_values
+from cdpengine._posted_strings import MOST_VALUES, posted_values
 from cdpengine._urls import credentials_in
 
 

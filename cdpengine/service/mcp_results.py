@@ -16,8 +16,8 @@ import attrs
 import mcp_types as types
 
 from cdpengine import _json, errors
+from cdpengine._json_values import to_plain
 from cdpengine._pictures.sizes import size_of
-from cdpengine._plain import to_plain
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine.act import KINDS, ActResponse
 from cdpengine.act.response import describe_cached, describe_effects, shorten_diff
@@ -38,7 +38,7 @@ _NOTE_TOKENS = 60
 
 
 @attrs.frozen
-class Answers:
+class ToolResults:
     """Makes results. Without `outputs`, long content is cut, and the result reports that."""
 
     outputs: Outputs | None
@@ -262,8 +262,8 @@ def explain_unknown(name: str, offered: Collection[str]) -> str:
     near = _TOOLS[kind][0] if kind else next(iter(difflib.get_close_matches(plain, names, 1, 0.7)), "")
     missing = f"no tool {name[:40]!r}"
     if near in offered:
-        meant = _name_request(kind, "", "") if kind else f"the tool {near}"
-        return f"{missing}; did you mean {meant}? The tools are {', '.join(offered)}"
+        suggestion = _name_request(kind, "", "") if kind else f"the tool {near}"
+        return f"{missing}; did you mean {suggestion}? The tools are {', '.join(offered)}"
     if near and names[near].kinds:
         needed = names[near].capability
         return (

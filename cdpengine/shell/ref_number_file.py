@@ -23,7 +23,7 @@ _log = get_logger("cdpengine.shell")
 
 
 @attrs.define(eq=False)
-class KeptRefs:
+class RefNumberFile:
     """The highest printed ref number, stored in the file `path`; 0 if no ref was printed yet."""
 
     path: Path
@@ -32,7 +32,7 @@ class KeptRefs:
     _failed: bool = attrs.field(default=False, alias="failed", kw_only=True)
 
     @classmethod
-    async def load(cls, path: Path) -> KeptRefs:
+    async def load(cls, path: Path) -> RefNumberFile:
         """Read the file. If it is damaged or cannot be written, start above all numbers that were printed.
 
         That number is the time in seconds since 1970. It is high enough, because no service assigns a ref every
