@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from cdpengine import _json
-from cdpengine._plain import to_plain
+from cdpengine._json_values import to_plain
 from cdpengine.act import KINDS, ActResponse, Failure
 from cdpengine.act.response import describe_cached, describe_effects, describe_failure, shorten_diff
 from cdpengine.errors import EngineError

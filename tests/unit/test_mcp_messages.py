@@ -28,8 +28,8 @@ from cdpengine.service.mcp_transport.messages import Accepted, Refusal, read_mes
 from cdpengine.service.mcp_transport.stdio import open_messages
 from cdpengine.service.settings import ServiceSettings
 
-ToolResults = list[dict[str, Any]]
-Exchange = Callable[[bytes], Awaitable[ToolResults]]
+Answers = list[dict[str, Any]]
+Exchange = Callable[[bytes], Awaitable[Answers]]
 """Sends a message, and returns its answers."""
 
 
@@ -60,11 +60,11 @@ async def over_stdio() -> AsyncIterator[Exchange]:
     ours, theirs = trio.testing.memory_stream_pair()
     buffer = b""
 
-    async def exchange(raw: bytes) -> ToolResults:
+    async def exchange(raw: bytes) -> Answers:
         nonlocal buffer
         mark = random.randbytes(8).hex()
         await ours.send_all(raw + b"\n")
-        answers: ToolResults = []
+        answers: Answers = []
         await trio.testing.wait_all_tasks_blocked()
         await ours.send_all(message(id=mark, method="ping") + b"\n")
         while True:
@@ -113,7 +113,7 @@ async def over_http() -> AsyncIterator[Exchange]:
 
     async with open_http(perform_in) as http:
 
-        async def exchange(raw: bytes) -> ToolResults:
+        async def exchange(raw: bytes) -> Answers:
             response = await http.post("/mcp", content=raw)
             if response.headers.get("content-type", "").startswith("text/event-stream"):
                 lines = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")]
