@@ -186,7 +186,7 @@ def _host(parts: SplitResult, what: str) -> str:
         try:
             host = host.encode("idna").decode("ascii")
         except UnicodeError:
-            raise _refuse(what, "a host that is no name of the Internet") from None
+            raise _refuse(what, "a host with an invalid name") from None
     if host and _HOST.fullmatch(host) is None:
         raise _refuse(what, "a host with characters that no host has")
     return host if port is None or port == DEFAULT_PORTS.get(parts.scheme) else f"{host}:{port}"

@@ -59,7 +59,7 @@ def key_of_environment(path: str, environment: Mapping[str, str]) -> bytes | Non
         key = bytes.fromhex(text) if len(text) == 2 * _KEY_BYTES else _from_base64(text)
     except (ValueError, binascii.Error):
         key = b""
-    return check_key_bytes(path, key, f"what {KEY_VARIABLE} holds is no key of 32 bytes")
+    return check_key_bytes(path, key, f"the value of {KEY_VARIABLE} is not a key of 32 bytes")
 
 
 def check_key_bytes(

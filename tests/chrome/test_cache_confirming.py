@@ -119,7 +119,7 @@ async def test_wait_for_a_person_is_bounded(
     for silent in (never, sleeps):
         await page.evaluate("done = []")
         report = await cache.execute(page, "checkout", variables=CARD, confirm=silent)
-        assert report.reason == "step 2: nobody confirmed it within 0.1 s"
+        assert report.reason == "step 2: no confirmation arrived within 0.1 s"
         assert report.refused
         assert await page.evaluate("done") == [1]
     assert paying.version == 1

@@ -364,6 +364,7 @@ def dead() -> Iterator[str]:
         yield f"http://127.0.0.1:{bound.getsockname()[1]}/"
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("uses", [40, pytest.param(300, marks=pytest.mark.slow)])
 async def test_figures_equal_an_independent_count(
     uses: int,

@@ -306,7 +306,7 @@ async def test_skipped_action_is_noted_with_its_reason(
         "blur: an entry has no request that only moves the focus",
         "focus: an entry has no request that only moves the focus",
         "drag: an entry has no request that drags to a point",
-        "select: an option was chosen by its number, which says nothing of it",
+        "select: an option was chosen by its number, which does not identify it",
         "click: it failed with NodeNotFoundError",
         "click: it was cancelled",
         "goto: a secret is in the URL, which messages show",

@@ -28,7 +28,9 @@ async def test_without_a_key_typed_texts_become_variables(
     assert not entry.holds_typed_text
     assert len(entry.key.variables) == 2
     plain = next(name for name in entry.key.variables if name not in entry.sensitive)
-    assert learning.recording.notes[-1].endswith(f"typed texts are not kept; they are the variables {plain}")
+    assert learning.recording.notes[-1].endswith(
+        f"typed strings are not stored; they became the variables {plain}"
+    )
     other = LOGIN.examples[1]
     await begin(page, site)
     given = {plain: other["username"], **dict.fromkeys(entry.sensitive, other["password"])}

@@ -193,7 +193,7 @@ async def test_step_has_its_effects(page: Page, httpserver: HTTPServer) -> None:
     assert after[10] is None
     assert after[11] == PostCondition(url=httpserver.url_for("/other"), load_state="load")
     assert recording.notes == (
-        "after step 11: popup: another page was opened; what is done there is not recorded",
+        "after step 11: popup: another page was opened; actions on it are not recorded",
     )
     kept(recording)
 

@@ -239,8 +239,10 @@ async def test_waiting_for_the_person_is_bounded(
         await trio.sleep_forever()
 
     asks = Confirming(scenario="checkout", confirm=never)
-    assert await asks.refusal("0", "click", "https://a.example/", 1e9) == "nobody confirmed it within 120 s"
-    assert await asks.refusal("0", "click", "https://a.example/", 3) == "nobody confirmed it within 3 s"
+    assert (
+        await asks.refusal("0", "click", "https://a.example/", 1e9) == "no confirmation arrived within 120 s"
+    )
+    assert await asks.refusal("0", "click", "https://a.example/", 3) == "no confirmation arrived within 3 s"
 
 
 async def test_the_instructions_have_the_guide_in_words_of_tools() -> None:

@@ -232,7 +232,7 @@ class ActionCache:
         indexes, and DeadlineExceededError if the values do not arrive in time.
         """
         deadline = trio.current_time() + timeout
-        with within("find what is to be replayed, and the values for it", timeout):
+        with within("find the entry and its values", timeout):
             entries = await find_for_use(
                 self._store, self._config, page, scenario_or_key, variables or {}, now=self._now(),
                 variant=variant, counts=not options.get("dry_run", False),
@@ -302,7 +302,7 @@ class ActionCache:
             if report is None and found.unused:
                 raise UnusedVariablesError(found.unused, found.used, found.scenario)
             if report is None:
-                reason = found.reason or "entries are not used by themselves"
+                reason = found.reason or "the option auto_use is off"
                 raise CacheMissError(found.scenario, page.url, "; ".join([reason, *found.remarks]))
             return conclude("failed", found, replay=report, reason=report.reason)
         goal = attrs.evolve(goal, found=found)

@@ -47,7 +47,7 @@ def choose_usable(found: Sequence[CacheEntry], config: CacheConfig) -> tuple[lis
         return [], "there is no entry for this address, or it has expired"
     of_level = [entry for entry in found if entry.level in config.levels]
     if not of_level:
-        return [], f"an entry of level {found[0].level} is there, and the options leave that out"
+        return [], f"the only entries have the level {found[0].level}, which the options exclude"
     sound = [entry for entry in of_level if entry.statistics.failed_in_row < config.failures]
     return sound, "" if sound else f"its last {of_level[0].statistics.failed_in_row} runs failed"
 
@@ -180,7 +180,7 @@ async def find_entry(
     entry = await store.get(scenario_or_key)
     if entry is None or entry.expires_at <= now:
         named = f"entry {scenario_or_key}" if isinstance(scenario_or_key, str) else scenario_or_key.scenario
-        raise CacheMissError(named, page.url, "there is no such entry, or it has expired")
+        raise CacheMissError(named, page.url, "the entry does not exist, or it has expired")
     used = used_variables(entry)
     if unused := set(names) - used:
         raise UnusedVariablesError(sorted(unused), sorted(used), entry.key.scenario)

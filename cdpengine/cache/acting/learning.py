@@ -37,9 +37,9 @@ from cdpengine.cache.store import CacheStore
 from cdpengine.errors import InvalidArgumentError
 
 WITHOUT_KEY = (
-    "the cache has no key, so typed texts are not kept: one that is not the value of a variable becomes a "
-    "variable that is named after its field. Set CDPENGINE_CACHE_KEY, or let the cache use the user's keyring, "
-    "to keep them"
+    "the cache has no key, so typed strings are not stored: a string that is not the value of a variable becomes "
+    "a variable with the name of its field. To store typed strings, set CDPENGINE_CACHE_KEY, or let the cache use "
+    "the user's keyring"
 )
 """Notice before a recording in a cache without encryption."""
 

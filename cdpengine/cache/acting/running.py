@@ -61,7 +61,7 @@ async def replay_variants(
     for entry in entries:
         run.begin(entry)
         try:
-            with within("find the values for what is known", time_left(deadline)):
+            with within("find the values for the entry", time_left(deadline)):
                 values = await resolve(entry)
             run.began = trio.current_time()
             report = await execute_entry(page, entry, values, timeout=time_left(deadline), **options)

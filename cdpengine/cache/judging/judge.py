@@ -187,7 +187,7 @@ class Judge:
             return self._refusal(f"it says {_quote(plain)}")
         if is_new:
             return self._refusal("it shows the same form again")
-        return None if messages else self._refusal("it stays as it was, without a message")
+        return None if messages else self._refusal("the page did not change, and shows no message")
 
     async def judge_missing(self, still_there: Callable[[], Awaitable[bool]]) -> Verdict | None:
         """Return why an element is missing, or None if the page is a different one."""

@@ -324,7 +324,7 @@ class ScenarioRecognizer:
         if answer is None:
             return None, ""
         if not _is_match(answer):
-            return None, "the classifier's answer is no ScenarioMatch with a confidence of 0 to 100"
+            return None, "the classifier's answer is not a ScenarioMatch with a confidence of 0 to 100"
         assert isinstance(answer, ScenarioMatch)
         sure = answer.confidence >= LEAST_CLASSIFIED
         return attrs.evolve(answer, method="classifier") if sure else None, ""

@@ -119,7 +119,7 @@ class Gestures:
         if not moved:
             raise CannotBeStep("the page went through its history, and it is not known how far")
         if abs(moved) > 1:
-            raise CannotBeStep(f"the page went {abs(moved)} places through its history at once")
+            raise CannotBeStep(f"the page went {abs(moved)} entries through its history in one step")
         verb = "go_back" if moved < 0 else "go_forward"
         return draft_of(verb, {"wait_until": "load"}, {}, self._templating)
 

@@ -184,7 +184,9 @@ class _Recorder:
         recording.variables = tuple(sorted(used))
         recording.sensitive = tuple(sorted(used & self._templating.sensitive))
         if replaced := self._templating.replaced:
-            self.note("record", f"typed texts are not kept; they are the variables {', '.join(replaced)}")
+            self.note(
+                "record", f"typed strings are not stored; they became the variables {', '.join(replaced)}"
+            )
         if made := self._templating.generalized:
             self.note("goto", f"random parts of URLs are not kept; they are the variables {', '.join(made)}")
         recording.notes = tuple(self._notes)
@@ -319,7 +321,7 @@ class _Recorder:
         if typing is not None and not typing.text and not typing.unknown and not typing.submit:
             self._drafts.remove(draft)
             if typing.pasted:
-                self.note("press", "what was pasted could not be read")
+                self.note("press", "the pasted text could not be read")
         elif draft.optional and draft.after is None:
             self._drafts.remove(draft)
         draft.seal(self._templating)
@@ -444,7 +446,7 @@ class _Recorder:
             answer.note_origins(self._page.url if last.before is None else last.before.url)
             self._drafts.insert(self._drafts.index(last), answer)
         if len(effects.popups) > popups:
-            self.note("popup", "another page was opened; what is done there is not recorded")
+            self.note("popup", "another page was opened; actions on it are not recorded")
         if len(effects.downloads) > downloads:
             self.note("download", "a download began; a step does not wait for it")
 

@@ -165,7 +165,7 @@ _REASONS = {
     "set_cookies": "an entry sets no cookies",
     "delete_cookies": "an entry deletes no cookies",
     "clear_cookies": "an entry deletes no cookies",
-    "recover": "a hung page was brought back, which is no part of a scenario",
+    "recover": "a hung page was recovered, which does not belong to a scenario",
 }
 
 
@@ -332,10 +332,10 @@ def _text_of(value: Any) -> str:
     if isinstance(value, Option):
         chosen = value.value if value.value is not None else value.label
         if chosen is None:
-            raise CannotBeStep("an option was chosen by its number, which says nothing of it")
+            raise CannotBeStep("an option was chosen by its number, which does not identify it")
         return chosen
     if isinstance(value, FileContent):
-        raise CannotBeStep("a file was given that is on no disk")
+        raise CannotBeStep("the file exists only in memory")
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
@@ -354,7 +354,7 @@ def _select(arguments: Mapping[str, Any], elements: Elements, templating: Templa
 def _shown(text: str, templating: Templating) -> str:
     template = templating.shown(text)
     if template is None:
-        raise CannotBeStep("a secret is in what was chosen, which messages show")
+        raise CannotBeStep("the choice contains a secret, and messages would show it")
     return template
 
 

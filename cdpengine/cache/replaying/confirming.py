@@ -75,7 +75,7 @@ class Confirming:
             except Exception as error:  # noqa: BLE001 - the caller's code; the report names the error
                 return f"asking for a confirmation raised {type(error).__name__}"
         if asking.cancelled_caught:
-            return f"nobody confirmed it within {limit:g} s"
+            return f"no confirmation arrived within {limit:g} s"
         return "" if answer is True else "it was not confirmed"
 
 

@@ -207,7 +207,7 @@ class _Search:
         if not possible:
             if (renamed := self._renamed_in_its_part(named)) is not None:
                 return renamed
-            return self._stop("ambiguous", f"{self.what} is there, but {found[0].against}", named)
+            return self._stop("ambiguous", f"{self.what} exists, but {found[0].against}", named)
         alike = self.target.alike
         if len(named) == 1 and alike == 1:
             if possible[0].negative and not self.fixed:
@@ -239,7 +239,9 @@ class _Search:
         if instead := self._of_its_meaning(named[0]):
             reason = f"{self.what} is elsewhere now, and there is another one of that meaning"
             return self._stop("ambiguous", reason, [*named, *instead])
-        return self._stop("ambiguous", f"{self.what} is there, but nothing around it is as it was", named)
+        return self._stop(
+            "ambiguous", f"{self.what} exists, but all of its surroundings are different", named
+        )
 
     def _renamed_in_its_part(self, named: Sequence[int]) -> TargetMatch | None:
         """Return the renamed element in the target's part of the page.
@@ -348,7 +350,9 @@ class _Search:
             )
         if places := [each.place for each in possible]:
             return self._stop(
-                "ambiguous", f"{self.what} is not there; what is like it is not surely the one", places
+                "ambiguous",
+                f"{self.what} is missing; similar elements exist, but none is certainly the same",
+                places,
             )
         against = f": {related[0].against}" if related else ""
         return self._stop("missing", f"{self.what} is not there{against}", [each.place for each in related])
@@ -403,7 +407,7 @@ class _Search:
         if generic and evidence.negative and self.target.alike == 1:
             return "its name does not say what it is for, and all around it has changed"
         if self._is_in_another_part(evidence):
-            return "it is in another part of the page now, and nothing that stood beside it is there"
+            return "it is in another part of the page, and its former neighbours are missing"
         return ""
 
     def _is_in_another_part(self, evidence: Evidence) -> bool:

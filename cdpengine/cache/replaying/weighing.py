@@ -91,10 +91,10 @@ class Evidence:
         """Return the unchanged and the changed signs in words, for a reason."""
         signs = {
             "the part around it": self.within,
-            "what stands before": self.before,
-            "what stands after": self.after,
+            "the text before it": self.before,
+            "the text after it": self.after,
             "the item": self.item,
-            "what is in the form with it": self.together,
+            "the other controls of its form": self.together,
         }
         same = [name for name, sign in signs.items() if sign] + (["the path"] if self.path else [])
         other = [name for name, sign in signs.items() if sign is False]
