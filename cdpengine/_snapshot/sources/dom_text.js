@@ -1,6 +1,5 @@
 // Text as CSS draws it: content that CSS generates before and after an element, and transformed letters.
-// Returns
-// { generated, transformed }. Counters and the quotation marks of other languages cannot be read.
+// Returns { generated, transformed }. Counters and the quotation marks of other languages cannot be read.
 (function () {
   "use strict";
 

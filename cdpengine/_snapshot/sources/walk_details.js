@@ -4,7 +4,7 @@
 //   extra(line, key, value)  a function that stores a detail
 //   focused                  the focused element, or null
 //   told(element)            the facts of Chrome's tree about a custom element (walk_internals.js), or
-//   undefined
+//                            undefined
 //   parentOf(element)        the parent in the flat tree, after moves by aria-owns
 //   textIn(element)          the element's text, as Chrome uses it in names
 //   textOfAll(elements)      the text alternatives of elements that describe another one

@@ -24,8 +24,8 @@ _ADVICE: Sequence[tuple[str, str]] = (
     ),
     (r'use allow="reload" or "close"', 'send a recover request with allow "reload"'),
     (
-        r"Use more specific criteria, or pass nth= \(from 0\):",
-        "Give the ref of one of them, or a more precise selector:",
+        r"Use more specific criteria, or pass nth= \(from 0\)",
+        "Give the ref of one of them, or a more precise selector",
     ),
     (r"(\.\.\. \d+ more) in \.\w+", r"\1"),
     (r", and is in \.took \(\d+ characters\)", ""),

@@ -10,8 +10,7 @@
   const ERRORS = new Set(["error", "stray", "lost"]);
   const get = (id) => document.getElementById(id);
 
-  // --- the data: zlib in base64; one row a line; the last line has the objects that rows refer to
-  // ---------------------
+  // --- the data: zlib in base64; one row a line; the last line has the objects that rows refer to -------------
 
   const bytesOf = (text) => {
     if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -75,8 +74,7 @@
     drawRows();
   };
 
-  // --- the table: positions follow from the row's number, as all rows have the same height
-  // ----------------------------
+  // --- the table: positions follow from the row's number, as all rows have the same height ----------------------
 
   const detailHeight = () => (open < 0 ? 0 : DETAIL);
   const topOf = (place) => place * ROW + (open >= 0 && place > open ? DETAIL : 0);
@@ -169,8 +167,7 @@
     drawRows();
   };
 
-  // --- the timeline: a lane for the actions and one for each of the busiest sessions, calls above events
-  // ---------------
+  // --- the timeline: a lane for the actions and one for each of the busiest sessions, calls above events --------
 
   const canvas = get("canvas");
   const busiest = sessions.map((_, number) => number).sort((a, b) => sessions[b].count - sessions[a].count);
@@ -295,8 +292,7 @@
     refilter();
   });
 
-  // --- input of the user
-  // ---------------------------------------------------------------------------------------------
+  // --- input of the user -------------------------------------------------------------------------------------------
 
   let waiting = 0;
   const later = (work) => () => {
