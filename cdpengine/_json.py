@@ -202,7 +202,7 @@ _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 def _format(raw: bytes, indent: int) -> bytes:
-    """Return JSON on indented lines. Here, too, msgspec refuses the escapes of unpaired surrogates."""
+    """Return JSON on indented lines. Marks replace unpaired surrogates meanwhile, because msgspec refuses them."""
     try:
         return msgspec.json.format(raw, indent=indent)
     except msgspec.DecodeError:

@@ -55,7 +55,7 @@ class ReceivedRefs:
 
 @contextmanager
 def unseen() -> Iterator[None]:
-    """Do not count refs that this task receives in the block as received by the caller."""
+    """Count refs that this task receives in the block as received by the engine, not by a caller."""
     around = _own.get() or {}
     token = _own.set({table: dict(refs) for table, refs in around.items()})
     try:

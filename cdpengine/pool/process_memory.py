@@ -17,7 +17,7 @@ _KILOBYTE = 1024
 
 
 def can_measure() -> bool:
-    """Return whether this system provides the memory of processes in the required form."""
+    """Return whether this system reports the memory of processes in /proc."""
     return sys.platform == "linux" and (_PROC / "self" / "stat").exists()
 
 
