@@ -142,3 +142,19 @@ async def test_documents_without_custom_elements_send_no_query(
     for read in (read_ax, read_computed, read_dom):
         await read(request_of(page, IsolatedWorlds(), clickables=True))
     assert asked == []
+
+
+async def test_find_sees_content_hidden_through_internals(page: cdpengine.Page) -> None:
+    await page.set_content(
+        DEFINITIONS
+        + "<x-s id=outer><button>Inside</button><p>Some text</p></x-s><x-a id=act tabindex=0>Act</x-a>"
+        "<div aria-hidden=true><button>Marked</button></div>"
+    )
+    await page.evaluate("outer.i.ariaHidden = 'true'; act.i.ariaHidden = 'true'; act.i.role = 'checkbox'")
+    for role, name in (("button", "Inside"), ("checkbox", "Act"), ("button", "Marked")):
+        (found,) = await page.find_all(role=role, name=name)
+        assert f'{role} "{name}"' in (await page.snapshot()).text
+        assert await page.evaluate("(at) => at.textContent", found) == name
+    await page.evaluate("outer.i.ariaHidden = null; outer.hidden = true; act.hidden = true")
+    assert not await page.find_all(role="checkbox", name="Act")
+    assert not await page.find_all(role="button", name="Inside")

@@ -34,6 +34,7 @@ from cdpengine._page.patterns import (
 from cdpengine._page.scripts.node_lists import SERIALIZED, objects_of_nodes, text_and_nodes
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, value_of
 from cdpengine._page.search.criteria import Criteria
+from cdpengine._page.search.hiding import MOST_CUSTOM, find_hiding
 from cdpengine._page.search.locator import FoundNode
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.accessibility import AXNodeHead, AXQueryReply, AXValue
@@ -253,19 +254,22 @@ def _describe(nodes: Iterable[_Named], criteria: Criteria) -> dict[int, str]:
     return described
 
 
-_MAY_HIDE = Criteria(css='[aria-hidden="true"]:not(svg, svg *, :empty)')
-"""Elements whose content may be visible but missing in Chrome's tree. Others are pictures, or empty."""
-
-
 async def _query_hidden(document: Document, criteria: Criteria) -> dict[int, str]:
     """Find visible elements under `aria-hidden`, which Chrome's tree omits."""
-    if criteria.unhidden is None or not await _select(document, _MAY_HIDE):
+    if criteria.unhidden is None:
         return {}
-    request = {"roles": None if criteria.role is None else list(criteria.roles), "most": MOST}
-    await trio.lowlevel.checkpoint_if_cancelled()
-    source = own(criteria.unhidden())
-    call = document.context.post(source, request, how=SERIALIZED, group=document.group)
     try:
+        hiding = await find_hiding(document)
+        if not hiding.any:
+            return {}
+        request = {
+            "roles": None if criteria.role is None else list(criteria.roles),
+            "most": MOST,
+            "hiding": {"most": MOST_CUSTOM, "customs": hiding.customs},
+        }
+        await trio.lowlevel.checkpoint_if_cancelled()
+        source = own(criteria.unhidden())
+        call = document.context.post(source, request, how=SERIALIZED, group=document.group)
         return _describe(await _labelled(call, criteria), criteria)
     except RemoteError as error:
         raise document_error(error) from None

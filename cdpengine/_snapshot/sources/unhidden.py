@@ -17,4 +17,7 @@ def unhidden_source() -> str:
     parts = ", ".join(script(f"_snapshot/sources/walk_{part}") for part in ("dom", "elements", "beyond"))
     search = script("_page/navigation/node_search")
     find = script("_snapshot/sources/unhidden")
-    return f"function (request) {{ return ({find})(request, ({search})(), {parts}, {kit_source()}); }}"
+    hiding = script("_page/search/hiding")
+    return (
+        f"function (request) {{ return ({find})(request, ({search})(), {hiding}, {parts}, {kit_source()}); }}"
+    )
