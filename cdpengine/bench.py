@@ -27,6 +27,7 @@ import trio
 from cdpengine._api.browser import Browser
 from cdpengine._api.page.page import Page
 from cdpengine.errors import EngineError, EventsLostError
+from cdpengine.errors.texts import duration
 
 Unit = Literal["ms", "calls/s", "events/s", "MB/s"]
 
@@ -232,7 +233,7 @@ class Case:
         try:
             with trio.move_on_after(limit):
                 return await self.measure()
-            failures.append(f"it did not end within {limit:g} s")
+            failures.append(f"it did not end within {duration(limit)}")
         except* (EngineError, OSError) as group:
             failures.extend(f"{type(error).__name__}: {error}" for error in _leaves(group))
         return self._cannot(failures[0])

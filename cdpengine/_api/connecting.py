@@ -27,6 +27,7 @@ from cdpengine._launch.endpoint import (
 from cdpengine._network.messages import secret_values
 from cdpengine._protocol.http_connections import lacking
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortages_named
+from cdpengine.errors.texts import duration
 
 
 @asynccontextmanager
@@ -87,4 +88,6 @@ async def connect(
             async with browser._watch_pages(recover_after):  # noqa: SLF001 - as above
                 yield browser
     if starting.cancelled_caught:
-        raise ConnectFailedError(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
+        raise ConnectFailedError(
+            endpoint=redact_endpoint(endpoint), reason=f"no answer within {duration(timeout)}"
+        )

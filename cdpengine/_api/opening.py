@@ -37,6 +37,7 @@ from cdpengine.errors import (
     shortage_of,
     shortages_named,
 )
+from cdpengine.errors.texts import duration
 
 if TYPE_CHECKING:
     from cdpengine._activity.bodies import ActivityOptions
@@ -146,7 +147,7 @@ async def launch(
 def _make_timeout_error(
     process: BrowserProcess | None, executable: Path, timeout: float
 ) -> LaunchFailedError:
-    late = f"it was not ready within {timeout:g} s"
+    late = f"it was not ready within {duration(timeout)}"
     why = Explanation(late) if process is None else process.why_not_up(late)
     return LaunchFailedError(
         executable=str(executable),

@@ -37,6 +37,7 @@ from cdpengine._protocol.messages import decode_payload
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
+from cdpengine.errors.texts import duration
 
 logger = get_logger("cdpengine.inject")
 
@@ -210,7 +211,7 @@ class Binding:
         finally:
             turn.end()
         if deadline.cancelled_caught:
-            failed = TimeoutError(f"{self.name} gave no answer within {self._limit:g} s")
+            failed = TimeoutError(f"{self.name} gave no answer within {duration(self._limit)}")
         with suppress(SessionGoneError, ConnectionLostError):
             if failed is None:
                 self._post_call(session, context, "resolve", _json.encode_ascii(number), literal)

@@ -40,6 +40,7 @@ from cdpengine.errors import (
     UndecodableReplyError,
     shown_url,
 )
+from cdpengine.errors.texts import duration
 
 logger = get_logger("cdpengine.network")
 
@@ -380,7 +381,7 @@ class RouteRegistration:
             if self._closed or self._nursery.cancel_scope.cancel_called:
                 return
             if not reason and deadline.cancelled_caught:
-                reason = f"it gave no answer within {self._limit:g} s"
+                reason = f"it gave no answer within {duration(self._limit)}"
             if not reason and not route.answered:
                 reason = "it ended without an answer"
             if reason:

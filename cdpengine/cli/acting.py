@@ -29,6 +29,7 @@ from cdpengine.cli.options import (
 )
 from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
 from cdpengine.errors import packages_named
+from cdpengine.errors.texts import duration
 
 if TYPE_CHECKING:
     from cdpengine.act import ActResponse, ScriptRun
@@ -311,7 +312,7 @@ def serve(
                     say(f"the token is in {place}", err=True)
                     number: int = await anext(signals)
                     say(
-                        f"ending; running requests have {ending:g} s (a second signal ends it immediately)",
+                        f"ending; running requests have {duration(ending)} (a second signal ends it immediately)",
                         err=True,
                     )
                     nursery.start_soon(_end_at_next, signals)

@@ -27,6 +27,7 @@ from cdpengine.errors import (
     NotSendableError,
     PoolClosedError,
 )
+from cdpengine.errors.texts import duration
 from cdpengine.pool.jobs import JobFunction, JobOptions, JobPlan, JobResult, JobResults, JobRun, prepare_run
 from cdpengine.pool.members import BrowserLimits, LaunchOptions, Members, check_count
 from cdpengine.pool.one_time_block import BlockEnteredOnce
@@ -134,7 +135,7 @@ class BrowserCluster:
                 await self._thread.call(_connect, self._client, self._options, budget.remaining)
                 self._capacity = await self._thread.call(self._client.count_pages)
             if starting.cancelled_caught:
-                reason = f"no worker had pages within {self._timeout:g} s"
+                reason = f"no worker had pages within {duration(self._timeout)}"
                 raise ClusterUnavailableError(scheduler=self._scheduler, reason=reason)
             async with open_body_nursery() as nursery:
                 self._nursery = nursery
@@ -165,7 +166,7 @@ class BrowserCluster:
             now = trio.current_time()
             last = now if self._capacity else last
             if now - last > self._timeout:
-                reason = f"it has had no worker with pages for {self._timeout:g} s"
+                reason = f"it has had no worker with pages for {duration(self._timeout)}"
                 for scope in self._jobs:
                     self._jobs[scope] = ClusterUnavailableError(scheduler=str(self._scheduler), reason=reason)
                     scope.cancel()

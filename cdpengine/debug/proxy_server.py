@@ -39,6 +39,7 @@ from cdpengine.debug.http_websocket_server import (
     serve_http_and_websockets,
 )
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortage_of, shortages_named
+from cdpengine.errors.texts import duration
 
 if TYPE_CHECKING:
     import httpx
@@ -404,7 +405,9 @@ async def proxy(
     with trio.move_on_after(timeout):
         resolved = await resolve_endpoint(upstream, headers)
     if resolved is None:
-        raise ConnectFailedError(endpoint=redact_endpoint(upstream), reason=f"no answer within {timeout:g} s")
+        raise ConnectFailedError(
+            endpoint=redact_endpoint(upstream), reason=f"no answer within {duration(timeout)}"
+        )
     target = urlsplit(resolved.ws_url)
     base = target
     if urlsplit(upstream).scheme in ("http", "https"):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import attrs
 
 from cdpengine.errors.root import NEVER_SHOWN, PACKAGE, DeadlineExceededError, EngineError
-from cdpengine.errors.texts import LONGEST_TEXT, LONGEST_URL, cut, listed, shown_url, tried
+from cdpengine.errors.texts import LONGEST_TEXT, LONGEST_URL, cut, duration, listed, shown_url, tried
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -302,9 +302,10 @@ class PageUnresponsiveError(DeadlineExceededError):
 
     def _describe(self) -> str:
         return (
-            f"{self.action} did not finish within {self.timeout:g} s: the page has not answered for at least "
-            f'{self.unresponsive_for:.2f} s. page.recover() stops its script, page.recover(allow="reload") also '
-            f'reloads it, page.recover(allow="close") closes it{tried(self.steps)}'
+            f"{self.action} did not finish within {duration(self.timeout)}: the page has not answered for at "
+            f"least {self.unresponsive_for:.2f} s. page.recover() stops its script, "
+            f'page.recover(allow="reload") also reloads it, page.recover(allow="close") closes it'
+            f"{tried(self.steps)}"
         )
 
 
@@ -402,7 +403,7 @@ class EvaluationTimeoutError(DeadlineExceededError):
     report: RecoveryReport = attrs.field(factory=RecoveryReport)
 
     def _describe(self) -> str:
-        return f"{self.action} did not finish within {self.timeout:g} s: {self._state()}{tried(self.steps)}"
+        return f"{self.action} did not finish within {duration(self.timeout)}: {self._state()}{tried(self.steps)}"
 
     def _state(self) -> str:
         if not self.report.sent:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from cdpengine.errors.root import EngineError
-from cdpengine.errors.texts import listed
+from cdpengine.errors.texts import duration, listed
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -44,9 +44,8 @@ class PoolUnavailableError(EngineError):
     reasons: Sequence[str]
 
     def _describe(self) -> str:
-        return (
-            f"the pool had no browser for {self.seconds:.3g} s:{listed(self.reasons, '.reasons', last=True)}"
-        )
+        reasons = listed(self.reasons, ".reasons", last=True)
+        return f"the pool had no browser for {duration(self.seconds)}:{reasons}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from cdpengine.errors.texts import cut, escape_lines, hide_secrets, shown, tried
+from cdpengine.errors.texts import cut, duration, escape_lines, hide_secrets, shown, tried
 
 _Error = TypeVar("_Error", bound="EngineError")
 
@@ -116,7 +116,7 @@ class DeadlineExceededError(EngineError):
     steps: Sequence[str] = ()
 
     def _describe(self) -> str:
-        return f"{self.action} did not finish within {self.timeout:g} s{tried(self.steps)}"
+        return f"{self.action} did not finish within {duration(self.timeout)}{tried(self.steps)}"
 
 
 def describe_fields(error: EngineError) -> dict[str, object]:

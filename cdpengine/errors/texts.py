@@ -266,6 +266,15 @@ def shown_url(url: str) -> str:
     return url if len(url) <= LONGEST_URL else f"{url[:LONGEST_URL]}..."
 
 
+def duration(seconds: float) -> str:
+    """Return a duration for messages, such as "0.004 s", "1.35 s", "12.3 s" and "300 s"."""
+    if seconds < 0.1:
+        return f"{seconds:.2g} s" if seconds >= 0.0001 else "0 s"
+    decimals = 2 if seconds < 10 else 1 if seconds < 100 else 0
+    text = f"{seconds:.{decimals}f}"
+    return f"{text.rstrip('0').rstrip('.') if decimals else text} s"
+
+
 def cut(text: str, most: int) -> str:
     """Return a string, or its first `most` characters followed by "..."."""
     return text if len(text) <= most else f"{text[:most]}..."

@@ -27,6 +27,7 @@ from cdpengine.errors import (
     RemoteError,
     SessionGoneError,
 )
+from cdpengine.errors.texts import duration
 from cdpengine.pool.members import BrowserLimits, ContextOptions, Members
 from cdpengine.pool.process_memory import tree_memory
 
@@ -326,7 +327,7 @@ class PooledBrowser:
                 except (ConnectionLostError, LeaseEndedError):
                     return  # `_lost` handles it
             if waiting.cancelled_caught:
-                self.end("hung", f"it did not answer for {limit:g} s")
+                self.end("hung", f"it did not answer for {duration(limit)}")
                 return
 
     async def _watch_memory(self, most: int) -> None:
@@ -340,7 +341,7 @@ class PooledBrowser:
 
     async def _watch_age(self, age: float) -> None:
         await trio.sleep(age)
-        self.retire("age", f"it was {age:g} s old")
+        self.retire("age", f"it was {duration(age)} old")
 
     def _notify(self) -> None:
         if self.stage in ("retiring", "ended"):

@@ -16,6 +16,7 @@ from hypercorn.events import Closed, Event, Updated
 from hypercorn.trio.tcp_server import TCPServer
 
 from cdpengine._notifier import Notifier
+from cdpengine.errors.texts import duration
 
 _PIECE = 2**16
 
@@ -43,7 +44,7 @@ class ClientStream:
                 await self._stream.send_all(view[start : start + _PIECE])
             if piece.cancelled_caught:
                 self.close()
-                raise trio.BrokenResourceError(f"the client read nothing for {self._stalled:g} s")
+                raise trio.BrokenResourceError(f"the client read nothing for {duration(self._stalled)}")
 
     async def receive_some(self, most: int) -> bytes | bytearray:
         """Read the bytes that have arrived."""

@@ -14,6 +14,7 @@ import attrs
 import trio
 
 from cdpengine import _json
+from cdpengine.errors.texts import duration
 from cdpengine.service.settings import ServiceSettings
 
 Message = MutableMapping[str, Any]
@@ -162,7 +163,7 @@ class Guard:
                     return bytes(body)
         seconds = self._settings.body_time
         return Refused(
-            408, "tooSlow", f"the request's body did not arrive within {seconds:g} s", "Send it faster."
+            408, "tooSlow", f"the request's body did not arrive within {duration(seconds)}", "Send it faster."
         )
 
 

@@ -221,3 +221,25 @@ async def test_a_dialog_opens_while_the_page_leaves(
             assert page.url == "about:blank"
             assert await page.title() == ""
             await page.close()
+
+
+async def test_a_program_leaves_dialogs_to_another_one(
+    page: cdpengine.Page, shared_endpoint: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with cdpengine.connect(shared_endpoint) as other:
+        same = next(each for each in other.pages if each.target_id == page.target_id)
+
+        async def leave(_dialog: cdpengine.Dialog) -> None:
+            await trio.sleep(1)
+
+        same.dialogs.set_policy(leave)
+        page.dialogs.set_policy("accept")
+        assert [await page.evaluate("confirm('Sure?')") for _ in range(4)] == [True] * 4
+        await same.evaluate("1")
+        assert {each.answered_by for each in same.dialogs.records} == {"elsewhere"}
+        assert all(each.accepted for each in same.dialogs.records)
+        assert {each.answered_by for each in page.dialogs.records} == {"policy"}
+        assert "came too late" not in caplog.text
+        # Without an answer by the other program, the handler's answer follows.
+        page.dialogs.set_policy(leave)
+        assert await page.evaluate("confirm('Sure?')") is False

@@ -27,6 +27,7 @@ from cdpengine._page.patterns import check_origin
 from cdpengine._storage.cookies import check_cookie
 from cdpengine.cli.output import describe_error
 from cdpengine.errors import EngineError
+from cdpengine.errors.texts import duration
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
@@ -231,6 +232,20 @@ def test_an_argument_reads_as_a_sentence(given: str, expected: str) -> None:
     assert (
         str(errors.InvalidArgumentError("path", given, "a file")) == f"path: got {expected}, expected a file"
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (1.34996, "1.35 s"), (2.0, "2 s"), (0.3, "0.3 s"), (0.05, "0.05 s"), (0.00417, "0.0042 s"), (0.0, "0 s"),
+        (12.3456, "12.3 s"), (9.999, "10 s"), (30, "30 s"), (99.96, "100 s"), (1234.5, "1234 s"), (-0.1, "0 s"),
+        (float("inf"), "inf s"),
+    ],
+)  # fmt: skip
+def test_durations_are_rounded(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+    error = errors.DeadlineExceededError("click e1", seconds)
+    assert str(error) == f"click e1 did not finish within {text}"
 
 
 def test_invalid_argument_is_a_value_error() -> None:

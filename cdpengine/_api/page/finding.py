@@ -36,6 +36,7 @@ from cdpengine.errors import (
     PageUnresponsiveError,
     shown_url,
 )
+from cdpengine.errors.texts import duration
 
 _LOOK = 5.0
 """Timeout of a search that does not wait, in seconds."""
@@ -74,7 +75,7 @@ async def find_one(
         raise AmbiguousNodeError(target=f"find {criteria}", count=len(found), candidates=candidates)
     if len(found) >= needed:
         return found[needed - 1]
-    waited = f" within {timeout:g} s" if timeout else ""
+    waited = f" within {duration(timeout)}" if timeout else ""
     reason = f"only {len(found)} match{waited}" if found else f"no node matches{waited}"
     raise NodeNotFoundError(target=f"find {criteria}", reason=f"{reason}, in {_where(core, frame)}")
 

@@ -36,6 +36,7 @@ from cdpengine.errors import (
     StaleRefError,
     shown_url,
 )
+from cdpengine.errors.texts import duration
 
 _STOP_TIMEOUT = 0.08
 """Time in seconds in which an expression must stop before its script is terminated."""
@@ -105,7 +106,7 @@ class Elapsed:
 
     def words(self) -> str:
         """Return the description of the condition."""
-        return f"{self.seconds:g} s have passed"
+        return f"{duration(self.seconds)} have passed"
 
     def observation(self) -> str:
         """Return the last observation."""
@@ -209,7 +210,7 @@ class NetworkIdle:
 
     def words(self) -> str:
         """Return the description of the condition."""
-        return f"no request in progress for {self.seconds:g} s"
+        return f"no request in progress for {duration(self.seconds)}"
 
     def observation(self) -> str:
         """Return the last observation."""

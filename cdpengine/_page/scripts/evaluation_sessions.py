@@ -43,6 +43,7 @@ from cdpengine.errors import (
     TargetCrashedError,
     shortage_of,
 )
+from cdpengine.errors.texts import duration
 
 logger = get_logger("cdpengine.browser")
 
@@ -253,7 +254,7 @@ class EvaluationSessions:
                 self._notify()
                 await self._changes.wait_for(lambda: connection.lost is not None or self._over)
         if opening.cancelled_caught:
-            raise ConnectFailedError(endpoint=self._main.name, reason=f"no answer within {seconds:g} s")
+            raise ConnectFailedError(endpoint=self._main.name, reason=f"no answer within {duration(seconds)}")
 
     async def _wait_for_connection(self, page: PageTarget, target_id: str, changes: Notifier) -> Connection:
         def reached() -> bool:

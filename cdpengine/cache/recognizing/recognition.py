@@ -26,6 +26,7 @@ from cdpengine.cache.recognizing.scenario_rules import SCENARIO_RULES, SURE, Sce
 from cdpengine.cache.recognizing.sentences import LONGEST_SENTENCE, mask_values
 from cdpengine.cache.recognizing.variable_rules import HAN, QUOTED
 from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.texts import duration
 
 Method = Literal["words", "words and url", "url", "classifier", "history"]
 
@@ -320,7 +321,7 @@ class ScenarioRecognizer:
             except Exception as error:  # noqa: BLE001 - a caller's own code; the rules decide then
                 return None, f"the classifier raised {type(error).__name__}, and was passed over"
         if asking.cancelled_caught:
-            return None, f"the classifier did not answer within {patience:g} s, and was passed over"
+            return None, f"the classifier did not answer within {duration(patience)}, and was passed over"
         if answer is None:
             return None, ""
         if not _is_match(answer):

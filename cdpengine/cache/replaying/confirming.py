@@ -17,6 +17,7 @@ from cdpengine.act.confirming import Confirm, Confirmation
 from cdpengine.cache.entries import Step
 from cdpengine.cache.replaying.names import read_meaning
 from cdpengine.errors import shown_url
+from cdpengine.errors.texts import duration
 
 ANSWERING = 120.0
 """Time limit for an answer, in seconds."""
@@ -75,7 +76,7 @@ class Confirming:
             except Exception as error:  # noqa: BLE001 - the caller's code; the report names the error
                 return f"asking for a confirmation raised {type(error).__name__}"
         if asking.cancelled_caught:
-            return f"no confirmation arrived within {limit:g} s"
+            return f"no confirmation arrived within {duration(limit)}"
         return "" if answer is True else "it was not confirmed"
 
 

@@ -22,6 +22,7 @@ from cdpengine import _json
 from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
 from cdpengine._protocol.http_connections import get
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError
+from cdpengine.errors.texts import duration
 
 EntryKind = Literal["domain", "command", "event", "type"]
 
@@ -288,7 +289,7 @@ async def fetch_protocol(
             _protocol_url(resolved.ws_url), headers or {}, endpoint=redacted, longest=_LONGEST
         )
     if answer is None:
-        raise ConnectFailedError(endpoint=redacted, reason=f"no answer of {_PATH} within {timeout:g} s")
+        raise ConnectFailedError(endpoint=redacted, reason=f"no answer of {_PATH} within {duration(timeout)}")
     return decode_protocol(answer, f"{_PATH} of {redacted}")
 
 

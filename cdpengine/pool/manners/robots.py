@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from cdpengine.errors import DisallowedByRobotsError, packages_named
+from cdpengine.errors.texts import duration
 from cdpengine.pool.manners.limits import HostLimits
 from cdpengine.pool.manners.robots_fetch import RobotsAnswer, fetch_robots
 from cdpengine.pool.manners.urls import WebUrl
@@ -100,7 +101,7 @@ class Robots:
         with packages_named():
             from protego import Protego  # before the fetch, which is useless without it
 
-        answer = RobotsAnswer(None, f"no whole answer within {self.longest_fetch:g} s")
+        answer = RobotsAnswer(None, f"no whole answer within {duration(self.longest_fetch)}")
         with trio.move_on_after(self.longest_fetch):
             answer = await fetch_robots(name, agent=self.agent, proxy=self.proxy)
         if answer.text is not None:
