@@ -95,10 +95,10 @@ def shared_pipe() -> Iterator[SharedPipe]:
 
     thread = threading.Thread(target=run, name="shared browser")
     thread.start()
-    told = ready.get(timeout=60)
-    if isinstance(told, BaseException):
-        raise told
-    yield told
+    reply = ready.get(timeout=60)
+    if isinstance(reply, BaseException):
+        raise reply
+    yield reply
     token, event = stop
     assert isinstance(token, trio.lowlevel.TrioToken)
     assert isinstance(event, trio.Event)

@@ -247,8 +247,12 @@ def test_the_command_reports_all_dialogs(
         assert [line.split("'")[1] for line in lines if "late" not in line] == ["first", "click"]
         assert sum("('late')" in line for line in lines) == 1
     document = json.loads(run_here(*arguments, "--json").stdout)
-    told = [document.get("opened"), *(step["response"] for step in document["steps"]), document.get("after")]
-    shown = [each["message"] for to in told if to for each in to.get("effects", {}).get("dialogs", [])]
+    responses = [
+        document.get("opened"),
+        *(step["response"] for step in document["steps"]),
+        document.get("after"),
+    ]
+    shown = [each["message"] for to in responses if to for each in to.get("effects", {}).get("dialogs", [])]
     assert sorted(shown) == ["click", "first", "late"]
 
 
@@ -259,9 +263,9 @@ def test_command_names_the_failing_step(tmp_path: Path, shared_endpoint: str, si
     plain = run_here(*arguments)
     assert plain.returncode == 1
     assert "Error: line 2: click [999]: e999: this page never gave that ref" in plain.stderr
-    told = run_here(*arguments, "--json")
-    assert told.returncode == 1
-    document = json.loads(told.stdout)
+    done = run_here(*arguments, "--json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
     assert [step["line"] for step in document["steps"]] == [1, 2]
     assert document["error"]["kind"] == "nodeNotFound"
     assert document["ok"] is False

@@ -172,7 +172,7 @@ async def test_a_navigation_after_the_action_breaks_no_read(
         await go(used_page, "")
         seen = await read(used_page, site)
         assert ("old" in seen) != ("new" in seen), seen
-        await site.wait_until_asked()
+        await site.wait_until_requested()
         seen = await read(used_page, site)
         assert "new" in seen, seen
         assert "old" not in seen
@@ -411,7 +411,7 @@ async def test_dismissed_beforeunload_dialog_ends_the_wait(used_page: cdpengine.
     assert outcome.navigation is not None
     assert outcome.navigation.state == "no document"
     assert await used_page.title() == "old"
-    assert not site.asked
+    assert not site.requested
 
 
 async def test_a_cancelled_wait_leaves_a_page_that_can_be_used(
@@ -427,7 +427,7 @@ async def test_a_cancelled_wait_leaves_a_page_that_can_be_used(
         await site.show(used_page, LEADS["posted form"])
         if number:
             await used_page.evaluate("setTimeout(() => document.forms[0].submit())")
-            await site.wait_until_asked()
+            await site.wait_until_requested()
         ended = False
         async with trio.open_nursery() as nursery:
 
@@ -437,18 +437,18 @@ async def test_a_cancelled_wait_leaves_a_page_that_can_be_used(
                 ended = True
 
             nursery.start_soon(run)
-            await site.wait_until_asked()
+            await site.wait_until_requested()
             nursery.cancel_scope.cancel()
         assert not ended, number
         assert await used_page.title() == "new", number
-        assert site.asked == ["POST /slow"], number
+        assert site.requested == ["POST /slow"], number
 
 
 async def test_a_ref_of_the_document_before_is_stale(used_page: cdpengine.Page, site: SlowSite) -> None:
     await site.show(used_page, LEADS["link"])
     ref = (await used_page.snapshot()).find("button", "old button")
     await used_page.evaluate("setTimeout(() => location = '/slow')")
-    await site.wait_until_asked()
+    await site.wait_until_requested()
     with pytest.raises(StaleRefError):
         await used_page.click(ref)
     assert (

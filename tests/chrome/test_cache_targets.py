@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import attrs
 import pytest
 import trio
-from cache_flows import FLOWS, Seen, walk_flow
+from cache_flows import FLOWS, Visit, walk_flow
 from cache_site.server import DESIGNS, Design, serve_site
 
 import cdpengine
@@ -31,11 +31,11 @@ never wrong.
 
 
 @pytest.fixture(scope="module")
-def seen(shared_endpoint: str) -> dict[Design, list[Seen]]:
+def seen(shared_endpoint: str) -> dict[Design, list[Visit]]:
     """Snapshots before each step of each flow, in each design, up to the step that the design lacks."""
 
-    async def walk() -> dict[Design, list[Seen]]:
-        found: dict[Design, list[Seen]] = {design: [] for design in DESIGNS}
+    async def walk() -> dict[Design, list[Visit]]:
+        found: dict[Design, list[Visit]] = {design: [] for design in DESIGNS}
         async with cdpengine.connect(shared_endpoint) as browser, serve_site() as site:
             page = await browser.new_page()
             for design in DESIGNS:
@@ -51,8 +51,8 @@ def seen(shared_endpoint: str) -> dict[Design, list[Seen]]:
 
 
 def finds(
-    seen: dict[Design, list[Seen]], known: Design, now: Design
-) -> Iterator[tuple[Seen, Seen, TargetMatch]]:
+    seen: dict[Design, list[Visit]], known: Design, now: Design
+) -> Iterator[tuple[Visit, Visit, TargetMatch]]:
     """Yield the search result for each control of one design, before each step in the other one."""
     for one in seen[known]:
         if one.ref is not None:
@@ -61,7 +61,7 @@ def finds(
                 yield one, other, find_target(other.snapshot, target, Values({}))
 
 
-def test_each_page_has_the_expected_control(seen: dict[Design, list[Seen]]) -> None:
+def test_each_page_has_the_expected_control(seen: dict[Design, list[Visit]]) -> None:
     steps = sum(len(flow.steps) for flow in FLOWS.values())
     for design in ("a", "b"):
         assert len([each for each in seen[design] if each.ref is not None]) == steps
@@ -74,7 +74,7 @@ def test_each_page_has_the_expected_control(seen: dict[Design, list[Seen]]) -> N
 
 @pytest.mark.parametrize(("known", "now"), PAIRS)
 def test_control_never_matches_another_control(
-    seen: dict[Design, list[Seen]], known: Design, now: Design
+    seen: dict[Design, list[Visit]], known: Design, now: Design
 ) -> None:
     wrong = [
         f"{one.key} is {other.keys[match.ref] or match.ref} before {other.key}: {match.level}, {match.reason}"
@@ -86,7 +86,7 @@ def test_control_never_matches_another_control(
 
 @pytest.mark.parametrize(("known", "now"), PAIRS)
 def test_a_control_is_found_where_its_design_has_not_changed(
-    seen: dict[Design, list[Seen]], known: Design, now: Design
+    seen: dict[Design, list[Visit]], known: Design, now: Design
 ) -> None:
     levels = Counter(
         match.level
@@ -105,7 +105,7 @@ def test_a_control_is_found_where_its_design_has_not_changed(
 
 
 @pytest.mark.parametrize("known", ["a", "b"])
-def test_missing_control_is_not_found_with_reason(seen: dict[Design, list[Seen]], known: Design) -> None:
+def test_missing_control_is_not_found_with_reason(seen: dict[Design, list[Visit]], known: Design) -> None:
     gone = {each.key: each for each in seen["c"] if each.ref is None}
     stopped = {
         one.key: match
@@ -118,7 +118,7 @@ def test_missing_control_is_not_found_with_reason(seen: dict[Design, list[Seen]]
         assert "there" in match.reason
 
 
-def test_variable_in_name_matches_its_value(seen: dict[Design, list[Seen]]) -> None:
+def test_variable_in_name_matches_its_value(seen: dict[Design, list[Visit]]) -> None:
     for known, now in PAIRS:
         one = next(each for each in seen[known] if each.step.key.startswith("shop.product"))
         assert one.ref is not None

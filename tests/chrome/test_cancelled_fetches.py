@@ -62,7 +62,7 @@ async def test_a_cancelled_request_that_is_fetched_ends_quietly(
             await page.evaluate(begin)
             await begun.wait()
             if not early:
-                await site.slow_asked()
+                await site.slow_requested()
             await page.evaluate(cancel)
             cancelled.set()
             with trio.fail_after(10):

@@ -29,12 +29,12 @@ def test_a_pages_requests_become_an_archive(shop: str, shared_endpoint: str, tmp
     path = tmp_path / "shop.har"
     done = run_here("har", f"{shop}?token=s3cr3t", "-o", str(path), "--endpoint", shared_endpoint, "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    told: dict[str, Any] = json.loads(done.stdout)
+    archive: dict[str, Any] = json.loads(done.stdout)
     document = json.loads(path.read_text("utf-8"))
     assert list(breaches(document, SCHEMA)) == []
     entries = document["log"]["entries"]
-    assert told["requests"] == len(entries) >= 1
-    assert told["bytes"] == path.stat().st_size
+    assert archive["requests"] == len(entries) >= 1
+    assert archive["bytes"] == path.stat().st_size
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert "s3cr3t" not in path.read_text("utf-8")
     assert entries[0]["response"]["content"]["text"].lower().startswith("<!doctype html>")

@@ -348,9 +348,9 @@ async def test_a_program_of_its_own(tmp_path: Path, temporary_folder: Path, end:
             await wait_until_noted(notes, 1)
             process.send_signal(getattr(signal, end))
         await process.wait()
-        said = b"".join([part async for part in process.stdout]).decode()
+        output = b"".join([part async for part in process.stdout]).decode()
         errors = b"".join([part async for part in process.stderr]).decode()
-    assert said == "[0, 2, 4, 6]\n", errors
+    assert output == "[0, 2, 4, 6]\n", errors
     if end == "return":
         assert (process.returncode, errors) == (0, "")
     elif end == "SIGINT":

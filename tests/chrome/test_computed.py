@@ -292,10 +292,10 @@ async def test_concurrent_snapshots_agree(page: cdpengine.Page, clickables: bool
 async def listeners(page: cdpengine.Page) -> list[str]:
     """Return the types of all listeners of the page's document."""
     found = await page.session.call("Runtime.evaluate", expression="document")
-    told = await page.session.call(
+    reply = await page.session.call(
         "DOMDebugger.getEventListeners", objectId=found["result"]["objectId"], depth=-1, pierce=True
     )
-    return [each["type"] for each in told["listeners"]]
+    return [each["type"] for each in reply["listeners"]]
 
 
 async def test_no_mark_is_left(page: cdpengine.Page) -> None:
@@ -351,8 +351,8 @@ async def test_ids_of_elements_that_come_and_go(page: cdpengine.Page) -> None:
         for node in walk(document.roots):
             if node.role != "button" or node.backend_node_id is None:
                 continue
-            told = await page.session.call("DOM.describeNode", backendNodeId=node.backend_node_id)
-            attributes = told["node"]["attributes"]
+            reply = await page.session.call("DOM.describeNode", backendNodeId=node.backend_node_id)
+            attributes = reply["node"]["attributes"]
             assert attributes[attributes.index("id") + 1] == node.name.lower()
             seen += 1
     assert seen > 100

@@ -241,5 +241,5 @@ async def test_a_browser_without_roles_in_pages_shows_all_of_it() -> None:
         await arrived(page, PAGE)
         snapshot = await page.snapshot()
         assert all(snapshot.find_all("button", f"Buy {n}") for n in range(COUNT))
-        [told] = snapshot.stats.sources.values()
-        assert (told.source, "content-visibility" in told.reason) == ("dom", True)
+        [stats] = snapshot.stats.sources.values()
+        assert (stats.source, "content-visibility" in stats.reason) == ("dom", True)

@@ -53,8 +53,8 @@ def site(httpserver: HTTPServer, go: threading.Event) -> str:
 
 
 async def contexts(browser: cdpengine.Browser) -> list[str]:
-    told = await browser.session.call("Target.getBrowserContexts")
-    return sorted(told["browserContextIds"])
+    reply = await browser.session.call("Target.getBrowserContexts")
+    return sorted(reply["browserContextIds"])
 
 
 # --- proxies -------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ async def test_each_context_has_its_own_proxy(browser: cdpengine.Browser, site: 
             for page, url in ((pages[1], "http://a.direct.invalid/"), (pages[2], "http://nowhere.invalid/")):
                 with pytest.raises(cdpengine.errors.NavigationFailedError, match="ERR_NAME_NOT_RESOLVED"):
                     await page.goto(url)
-        paths = [[url for url in proxy.asked if not url.endswith("favicon.ico")] for proxy in (one, two)]
+        paths = [[url for url in proxy.requested if not url.endswith("favicon.ico")] for proxy in (one, two)]
         assert paths[0] == ["http://nowhere.invalid/x"]
         assert paths[1] == ["http://nowhere.invalid/x", site.replace("127.0.0.1", "localhost")]
 

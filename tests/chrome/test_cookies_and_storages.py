@@ -174,11 +174,11 @@ async def test_partitioned_cookies_match_those_of_pages(
         await context.storage.set_cookies(
             [Cookie("ours", "2", domain="localhost", secure=True, same_site="None", partition=key)]
         )
-        told = await session.call("Runtime.evaluate", expression="document.cookie", returnByValue=True)
-        assert set(told["result"]["value"].split("; ")) == {"own=1", "ours=2"}
+        reply = await session.call("Runtime.evaluate", expression="document.cookie", returnByValue=True)
+        assert set(reply["result"]["value"].split("; ")) == {"own=1", "ours=2"}
         assert await context.storage.delete_cookies("own") == 1
-        told = await session.call("Runtime.evaluate", expression="document.cookie", returnByValue=True)
-        assert told["result"]["value"] == "ours=2"
+        reply = await session.call("Runtime.evaluate", expression="document.cookie", returnByValue=True)
+        assert reply["result"]["value"] == "ours=2"
 
 
 async def test_default_context_supports_the_same_operations(
@@ -308,10 +308,10 @@ async def test_databases_and_caches_are_listed_and_cleared(browser: cdpengine.Br
 async def test_the_http_cache_is_cleared(
     browser: cdpengine.Browser, httpserver: HTTPServer, site: str
 ) -> None:
-    asked = []
+    requested = []
 
     def cached(request: Request) -> Response:
-        asked.append(request.path)
+        requested.append(request.path)
         return Response("x", headers={"Cache-Control": "max-age=3600"})
 
     httpserver.expect_request("/cached").respond_with_handler(cached)
@@ -320,10 +320,10 @@ async def test_the_http_cache_is_cleared(
         page = await context.new_page(site)
         await page.evaluate(fetch)
         await page.evaluate(fetch)
-        assert len(asked) == 1
+        assert len(requested) == 1
         await context.storage.clear_http_cache()
         await page.evaluate(fetch)
-        assert len(asked) == 2
+        assert len(requested) == 2
 
 
 async def test_state_is_copied_between_contexts(
@@ -371,8 +371,8 @@ async def test_state_is_copied_between_contexts(
 @pytest.mark.slow
 async def test_invalid_state_changes_nothing(browser: cdpengine.Browser, site: str, tmp_path: Path) -> None:
     async def contexts() -> list[str]:
-        told = await browser.session.call("Target.getBrowserContexts")
-        return sorted(told["browserContextIds"])
+        reply = await browser.session.call("Target.getBrowserContexts")
+        return sorted(reply["browserContextIds"])
 
     before = await contexts()
     (tmp_path / "foreign.json").write_text('{"log": {}}')

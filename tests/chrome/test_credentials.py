@@ -32,8 +32,8 @@ async def test_credentials(fresh_page: cdpengine.Page, site: Site, caplog: pytes
     right, wrong = [200, echo("/secret/a"), None], [401, "who?", None]
     async with page.network.http_credentials("ada", "guess"):
         assert await ask(page, "/secret/a") == wrong
-        told = [record.getMessage() for record in caplog.records if record.name == "cdpengine.network"]
-        assert told == [f"{site.url.rstrip('/')} refused the credentials"]
+        warnings = [record.getMessage() for record in caplog.records if record.name == "cdpengine.network"]
+        assert warnings == [f"{site.url.rstrip('/')} refused the credentials"]
         async with page.network.http_credentials("ada", "s3cret", origin=site.elsewhere.rstrip("/")):
             assert await ask(page, "/secret/a") == wrong, "they are for another origin"
         async with page.network.http_credentials("ada", "s3cret", proxy=True):

@@ -356,8 +356,8 @@ async def test_many_are_found_in_one_round_trip(
         with browser.instruments.attached(hear):
             found = await used_page.find_all(**wanted)
         assert len({node.backend_node_id for node in found}) == count, wanted
-        asked = [method for method in sent if not method.startswith("Runtime.release")]
-        assert asked == ["Page.createIsolatedWorld", "Runtime.callFunctionOn"], wanted
+        commands = [method for method in sent if not method.startswith("Runtime.release")]
+        assert commands == ["Page.createIsolatedWorld", "Runtime.callFunctionOn"], wanted
 
 
 async def test_found_elements_are_released(used_page: cdpengine.Page, httpserver: HTTPServer) -> None:

@@ -187,12 +187,12 @@ async def test_errors_are_rejections_and_on_record(
     caplog.set_level(logging.CRITICAL, "cdpengine.inject")
     for name, (function, call, expected) in REJECTIONS.items():
         async with page.scripts.expose("tell", function, limit=0.3 if name == "hangs" else 30) as exposed:
-            told = await page.evaluate(
+            rejections = await page.evaluate(
                 f"{call}.catch((error) => [error.name, error.message.split('\\n')[0], error instanceof Error])"
             )
-            assert told[0] == expected[0], name
-            assert told[1].startswith(expected[1]), name
-            assert told[2] is True
+            assert rejections[0] == expected[0], name
+            assert rejections[1].startswith(expected[1]), name
+            assert rejections[2] is True
             assert [failure.name for failure in exposed.failures] == ["tell"]
     assert len(page.scripts.bindings.failures) == len(REJECTIONS)
     assert page.scripts.bindings.failures[0].reason == "LookupError: no such thing"
@@ -205,8 +205,8 @@ async def test_hung_exposed_function_blocks_no_call(page: cdpengine.Page, site: 
             "for (let n = 0; n < 999; n++) hang().catch((error) => { self.end = error.message }); void 0"
         )
         assert await page.evaluate("add(1, 2)") == 3
-        told = await page.evaluate("Promise.all([hang(), hang()]).catch((error) => error.message)")
-        assert told == "hang: 1000 calls wait for their answer already"
+        rejection = await page.evaluate("Promise.all([hang(), hang()]).catch((error) => error.message)")
+        assert rejection == "hang: 1000 calls wait for their answer already"
     await page.wait_for(expression="self.end == 'hang is no longer exposed'")
 
 

@@ -89,8 +89,8 @@ async def test_cancelled_launch_waits_only_for_its_browser(
 
     with trio.CancelScope() as scope:
         async with cdpengine.launch(transport=transport) as browser:  # type: ignore[arg-type]
-            told = await browser.session.call("SystemInfo.getProcessInfo")
-            main = next(each["id"] for each in told["processInfo"] if each["type"] == "browser")
+            reply = await browser.session.call("SystemInfo.getProcessInfo")
+            main = next(each["id"] for each in reply["processInfo"] if each["type"] == "browser")
             waiting = threading.Thread(target=note_end, args=(main,))
             waiting.start()
             scope.cancel()

@@ -101,8 +101,8 @@ async def ready_page(browser: cdpengine.Browser) -> cdpengine.Page:
 
 async def browser_pid(browser: cdpengine.Browser) -> int:
     """Return the pid of the browser process, which has replaced the launcher script."""
-    told = await browser.session.call("SystemInfo.getProcessInfo")
-    return next(int(each["id"]) for each in told["processInfo"] if each["type"] == "browser")
+    reply = await browser.session.call("SystemInfo.getProcessInfo")
+    return next(int(each["id"]) for each in reply["processInfo"] if each["type"] == "browser")
 
 
 KILLED = ("awaited promise", "click", "wait for a page", "new page")

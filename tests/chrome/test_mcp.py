@@ -322,16 +322,16 @@ async def test_hung_page_delays_no_other_call(site: str, connected: Running) -> 
 
 
 async def test_long_call_reports_progress(site: str, connected: Running) -> None:
-    told: list[float] = []
+    reported: list[float] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append(progress)
+        reported.append(progress)
 
     async with connected() as (client, _):
         await client.call_tool("tabs", {"action": "new"})
         await client.call_tool("wait", {"timeMs": 2500}, progress_callback=note)
-    assert len(told) >= 2
-    assert told == sorted(told)
+    assert len(reported) >= 2
+    assert reported == sorted(reported)
 
 
 async def test_as_a_program_over_standard_input_and_output(site: str) -> None:

@@ -90,8 +90,8 @@ async def test_trace_contains_the_events(
     seen: list[cdpengine.measure.TraceProgress] = []
     recording = trio.Event()
 
-    def progress(told: cdpengine.measure.TraceProgress) -> None:
-        seen.append(told)
+    def progress(report: cdpengine.measure.TraceProgress) -> None:
+        seen.append(report)
         recording.set()
 
     path = tmp_path / name

@@ -341,7 +341,9 @@ async def test_frames_popups_and_workers_from_their_first_request(
             await ask(popup, "/echo/popped")
             assert paths == [f"popup{number}", "echo/popped"]
             await popup.close()
-    assert not any(path.startswith(("/same", "/other", "/popup")) for path in site.asked), "none came through"
+    assert not any(path.startswith(("/same", "/other", "/popup")) for path in site.requested), (
+        "none came through"
+    )
 
 
 @asynccontextmanager

@@ -48,7 +48,7 @@ class Ear:
     """Notes the responses to the engine's scripts that contain the secret."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.received: list[str] = []
         self._own: dict[tuple[str, int], bool] = {}
 
     def __call__(self, traffic: Traffic) -> None:
@@ -58,7 +58,7 @@ class Ear:
             source = message["params"].get("expression") or message["params"].get("functionDeclaration")
             self._own[key] = isinstance(source, str) and is_own(source)
         elif self._own.get(key) and "c4nary" in json.dumps(message):
-            self.told.append(json.dumps(message)[:400])
+            self.received.append(json.dumps(message)[:400])
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ async def test_no_source_returns_secret_field_contents(page: cdpengine.Page, ear
     await page.find_all("input, textarea, select, div")
     if kind != "select":
         assert "c4nary" not in str(await page.snapshot(source="hybrid")), "it is the walk of `computed`"
-        assert ear.told == []
+        assert ear.received == []
 
 
 @pytest.mark.sample(3)
@@ -128,7 +128,7 @@ async def test_revealed_password_stays_secret(page: cdpengine.Page, ear: Ear) ->
         for source in ("computed", "dom", "ax"):
             assert str(await page.snapshot(source=source)).count("[value=hidden]") == 1
         assert await page.extract_text() == ""
-    assert ear.told == []
+    assert ear.received == []
 
 
 async def test_hostile_name_does_not_change_secrecy(page: cdpengine.Page) -> None:
@@ -158,7 +158,7 @@ async def test_filling_compares_in_the_page(page: cdpengine.Page, ear: Ear, kind
         await page.fill(field, "0123456789")
     assert caught.value.took is None
     assert "c4nary" not in str(caught.value)
-    assert ear.told == []
+    assert ear.received == []
 
 
 async def test_card_number_may_be_grouped(page: cdpengine.Page) -> None:
@@ -188,7 +188,7 @@ async def test_a_date_that_is_secret(page: cdpengine.Page, ear: Ear) -> None:
     with pytest.raises(cdpengine.errors.ValueRefusedError) as caught:
         await page.fill(field, "c4nary-99")
     assert caught.value.took is None
-    assert ear.told == []
+    assert ear.received == []
 
 
 async def test_chosen_month_is_not_returned(page: cdpengine.Page, ear: Ear) -> None:

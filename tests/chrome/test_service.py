@@ -153,8 +153,8 @@ async def test_crashed_browser_is_reported_and_session_works_again(site: str) ->
             for index in range(5):
                 nursery.start_soon(wait, index)
             await trio.testing.wait_all_tasks_blocked(0.05)
-            told = await browser.session.call("SystemInfo.getProcessInfo")
-            main = next(each["id"] for each in told["processInfo"] if each["type"] == "browser")
+            reply = await browser.session.call("SystemInfo.getProcessInfo")
+            main = next(each["id"] for each in reply["processInfo"] if each["type"] == "browser")
             os.kill(main, signal.SIGKILL)
         kinds = {answer["error"]["kind"] for answer in waiting}
         assert len(waiting) == 5

@@ -232,9 +232,9 @@ async def test_each_ending_is_named_and_no_client_resumes_in_new_session(site: s
             assert bob.end == "roomNeeded"
         async with client.listen(session="eve") as eve:
             async with client.listening.service.sessions.use("eve") as session:
-                told = await session.actor.browser.session.call("SystemInfo.getProcessInfo")
+                reply = await session.actor.browser.session.call("SystemInfo.getProcessInfo")
             os.kill(
-                next(each["id"] for each in told["processInfo"] if each["type"] == "browser"), signal.SIGKILL
+                next(each["id"] for each in reply["processInfo"] if each["type"] == "browser"), signal.SIGKILL
             )
             with trio.fail_after(slack(10)):
                 await eve.read()

@@ -166,21 +166,21 @@ class ScriptedParts(ScriptedDocuments):
         super().__init__(peer)
         self.buttons = ["a", "b", "c"]
         self.number = 0
-        self.told: list[int | None] = []
+        self.requested_numbers: list[int | None] = []
         self.same = False
         self.part = 1
 
     def call(self, request: Request) -> Answer:
         what = request.params["arguments"][0]["value"]
         if what["do"] == "walk":
-            self.told.append(what["held"])
+            self.requested_numbers.append(what["held"])
         return super().call(request)
 
     def walk(self) -> dict[str, Any]:
         answer = super().walk()
-        if self.told[-1] is None:
+        if self.requested_numbers[-1] is None:
             return answer
-        known = self.number and self.told[-1] == self.number
+        known = self.number and self.requested_numbers[-1] == self.number
         self.number += 1
         if known and self.same:
             return {"number": self.number, "same": True, "last": len(self.buttons)}
@@ -203,10 +203,10 @@ async def test_parts_are_named_only_after_their_walk_arrived(
         document = await read_computed(request)
         assert documents.right(document)
         assert document.parts_reused == reused
-    assert documents.told == [0, 1, 2]
+    assert documents.requested_numbers == [0, 1, 2]
     assert documents.right(await read_computed(attrs.evolve(request, fresh=True)))
     assert (await read_computed(request)).parts_reused == 1
-    assert documents.told == [0, 1, 2, None, 3]
+    assert documents.requested_numbers == [0, 1, 2, None, 3]
 
 
 async def test_the_result_of_the_previous_walk(connection: Connection, peer: ScriptedPeer) -> None:
@@ -221,7 +221,7 @@ async def test_the_result_of_the_previous_walk(connection: Connection, peer: Scr
         assert document.roots is first.roots
     documents.same = False
     assert documents.right(await read_computed(request))
-    assert documents.told == [0, 1, 2, 3]
+    assert documents.requested_numbers == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("lost", [1, 2, 4])
@@ -238,7 +238,7 @@ async def test_a_lost_walk_is_never_counted_on(connection: Connection, peer: Scr
         with trio.move_on_after(0.2):
             assert documents.right(await read_computed(request))
     assert documents.right(await read_computed(request))
-    assert documents.told[-1] in (None, 0, documents.number - 1)
+    assert documents.requested_numbers[-1] in (None, 0, documents.number - 1)
 
 
 async def test_an_unknown_part_causes_a_full_read(connection: Connection, peer: ScriptedPeer) -> None:
@@ -247,7 +247,7 @@ async def test_an_unknown_part_causes_a_full_read(connection: Connection, peer: 
     assert documents.right(await read_computed(request))
     documents.part = 2
     assert documents.right(await read_computed(request))
-    assert documents.told == [0, 1, 0]
+    assert documents.requested_numbers == [0, 1, 0]
 
 
 async def test_another_document_has_no_parts_yet(connection: Connection, peer: ScriptedPeer) -> None:
@@ -257,4 +257,4 @@ async def test_another_document_has_no_parts_yet(connection: Connection, peer: S
     documents.replace("x", "y", "z")
     documents.number = 0
     assert documents.right(await read_computed(request))
-    assert documents.told[-1] == 0
+    assert documents.requested_numbers[-1] == 0

@@ -56,8 +56,8 @@ async def test_the_report_matches_the_facts(
     started = trio.current_time()
     with pytest.raises(cdpengine.errors.EvaluationTimeoutError, match=words) as caught:
         await page.evaluate("while (true) {}", timeout=0.5)
-    told = caught.value.report
-    assert {name: getattr(told, name) for name in report} == report
+    found = caught.value.report
+    assert {name: getattr(found, name) for name in report} == report
     assert 0.5 <= trio.current_time() - started <= 0.5 + LATE
     assert "Runtime.terminateExecution" in sent_on(scripted, "L-T1")
     assert "Runtime.terminateExecution" in sent_on(scripted, "S-T1")

@@ -121,12 +121,10 @@ async def test_a_page_from_the_back_forward_cache_is_marked(
             assert isinstance(answer, dict)
             nonlocal first
             first = answer["loaderId"]
-            told = {"requestId": first, "loaderId": first, "frameId": "T1"}
-            scripted.page_event(
-                "Network.requestWillBeSent", told | {"request": {"url": "https://a.example/"}}
-            )
+            ids = {"requestId": first, "loaderId": first, "frameId": "T1"}
+            scripted.page_event("Network.requestWillBeSent", ids | {"request": {"url": "https://a.example/"}})
             response = {"status": 203, "mimeType": "text/html"}
-            scripted.page_event("Network.responseReceived", told | {"response": response})
+            scripted.page_event("Network.responseReceived", ids | {"response": response})
             return answer
 
         scripted.on("Page.navigate", navigate)

@@ -38,10 +38,10 @@ async def test_rules_are_valid_for_a_day(clock: trio.testing.MockClock) -> None:
         assert await disallowed(manners, f"{site.origin}/private") is not None
         await later(clock, LONGEST_CACHED - 100)
         assert await disallowed(manners, f"{site.origin}/private") is not None
-        assert len(site.asked) == 1
+        assert len(site.requested) == 1
         await later(clock, 101)
         assert await disallowed(manners, f"{site.origin}/private") is None
-        assert len(site.asked) == 2
+        assert len(site.requested) == 2
 
 
 async def test_old_rules_stay_valid_while_the_server_is_unreachable(clock: trio.testing.MockClock) -> None:
@@ -51,7 +51,7 @@ async def test_old_rules_stay_valid_while_the_server_is_unreachable(clock: trio.
         await later(clock, LONGEST_CACHED + 1)
         assert await disallowed(manners, f"{site.origin}/private") is not None
         assert await disallowed(manners, f"{site.origin}/public") is None
-        assert len(site.asked) == 2
+        assert len(site.requested) == 2
         await later(clock, 61)
         assert await disallowed(manners, f"{site.origin}/private") is None
 
@@ -66,7 +66,7 @@ async def test_a_failing_server_is_asked_less_and_less_often(clock: trio.testing
             waits.append(round(error.retry_after))
             await later(clock, error.retry_after)
         assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
-        assert len(site.asked) == 9
+        assert len(site.requested) == 9
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
@@ -85,7 +85,7 @@ async def test_retry_after_sets_the_time_of_the_next_request(
         assert 295 < again - trio.current_time() <= 300
         await later(clock, 300)
         assert await disallowed(manners, f"{site.origin}/public") is None
-        assert len(site.asked) == 2
+        assert len(site.requested) == 2
 
 
 async def test_one_task_asks_and_all_get_the_answer() -> None:
@@ -100,11 +100,11 @@ async def test_one_task_asks_and_all_get_the_answer() -> None:
         async with trio.open_nursery() as nursery:
             for number in range(20):
                 nursery.start_soon(check, number)
-            await site.was_asked.wait()
+            await site.was_requested.wait()
             await trio.testing.wait_all_tasks_blocked(0.01)
             site.gate.set()
         assert found == [True] * 20
-        assert site.asked == ["/robots.txt"]
+        assert site.requested == ["/robots.txt"]
         assert site.most_at_once == 1
 
 
@@ -114,7 +114,7 @@ async def test_origins_are_asked_concurrently() -> None:
         manners = one.manners()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(manners.check, f"{one.origin}/x")
-            await one.was_asked.wait()
+            await one.was_requested.wait()
             assert await manners.check(f"{other.origin}/private") == 0.0
             one.gate.set()
 
@@ -135,13 +135,13 @@ async def test_a_cancelled_task_does_not_affect_the_others(waiting: bool) -> Non
             for number in range(3):
                 nursery.start_soon(check, number)
                 if number == 0:
-                    await site.was_asked.wait()
+                    await site.was_requested.wait()
                 await trio.testing.wait_all_tasks_blocked(0.01)
             scopes[1 if waiting else 0].cancel()
             await trio.testing.wait_all_tasks_blocked(0.01)
             site.gate.set()
         assert found == (["0 True", "2 True"] if waiting else ["1 True", "2 True"])
-        assert len(site.asked) == (1 if waiting else 2)
+        assert len(site.requested) == (1 if waiting else 2)
 
 
 @pytest.mark.parametrize("call", ["check", "turn"])
@@ -192,7 +192,7 @@ async def test_robots_may_be_off() -> None:
         manners = site.manners(robots=False)
         assert await manners.check(f"{site.origin}/private") == 0.0
         await in_turn(manners, f"{site.origin}/private")
-        assert site.asked == []
+        assert site.requested == []
 
 
 async def test_manners_are_off_for_the_local_machine() -> None:
@@ -208,7 +208,7 @@ async def test_manners_are_off_for_the_local_machine() -> None:
         async with manners.turn(url), manners.turn(url), manners.turn(url):
             pass
         manners.end(url)
-        assert site.asked == []
+        assert site.requested == []
 
 
 @pytest.mark.parametrize("url", ["about:blank", "data:text/html,x", "not a URL", "http://"])

@@ -26,7 +26,7 @@ class Answer:
     """`head` answers any request, and the connection stays open: a client must not wait for more."""
 
     head: bytes
-    told: str
+    explanation: str
     advised: str
     status: int | None = None
 
@@ -125,7 +125,7 @@ async def test_each_answer_is_reported_immediately(
     async with tcp_server(serve, tls=is_tls(scheme)) as port:
         error = await refusal_of(scheme, port, caplog)
     message = str(error)
-    assert answer.told.lower() in message.lower()
+    assert answer.explanation.lower() in message.lower()
     assert answer.advised.lower() in message.lower()
     assert NOT_THERE not in message
     assert error.status == answer.status

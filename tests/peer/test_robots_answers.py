@@ -32,7 +32,7 @@ async def test_rules_are_obeyed_and_the_delay_is_reported() -> None:
             assert error.retry_after is None
             assert f"{site.origin}/robots.txt disallows it" in str(error)
             assert str(pickle.loads(pickle.dumps(error))) == str(error)
-        assert site.asked == ["/robots.txt"]
+        assert site.requested == ["/robots.txt"]
 
 
 async def test_rules_match_the_name_and_the_agent_is_sent() -> None:
@@ -60,7 +60,7 @@ async def test_a_server_without_rules_allows_everything(status: int) -> None:
         manners = site.manners()
         assert await manners.check(f"{site.origin}/private") == 0.0
         assert await manners.check(f"{site.origin}/other") == 0.0
-        assert site.asked == ["/robots.txt"]
+        assert site.requested == ["/robots.txt"]
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 599])
@@ -73,7 +73,7 @@ async def test_a_server_error_disallows_everything(status: int) -> None:
             assert f"HTTP status {status}" in error.reason
             assert error.retry_after is not None
             assert 50 < error.retry_after <= 60
-        assert site.asked == ["/robots.txt"]
+        assert site.requested == ["/robots.txt"]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_an_untrusted_certificate_disallows_everything() -> None:
         error = await disallowed(site.manners(), f"https://127.0.0.1:{port}/public")
     assert error is not None
     assert "certificate" in error.reason
-    assert site.asked == []
+    assert site.requested == []
 
 
 async def test_an_answer_over_tls_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ async def test_redirects_are_followed_to_other_origins_too(status: int) -> None:
             manners = site.manners()
             assert await disallowed(manners, f"{site.origin}/private") is not None
             assert await disallowed(manners, f"{site.origin}/public") is None
-        assert other.asked == ["/robots.txt"]
+        assert other.requested == ["/robots.txt"]
 
 
 @pytest.mark.parametrize(("redirects", "is_read"), [(1, True), (5, True), (6, False)])
@@ -154,7 +154,7 @@ async def test_only_five_redirects_are_followed(redirects: int, is_read: bool) -
     paths[f"r{redirects}"] = answer(200, RULES)
     async with site_of(answer(302, Location="/r1"), **paths) as site:
         assert (await disallowed(site.manners(), f"{site.origin}/private") is not None) is is_read
-        assert len(site.asked) == 6 if not is_read else redirects + 1
+        assert len(site.requested) == 6 if not is_read else redirects + 1
 
 
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "data:text/plain,x", "http://[", "mailto:a@b"])
@@ -173,8 +173,8 @@ async def test_no_redirect_leads_from_elsewhere_to_the_local_machine() -> None:
             error = await disallowed(manners, "http://shop.example.com/")
         assert error is not None
         assert "into this machine" in error.reason
-        assert inside.asked == []
-        assert site.asked == ["http://shop.example.com/robots.txt"]
+        assert inside.requested == []
+        assert site.requested == ["http://shop.example.com/robots.txt"]
 
 
 # --- bodies -------------------------------------------------------------------------------------------------

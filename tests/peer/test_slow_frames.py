@@ -347,9 +347,9 @@ async def test_where_the_accessibility_tree_fails_the_dom_is_read(
 
     snapshot = await page.snapshot(timeout=10)
     assert snapshot.title == "by the DOM"
-    told = snapshot.stats.sources["T1"]
-    assert told.source == "dom"
-    assert re.search(reason, told.reason)
+    stats = snapshot.stats.sources["T1"]
+    assert stats.source == "dom"
+    assert re.search(reason, stats.reason)
 
 
 @pytest.mark.parametrize(
@@ -369,9 +369,9 @@ async def test_optional_additions_never_cost_the_document(
     snapshot = await page.snapshot(timeout=10)
     assert len(snapshot.find_all("button", "Alone")) == 2
     for frame_id in ("T1", "F1"):
-        told = snapshot.stats.sources[frame_id]
-        assert told.source == "ax"
-        assert re.search(reason, told.reason)
+        stats = snapshot.stats.sources[frame_id]
+        assert stats.source == "ax"
+        assert re.search(reason, stats.reason)
 
 
 async def test_one_look_at_a_process_serves_all_its_frames(

@@ -24,13 +24,13 @@ async def test_how_long_a_page_has_been_silent(
     assert await page.measure.unresponsive_for() == pytest.approx(0.05)
     await trio.sleep(3)
     assert await page.measure.unresponsive_for() == pytest.approx(3.1)
-    asked = scripted.count("Runtime.evaluate")
+    count = scripted.count("Runtime.evaluate")
     held.release(NUMBER)
     await quiet()
     scripted.on("Runtime.evaluate", SILENCE)
     # The old answer proves nothing about now: the engine asks again, and counts from there.
     assert await page.measure.unresponsive_for() == pytest.approx(0.05)
-    assert scripted.count("Runtime.evaluate") == asked + 1
+    assert scripted.count("Runtime.evaluate") == count + 1
 
 
 async def test_an_action_at_its_deadline_names_the_page(

@@ -306,7 +306,7 @@ async def run_flow(page: Page, flow: Flow, values: Mapping[str, str], design: De
 
 
 @attrs.frozen
-class Seen:
+class Visit:
     """The page before a step: its snapshot, the key of each ref, and the ref of the right control."""
 
     flow: Flow
@@ -333,15 +333,15 @@ async def read_keys(page: Page, snapshot: Snapshot) -> dict[str, str]:
 
 async def walk_flow(
     page: Page, site: CacheSite, flow: Flow, design: Design, values: Mapping[str, str]
-) -> list[Seen]:
+) -> list[Visit]:
     """Do a flow in a design until a control is missing. Return the page before each step."""
     flow.reset(site, design)
     await page.goto(site.url + flow.start)
-    seen: list[Seen] = []
+    seen: list[Visit] = []
     for step in flow.steps:
         snapshot = await page.snapshot()
         key = fill(step.key, values)
-        seen.append(Seen(flow, step, design, key, snapshot, await read_keys(page, snapshot)))
+        seen.append(Visit(flow, step, design, key, snapshot, await read_keys(page, snapshot)))
         called = step.called(design)
         if called is None:
             break

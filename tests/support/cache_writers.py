@@ -89,21 +89,21 @@ def killed(path: Path) -> dict[str, object]:
         reading, writing = os.pipe()
         child = fork(partial(trio.run, write_and_confirm, path, turn * 10_000, writing))
         os.close(writing)
-        seen = b""
-        while seen.count(b"\n") < CONFIRMED + turn and (more := os.read(reading, 100)):
-            seen += more
+        output = b""
+        while output.count(b"\n") < CONFIRMED + turn and (more := os.read(reading, 100)):
+            output += more
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         while more := os.read(reading, 1_000):
-            seen += more
+            output += more
         os.close(reading)
-        confirmed += seen.decode().split()
+        confirmed += output.decode().split()
     return {"confirmed": confirmed, "names": trio.run(names, path)}
 
 
 async def fill_up(path: Path) -> dict[str, object]:
     confirmed: list[str] = []
-    said = ""
+    error_text = ""
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     async with CacheStore.open(path, key=KEY, keyring=False) as store:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, most))
@@ -111,13 +111,13 @@ async def fill_up(path: Path) -> dict[str, object]:
             try:
                 await put(store, f"{number}", padding=5_000)
             except CacheUnavailableError as error:
-                said = str(error)
+                error_text = str(error)
                 break
             confirmed.append(f"{number}")
         full = sorted(each.key.address.rpartition("/")[2] for each in await store.entries())
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         await put(store, "after", padding=5_000)
-    return {"confirmed": confirmed, "said": said, "full": full, "names": await names(path)}
+    return {"confirmed": confirmed, "said": error_text, "full": full, "names": await names(path)}
 
 
 def main() -> None:

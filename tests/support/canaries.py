@@ -195,7 +195,7 @@ _METHOD = re.compile(rb"\b([A-Z][A-Za-z]+\.[a-z][A-Za-z]+)\b")
 _KIND = re.compile(rb'"k":"([a-z-]+)"')
 _OWN_METHOD = re.compile(rb'"m":"([\w.]+)"')
 _KEY = re.compile(rb'\\*"([A-Za-z_][\w-]*)\\*"\s*:')
-_SEEN_BEFORE = 600
+_CONTEXT = 600
 _SHORT_LINE = 3_000
 _PAIR = re.compile(rb'"(\w+)"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|(\d{1,5})\b)')
 _CHUNK = re.compile(rb'"(data|chunk|text|body|payloadData|value)"\s*:\s*"((?:[^"\\]|\\.)*)"')
@@ -260,9 +260,9 @@ class Finder:
             assert lines is not None
             canary, form = self._meant[index]
             # One line can hold a canary a thousand times. Places are counted by the method of their line.
-            asked = canary.name, form, lines.head(start)
-            seen[asked] += 1
-            if seen[asked] <= _PLACES:
+            place = canary.name, form, lines.head(start)
+            seen[place] += 1
+            if seen[place] <= _PLACES:
                 form = _whole_form(data, start, canary.text) if form == "plain" else form
                 leaks.add(Leak(canary.name, lines.where(start), f"{form}{packed}"))
         if depth == 0:
@@ -305,7 +305,7 @@ class _Lines:
         number = bisect_right(self._starts, offset) - 1
         if number not in self._heads:
             start = self._starts[number]
-            head = self._data[start : start + _SEEN_BEFORE]
+            head = self._data[start : start + _CONTEXT]
             kind = _KIND.search(head)
             if head.startswith(b'{"t":') and kind:
                 method = _OWN_METHOD.search(head)
@@ -318,7 +318,7 @@ class _Lines:
     def where(self, offset: int) -> str:
         """Return the same, and the nearest field name before the position."""
         start = self._starts[bisect_right(self._starts, offset) - 1]
-        keys = _KEY.findall(self._data, max(start, offset - _SEEN_BEFORE), offset)
+        keys = _KEY.findall(self._data, max(start, offset - _CONTEXT), offset)
         key = f".{keys[-1].decode()}" if keys else ""
         return f"{self.head(offset)}{key}" or "text"
 
@@ -371,7 +371,7 @@ def _streams(data: bytes) -> Iterator[tuple[str, list[bytes], bytes]]:
     texts: dict[str, list[bytes]] = {}
     numbers: dict[str, list[bytes]] = {}
     for line in data.split(b"\n"):
-        named = _OWN_METHOD.search(line[:_SEEN_BEFORE]) or _METHOD.search(line[:_SEEN_BEFORE])
+        named = _OWN_METHOD.search(line[:_CONTEXT]) or _METHOD.search(line[:_CONTEXT])
         if named is None:
             continue
         method = named[1].decode()

@@ -53,9 +53,9 @@ async def site_of(server: HTTPServer, canaries: Canaries) -> AsyncIterator[Canar
 
     async def converse(request: trio_websocket.WebSocketRequest) -> None:
         socket = await request.accept()
-        said = {"access_token": secrets["websocket_received"]}
+        greeting = {"access_token": secrets["websocket_received"]}
         try:
-            await socket.send_message(json.dumps(said))
+            await socket.send_message(json.dumps(greeting))
             await socket.send_message(json.dumps({"access_token": secrets["websocket_binary"]}).encode())
             while True:
                 await socket.get_message()
@@ -172,9 +172,9 @@ def derive(outcome: Outcome, recording: Path, folder: Path) -> None:
         outcome.outputs[name] = run_command("trace", *arguments)
     for form in ("html", "perfetto", "har"):
         made = folder / f"exported.{form}"
-        said = run_command("trace", "export", f"--{form}", str(recording), "-o", str(made))
+        output = run_command("trace", "export", f"--{form}", str(recording), "-o", str(made))
         outcome.outputs[f"trace export --{form}"] = made.read_bytes()
-        outcome.outputs[f"trace export --{form}, output"] = said
+        outcome.outputs[f"trace export --{form}, output"] = output
 
 
 def run_command(*arguments: str, script: str | None = None) -> bytes:
@@ -183,5 +183,5 @@ def run_command(*arguments: str, script: str | None = None) -> bytes:
     if done.exception is not None and not isinstance(done.exception, SystemExit | EngineError):
         text = f"{type(done.exception).__name__}: {done.exception}"
         return done.output_bytes + text.encode()
-    said = "" if not isinstance(done.exception, EngineError) else f"Error: {done.exception}"
-    return done.output_bytes + said.encode("utf-8", "surrogatepass")
+    error_text = "" if not isinstance(done.exception, EngineError) else f"Error: {done.exception}"
+    return done.output_bytes + error_text.encode("utf-8", "surrogatepass")

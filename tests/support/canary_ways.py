@@ -66,14 +66,14 @@ async def evaluate_thrown(stage: Stage, secret: str) -> None:
 
 @way(made_up=True)
 async def exposed_argument(stage: Stage, secret: str) -> None:
-    given = []
+    received = []
 
     async def vault(text: str) -> None:
-        given.append(text)
+        received.append(text)
 
     async with stage.page.scripts.expose("vault", vault):
         await stage.page.evaluate("async () => { await vault(C('exposed_argument')) }")
-    assert given == [secret]
+    assert received == [secret]
 
 
 @way()

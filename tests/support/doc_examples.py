@@ -15,7 +15,7 @@ import attrs
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SAID = re.compile(r"#  ?-> (.*)$")
+OUTPUT = re.compile(r"#  ?-> (.*)$")
 
 
 def pages() -> list[Path]:
@@ -53,7 +53,7 @@ class Block:
     def promised(self) -> dict[int, str]:
         """Return the output that comments in the block promise, by line."""
         lines = enumerate(self.source.splitlines(), start=self.line + 1)
-        return {number: found[1] for number, line in lines if (found := SAID.search(line))}
+        return {number: found[1] for number, line in lines if (found := OUTPUT.search(line))}
 
     async def run(self, names: dict[str, Any]) -> dict[int, str]:
         """Run the block with these names. Return the output of the lines that promise some."""

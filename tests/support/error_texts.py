@@ -69,10 +69,10 @@ class ErrorTexts:
         text = str(error)
         if fault := fault_of(text, is_list=type(error).__name__ in LISTS):
             self._wrong.append(f"{type(error).__name__} made in {place}: {fault}:\n{text[: 3 * LONGEST]}")
-        seen = type(error).__name__, place, text
-        if self._path and seen not in self._written:
-            self._written.add(seen)
-            line = json.dumps({"kind": seen[0], "place": place, "text": text, "test": self._test})
+        entry = type(error).__name__, place, text
+        if self._path and entry not in self._written:
+            self._written.add(entry)
+            line = json.dumps({"kind": entry[0], "place": place, "text": text, "test": self._test})
             with open(self._path, "a", encoding="utf-8") as file:
                 file.write(line + "\n")
 

@@ -47,7 +47,7 @@ class FormPage:
         found: list[dict[str, Any]] = await self.js("record")
         return [entry for entry in found if not kinds or entry["type"] in kinds]
 
-    async def told(self, *kinds: str) -> list[tuple[str, str, bool]]:
+    async def events(self, *kinds: str) -> list[tuple[str, str, bool]]:
         """Return type, target and isTrusted of the events of these kinds, in order."""
         return [(e["type"], e["target"], e["trusted"]) for e in await self.record(*kinds)]
 

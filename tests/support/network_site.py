@@ -46,7 +46,7 @@ class Site:
     def __init__(self, server: HTTPServer) -> None:
         self.url = server.url_for("/")
         self.elsewhere = self.url.replace("127.0.0.1", "localhost")
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         server.expect_request("/worker.js").respond_with_data(WORKER, content_type="text/javascript")
         server.expect_request("/redirect").respond_with_data(
             "", status=302, headers={"Location": "/echo/redirected"}
@@ -56,31 +56,31 @@ class Site:
             server.expect_request(_below(path)).respond_with_handler(self._answer)
 
     def _answer(self, request: Request) -> Response:
-        self.asked.append(request.path)
+        self.requested.append(request.path)
         if request.path.startswith("/slow"):
             self._slow.wait(20)
         if request.path.startswith("/secret") and not _allowed(request):
             return Response("who?", 401, {"WWW-Authenticate": 'Basic realm="r"'})
         if request.path.startswith(("/echo", "/secret")):
-            said = [
+            echoed = [
                 request.method,
                 request.path,
                 request.get_data(as_text=True),
                 request.headers.get("X-Extra"),
             ]
             headers = {"Access-Control-Allow-Origin": "*"}
-            return Response(json.dumps(said), 200, headers, content_type="application/json")
+            return Response(json.dumps(echoed), 200, headers, content_type="application/json")
         return Response(PAGE, content_type="text/html")
 
-    async def slow_asked(self) -> None:
+    async def slow_requested(self) -> None:
         """Wait until the server has received a request for "/slow...".
 
         `let_slow_go` releases the response.
         """
         with trio.fail_after(10):
-            while not any(path.startswith("/slow") for path in self.asked):  # noqa: ASYNC110 - another thread
+            while not any(path.startswith("/slow") for path in self.requested):  # noqa: ASYNC110 - another thread
                 await trio.sleep(0.01)
-        self.asked.clear()
+        self.requested.clear()
 
     def let_slow_go(self) -> None:
         slow, self._slow = self._slow, threading.Event()

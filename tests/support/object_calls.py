@@ -91,22 +91,24 @@ class Stage:
     stack: AsyncExitStack
     """Contexts entered here are closed after the call."""
 
-    async def told(self, method: str, params: dict[str, Any]) -> None:
+    async def send_event(self, method: str, params: dict[str, Any]) -> None:
         self.scripted.page_event(method, params, self.page.target_id)
         await quiet()
 
     async def request(self) -> cdpengine.Request:
         await self.page.activity.start()
         params = {"requestId": "1", "timestamp": 1.0, "wallTime": 1.7e9, "type": "XHR"}
-        asked = {"request": {"url": f"{ORIGIN}/x", "method": "GET"}}
-        await self.told("Network.requestWillBeSent", params | asked)
+        request = {"request": {"url": f"{ORIGIN}/x", "method": "GET"}}
+        await self.send_event("Network.requestWillBeSent", params | request)
         return self.page.activity.requests[0]
 
     async def response(self) -> cdpengine.Response:
         request = await self.request()
         answer = {"url": f"{ORIGIN}/x", "status": 200, "mimeType": "application/json", "headers": {}}
-        await self.told("Network.responseReceived", {"requestId": "1", "timestamp": 1.0, "response": answer})
-        await self.told(
+        await self.send_event(
+            "Network.responseReceived", {"requestId": "1", "timestamp": 1.0, "response": answer}
+        )
+        await self.send_event(
             "Network.loadingFinished", {"requestId": "1", "timestamp": 2.0, "encodedDataLength": 2}
         )
         assert request.response is not None
@@ -114,7 +116,7 @@ class Stage:
 
     async def message(self) -> cdpengine.ConsoleMessage:
         await self.page.activity.start()
-        await self.told(
+        await self.send_event(
             "Runtime.consoleAPICalled", {"type": "log", "args": [REMOTE, REMOTE], "timestamp": 1.0}
         )
         return self.page.activity.console[0]
@@ -122,12 +124,17 @@ class Stage:
     async def error(self) -> cdpengine.PageError:
         await self.page.activity.start()
         thrown = {"text": "Uncaught", "exception": REMOTE}
-        await self.told("Runtime.exceptionThrown", {"timestamp": 1.0, "exceptionDetails": thrown})
+        await self.send_event("Runtime.exceptionThrown", {"timestamp": 1.0, "exceptionDetails": thrown})
         return self.page.activity.errors[0]
 
     async def download(self) -> cdpengine.Download:
-        told = {"guid": "g", "url": f"{ORIGIN}/f", "suggestedFilename": "f", "frameId": self.page.target_id}
-        self.scripted.tell("Browser.downloadWillBegin", told)
+        beginning = {
+            "guid": "g",
+            "url": f"{ORIGIN}/f",
+            "suggestedFilename": "f",
+            "frameId": self.page.target_id,
+        }
+        self.scripted.tell("Browser.downloadWillBegin", beginning)
         await quiet()
         return self.browser.downloads[0]
 
@@ -135,7 +142,7 @@ class Stage:
         self.scripted.control = "file"
         await trio.Path(self.path).touch()
         chooser = await self.stack.enter_async_context(self.page.expect_file_chooser(timeout=5))
-        await self.told(
+        await self.send_event(
             "Page.fileChooserOpened",
             {"frameId": self.page.target_id, "mode": "selectSingle", "backendNodeId": 5},
         )

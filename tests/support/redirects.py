@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-Told = tuple[str, dict[str, Any]]
+EventParams = tuple[str, dict[str, Any]]
 """One event: its name in the Network domain, and its parameters without the request id."""
 
 
@@ -39,9 +39,9 @@ class Chain:
             "headers": headers,
         }
 
-    def requests(self) -> list[Told]:
+    def requests(self) -> list[EventParams]:
         """Return the events of the browser's or page's process, in order."""
-        told: list[Told] = []
+        events: list[EventParams] = []
         for hop in self.hops:
             request = {
                 "url": f"https://a.example/{hop}",
@@ -54,7 +54,7 @@ class Chain:
                     "redirectResponse": self._response(hop - 1),
                     "redirectHasExtraInfo": self.extra[hop - 1],
                 }
-            told.append(
+            events.append(
                 (
                     "requestWillBeSent",
                     {
@@ -74,30 +74,30 @@ class Chain:
                 "timestamp": 9.0,
                 "type": "XHR",
             }
-            told.append(("responseReceived", response))
+            events.append(("responseReceived", response))
         if self.ending == "finished":
-            told.append(("loadingFinished", {"timestamp": 10.0, "encodedDataLength": 1}))
+            events.append(("loadingFinished", {"timestamp": 10.0, "encodedDataLength": 1}))
         else:
-            told.append(("loadingFailed", {"timestamp": 10.0, "errorText": "net::ERR_FAILED"}))
-        return told
+            events.append(("loadingFailed", {"timestamp": 10.0, "errorText": "net::ERR_FAILED"}))
+        return events
 
-    def headers(self) -> list[Told]:
+    def headers(self) -> list[EventParams]:
         """Return the events of the network service, in order."""
-        told: list[Told] = []
+        events: list[EventParams] = []
         for hop in self.hops:
             if self.extra[hop]:
-                told.append(("requestWillBeSentExtraInfo", {"headers": {"X-Hop": f"sent {hop}"}}))
+                events.append(("requestWillBeSentExtraInfo", {"headers": {"X-Hop": f"sent {hop}"}}))
                 answered = {"X-Hop": f"answered {hop}", "Set-Cookie": f"hop={hop}"}
                 if not (self.ending == "unanswered" and hop == self.hops[-1]):
-                    told.append(
+                    events.append(
                         (
                             "responseReceivedExtraInfo",
                             {"headers": answered, "statusCode": self.status(hop)},
                         )
                     )
-        return told
+        return events
 
-    def orders(self) -> Iterator[list[Told]]:
+    def orders(self) -> Iterator[list[EventParams]]:
         """Yield every interleaving of all events that keeps the order within each source."""
         first, second = self.requests(), self.headers()
         every = len(first) + len(second)

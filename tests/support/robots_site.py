@@ -30,20 +30,20 @@ class Site:
     """
 
     answers: dict[str, list[bytes]]
-    asked: list[str] = attrs.field(factory=list)
+    requested: list[str] = attrs.field(factory=list)
     requests: list[bytes] = attrs.field(factory=list)
     origin: str = ""
     at_once: int = 0
     most_at_once: int = 0
     gate: trio.Event | None = None
-    was_asked: trio.Event = attrs.field(factory=trio.Event)
+    was_requested: trio.Event = attrs.field(factory=trio.Event)
 
     async def serve(self, stream: ByteStream) -> None:
         request = await read_request(stream)
         path = request.split(b" ")[1].decode()
-        self.asked.append(path)
+        self.requested.append(path)
         self.requests.append(request)
-        self.was_asked.set()
+        self.was_requested.set()
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:

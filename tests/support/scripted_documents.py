@@ -36,7 +36,7 @@ class ScriptedDocuments:
     def __init__(self, peer: ScriptedPeer) -> None:
         self.document = 1
         self.buttons = ["a", "b"]
-        self.kept: dict[int, int] = {}
+        self.known: dict[int, int] = {}
         self.offered = True
         self.plain = True
         self.prepared = False
@@ -52,7 +52,7 @@ class ScriptedDocuments:
     def replace(self, *buttons: str) -> None:
         self.document += 1
         self.buttons = list(buttons)
-        self.kept = {}
+        self.known = {}
 
     def install(self, request: Request) -> Answer:
         if request.params["expression"] == "document":
@@ -72,9 +72,9 @@ class ScriptedDocuments:
         if request.params["objectId"] != f"D{self.document}":
             return GONE
         marks = [
-            {"type": f"mark:{number}", "useCapture": False, "backendNodeId": self.kept[number]}
+            {"type": f"mark:{number}", "useCapture": False, "backendNodeId": self.known[number]}
             for number in self.marked
-            if number in self.kept and number not in self.gone
+            if number in self.known and number not in self.gone
         ]
         return {"listeners": marks}
 
@@ -94,7 +94,7 @@ class ScriptedDocuments:
                 return {"result": {"type": "string", "value": json.dumps({"notPlain": True, "last": 0})}}
             answer = self.walk()
             if what["mark"]:
-                self.marked = list(self.kept)
+                self.marked = list(self.known)
                 answer["marks"] = "mark:"
             return {"result": {"type": "string", "value": json.dumps(answer)}}
         if what["do"] == "hosts":
@@ -102,15 +102,17 @@ class ScriptedDocuments:
         if what["do"] == "take":
             bounds = iter(what["ranges"])
             numbers = [number for first in bounds for number in range(first, next(bounds) + 1)]
-            assert all(number in self.kept for number in numbers), "the engine asked again for known elements"
-            taken = [node(self.kept[number], f"loader {self.document}") for number in numbers]
+            assert all(number in self.known for number in numbers), (
+                "the engine asked again for known elements"
+            )
+            taken = [node(self.known[number], f"loader {self.document}") for number in numbers]
             return {"result": {"deepSerializedValue": {"type": "array", "value": taken}}}
         self.forget(what["known"])
         return {"result": {"type": "undefined"}}
 
     def walk(self) -> dict[str, Any]:
         count = len(self.buttons)
-        self.kept = {n: self.kept.get(n, 1000 * self.document + n) for n in range(1, count + 1)}
+        self.known = {n: self.known.get(n, 1000 * self.document + n) for n in range(1, count + 1)}
         return {
             "roles": ["button"],
             "depths": [0] * count,

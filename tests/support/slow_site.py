@@ -21,11 +21,11 @@ NEW = "<!doctype html><title>new</title>" + REST.format("new")
 
 
 class SlowSite:
-    """A slow site. `asked` are the requested paths, with the method."""
+    """A slow site. `requested` are the requested paths, with the method."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.server = server
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.arrived = threading.Event()
         self.delay = DELAY
         self.start = ""
@@ -53,7 +53,7 @@ class SlowSite:
 
     def _answering(self, answer: Callable[[], Response]) -> Callable[[Request], Response]:
         def handle(request: Request) -> Response:
-            self.asked.append(f"{request.method} {request.path}")
+            self.requested.append(f"{request.method} {request.path}")
             self.arrived.set()
             time.sleep(self.delay)
             return answer()
@@ -68,10 +68,10 @@ class SlowSite:
         self.start = OLD + html
         await page.goto(self.url("/first"))
         await page.goto(self.url("/start"))
-        self.asked.clear()
+        self.requested.clear()
         self.arrived.clear()
 
-    async def wait_until_asked(self) -> None:
+    async def wait_until_requested(self) -> None:
         """Wait until the page has requested one of the slow documents."""
         with trio.fail_after(10):
             await trio.to_thread.run_sync(self.arrived.wait, 9, abandon_on_cancel=True)

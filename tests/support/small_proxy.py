@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler
 
 
 class SmallProxy(socketserver.ThreadingTCPServer):
-    """`asked` are the requested URLs. With `credentials` ("user:password") it requires them."""
+    """`requested` are the requested URLs. With `credentials` ("user:password") it requires them."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -19,7 +19,7 @@ class SmallProxy(socketserver.ThreadingTCPServer):
     def __init__(self, name: str, credentials: str | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.name = name
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.expected = None if credentials is None else base64.b64encode(credentials.encode()).decode()
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
@@ -32,11 +32,11 @@ class _Handler(BaseHTTPRequestHandler):
         if expected is not None and self.headers.get("Proxy-Authorization") != f"Basic {expected}":
             self._answer(407, b"who are you?", ("Proxy-Authenticate", 'Basic realm="small"'))
             return
-        self.server.asked.append(self.path)
+        self.server.requested.append(self.path)
         self._answer(200, f"<title>by {self.server.name}</title>".encode())
 
     def do_CONNECT(self) -> None:
-        self.server.asked.append(self.path)
+        self.server.requested.append(self.path)
         self._answer(502, b"no tunnels")
 
     def _answer(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:

@@ -44,7 +44,7 @@ class Terminal:
             start_new_session=True,
         )
         os.close(other)
-        self.seen = ""
+        self.output = ""
 
     def type(self, text: str) -> None:
         os.write(self.main, text.encode())
@@ -52,23 +52,23 @@ class Terminal:
     def expect(self, pattern: str, *, within: float = 30) -> None:
         """Read until the output since the last match matches."""
         deadline = time.monotonic() + within
-        while not (found := re.search(pattern, plain(self.seen), re.DOTALL)):
+        while not (found := re.search(pattern, plain(self.output), re.DOTALL)):
             ready, _, _ = select.select([self.main], [], [], max(0, deadline - time.monotonic()))
-            assert ready, f"{pattern!r} did not come; there is {plain(self.seen)!r}"
+            assert ready, f"{pattern!r} did not come; there is {plain(self.output)!r}"
             try:
-                self.seen += os.read(self.main, 65536).decode("utf-8", "replace")
+                self.output += os.read(self.main, 65536).decode("utf-8", "replace")
             except OSError:  # Linux raises this when the other end is closed
-                pytest.fail(f"{pattern!r} did not come before the end; there is {plain(self.seen)!r}")
-        self.seen = plain(self.seen)[found.end() :]
+                pytest.fail(f"{pattern!r} did not come before the end; there is {plain(self.output)!r}")
+        self.output = plain(self.output)[found.end() :]
 
     def type_until(self, key: str, pattern: str) -> None:
         """Press a key repeatedly until a match: the command may not own the terminal yet."""
         deadline = time.monotonic() + 30
-        while not re.search(pattern, plain(self.seen)):
-            assert time.monotonic() < deadline, f"{pattern!r} did not come; there is {plain(self.seen)!r}"
+        while not re.search(pattern, plain(self.output)):
+            assert time.monotonic() < deadline, f"{pattern!r} did not come; there is {plain(self.output)!r}"
             self.type(key)
             while select.select([self.main], [], [], 0.3)[0]:
-                self.seen += os.read(self.main, 65536).decode("utf-8", "replace")
+                self.output += os.read(self.main, 65536).decode("utf-8", "replace")
 
     def end(self) -> int:
         """Read to the end of the output and return the exit status."""

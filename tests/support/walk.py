@@ -89,7 +89,7 @@ class Walk:
     _browser: cdpengine.Browser = attrs.field(init=False)
     _bare: Bare = attrs.field(init=False)
     _names: dict[str, str] = attrs.field(factory=dict)
-    _seen: int = 0
+    _entries_read: int = 0
 
     async def run(self, steps: Sequence[Step]) -> None:
         """Do the steps in new browsers. Each step that kills the browser is followed by a new one."""
@@ -162,13 +162,14 @@ class Walk:
 
     def _violation(self, what: str) -> Violation:
         logged = [
-            f"    {entry.document}: {entry.type} {entry.name!r}" for entry in self.site.log[self._seen :]
+            f"    {entry.document}: {entry.type} {entry.name!r}"
+            for entry in self.site.log[self._entries_read :]
         ]
         return Violation("\n".join([what, "the walk:", *self.lines, "logged in the last step:", *logged]))
 
     @contextmanager
     def _internal_errors_are_violations(self) -> Iterator[None]:
-        self._seen = len(self.site.log)
+        self._entries_read = len(self.site.log)
         try:
             yield
         except EngineError as error:
@@ -204,7 +205,7 @@ class Walk:
             await self._do(other, "close()", other.close())
 
     async def _check_dialogs(self) -> None:
-        entries = [entry for entry in self.site.log[self._seen :] if entry.type == "dialog"]
+        entries = [entry for entry in self.site.log[self._entries_read :] if entry.type == "dialog"]
         opened = {entry.name for entry in entries}
 
         def known() -> set[str]:
@@ -378,10 +379,14 @@ class Walk:
             raise self._violation(f"after the click, the title is still {title!r}")
 
     async def _until_logged(self, kind: str) -> None:
-        await _until(lambda: any(entry.type == kind for entry in self.site.log[self._seen :]), 1)
+        await _until(lambda: any(entry.type == kind for entry in self.site.log[self._entries_read :]), 1)
 
     def _clicks(self) -> list[Logged]:
-        return [each for each in self.site.log[self._seen :] if each.type in ("click", "auxclick", "input")]
+        return [
+            each
+            for each in self.site.log[self._entries_read :]
+            if each.type in ("click", "auxclick", "input")
+        ]
 
     def _check_hit(self, name: str, kind: str) -> None:
         clicks = [entry for entry in self._clicks() if entry.type == kind]

@@ -31,13 +31,13 @@ def logged(caplog: pytest.LogCaptureFixture) -> str:
     return logging.Formatter("%(levelname)s %(message)s").format(record)
 
 
-class Said:
+class LoggedText:
     def __str__(self) -> str:
         return HOSTILE
 
 
 @pytest.mark.parametrize(
-    "value", [HOSTILE, Said(), ValueError(HOSTILE)], ids=lambda value: type(value).__name__
+    "value", [HOSTILE, LoggedText(), ValueError(HOSTILE)], ids=lambda value: type(value).__name__
 )
 def test_a_logged_message_is_one_line(caplog: pytest.LogCaptureFixture, value: object) -> None:
     logger.warning("%d of it: %s, %.1f", 3, value, 0.25)
@@ -58,7 +58,7 @@ def test_an_error_of_the_engine_keeps_its_own_lines(caplog: pytest.LogCaptureFix
 
 
 def test_other_objects_than_strings_are_logged_safely_too(caplog: pytest.LogCaptureFixture) -> None:
-    logger.warning(Said())
+    logger.warning(LoggedText())
     assert logged(caplog) == f"WARNING {SAFE}"
 
 

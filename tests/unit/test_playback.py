@@ -104,8 +104,8 @@ def test_a_call_without_effects_may_be_made_more_or_less_often() -> None:
     for times in (1, 2, 5):
         program = Program(tape.play())
         for _ in range(times):
-            [told] = program.ask("Browser.getVersion")
-            assert told["result"] == {"product": "X/1"}
+            [reply] = program.ask("Browser.getVersion")
+            assert reply["result"] == {"product": "X/1"}
         assert len(program.ask("Page.enable", "S")) == 1
         assert (program.playback.divergence, list(program.playback.left)) == (None, [])
     hasty = Program(tape.play())
@@ -126,8 +126,8 @@ def test_an_open_page_may_be_closed_again(recorded: int, times: int) -> None:
     tape.reply(7, sessionId="S")
     program = Program(tape.play())
     for _ in range(times):
-        (told,) = program.ask("Target.closeTarget", targetId="T")
-        assert told["result"] == {"success": True}
+        (reply,) = program.ask("Target.closeTarget", targetId="T")
+        assert reply["result"] == {"success": True}
     program.playback.pass_over()
     ended, *_ = program.playback.due()
     assert b"targetDestroyed" in ended.message
@@ -222,14 +222,14 @@ def test_calls_too_late_for_their_target_may_be_omitted_and_added() -> None:
         "Target.detachedFromTarget",
         "Target.targetDestroyed",
     ]
-    asked = Program(tape.play())
-    asked.ask("Target.closeTarget", targetId="T")
+    program = Program(tape.play())
+    program.ask("Target.closeTarget", targetId="T")
     for _ in range(2):  # the second one was not recorded: Chrome would answer the same
-        (refused,) = asked.ask("Target.attachToTarget", targetId="T")
+        (refused,) = program.ask("Target.attachToTarget", targetId="T")
         assert refused["error"] == {"code": -32602, "message": "No target with given id found"}
-    (refused,) = asked.ask("Page.enable", "S")
+    (refused,) = program.ask("Page.enable", "S")
     assert refused["error"]["code"] == -32001
-    assert asked.playback.divergence is None
+    assert program.playback.divergence is None
 
 
 def test_cut_results_are_not_served_as_complete() -> None:

@@ -58,8 +58,8 @@ def test_every_order_gives_each_request_its_headers(chain: Chain) -> None:
 def test_an_older_chrome_without_the_flag_for_extra_headers() -> None:
     exchanges = Exchanges()
     for name, params in next(Chain((True, True)).orders()):
-        told = {key: value for key, value in params.items() if not key.endswith("asExtraInfo")}
-        exchanges.take(None, event(name, **told))
+        older = {key: value for key, value in params.items() if not key.endswith("asExtraInfo")}
+        exchanges.take(None, event(name, **older))
     last = exchanges.known(None, "1")
     assert last is not None
     assert last.before is not None

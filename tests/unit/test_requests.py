@@ -24,7 +24,7 @@ class Net:
         self.frames = FrameTree("F", cast("Session", None))
         self.frames.main.loader_id = "L1"
 
-    def tell(self, name: str, request_id: str, session: str = "S", **more: object) -> bool:
+    def send(self, name: str, request_id: str, session: str = "S", **more: object) -> bool:
         params = {"requestId": request_id, "frameId": "F", "loaderId": "L1", **more}
         if name == "requestWillBeSent":
             params["request"] = {"url": f"https://a.example/{request_id}"}
@@ -41,11 +41,11 @@ def test_idle_counts_from_the_last_end() -> None:
     net = Net()
     net.time = 1
     assert net.requests.idle_for(net.frames) == 1
-    net.tell("requestWillBeSent", "a", type="Fetch")
+    net.send("requestWillBeSent", "a", type="Fetch")
     net.time = 5
     assert net.urls() == ["a"]
     assert net.requests.idle_for(net.frames) == 0
-    net.tell("loadingFinished", "a")
+    net.send("loadingFinished", "a")
     net.time = 7
     assert net.urls() == []
     assert net.requests.idle_for(net.frames) == 2
@@ -53,9 +53,9 @@ def test_idle_counts_from_the_last_end() -> None:
 
 def test_the_same_id_in_two_processes_is_two_requests() -> None:
     net = Net()
-    net.tell("requestWillBeSent", "a", type="Fetch")
-    net.tell("requestWillBeSent", "a", "S2", type="Fetch")
-    net.tell("loadingFailed", "a")
+    net.send("requestWillBeSent", "a", type="Fetch")
+    net.send("requestWillBeSent", "a", "S2", type="Fetch")
+    net.send("loadingFailed", "a")
     assert net.urls() == ["a"]
     net.requests.forget_session("S2")
     assert net.urls() == []
@@ -64,43 +64,43 @@ def test_the_same_id_in_two_processes_is_two_requests() -> None:
 def test_endless_requests_do_not_count() -> None:
     net = Net()
     for kind in ("WebSocket", "EventSource", "Media", "Ping"):
-        assert not net.tell("requestWillBeSent", kind, type=kind)
-        assert not net.tell("responseReceived", kind, type=kind)
+        assert not net.send("requestWillBeSent", kind, type=kind)
+        assert not net.send("responseReceived", kind, type=kind)
     assert net.urls() == []
 
 
 def test_an_earlier_request_is_known_from_its_response() -> None:
     net = Net()
-    assert net.tell("responseReceived", "old", type="Fetch")
+    assert net.send("responseReceived", "old", type="Fetch")
     assert net.urls() == [""]
-    net.tell("loadingFinished", "old")
+    net.send("loadingFinished", "old")
     assert net.urls() == []
 
 
 def test_an_end_that_comes_first_is_the_end() -> None:
     net = Net()
-    net.tell("loadingFinished", "a")
-    assert not net.tell("responseReceived", "a", type="Fetch")
+    net.send("loadingFinished", "a")
+    assert not net.send("responseReceived", "a", type="Fetch")
     assert net.urls() == []
 
 
 def test_requests_go_with_their_document() -> None:
     net = Net()
-    net.tell("requestWillBeSent", "a", type="Fetch")
+    net.send("requestWillBeSent", "a", type="Fetch")
     net.frames.apply(LifecycleEvent("F", "L1", "load"), net.frames.main.session)
     assert net.urls() == ["a"]
     net.frames.main.loader_id = "L2"
     assert net.urls() == []
-    net.tell("requestWillBeSent", "next", type="Document", loaderId="L3")
+    net.send("requestWillBeSent", "next", type="Document", loaderId="L3")
     assert net.urls() == ["next"], "the document that is to come is waited for"
-    net.tell("requestWillBeSent", "lost", type="Fetch", frameId="G")
+    net.send("requestWillBeSent", "lost", type="Fetch", frameId="G")
     assert net.urls() == ["next"]
 
 
 def test_the_request_of_a_document_is_over_once_it_has_loaded() -> None:
     net = Net()
-    net.tell("requestWillBeSent", "L1", type="Document")
-    net.tell("responseReceived", "L2", "S2", type="Document", loaderId="L2")
+    net.send("requestWillBeSent", "L1", type="Document")
+    net.send("responseReceived", "L2", "S2", type="Document", loaderId="L2")
     assert net.urls() == ["L1", ""]
     for loader in ("L1", "L2"):
         net.frames.apply(LifecycleEvent("F", loader, "load"), net.frames.main.session)
@@ -119,21 +119,21 @@ def test_the_script_of_a_dedicated_worker_counts_until_the_worker_exists_or_ende
 ) -> None:
     net = Net()
     net.types["W"] = "worker"
-    assert net.tell("requestWillBeSent", "W", type="Script", loaderId="")
+    assert net.send("requestWillBeSent", "W", type="Script", loaderId="")
     assert not net.tell_target(name, sessionId="SO", targetId="other", targetInfo={"targetId": "other"})
     assert net.urls() == ["W"]
     net.time = 2
     assert net.tell_target(name, **params)
     assert net.urls() == []
     assert net.requests.since == 2
-    assert not net.tell("responseReceived", "W", type="Script"), "an end that comes first is the end"
+    assert not net.send("responseReceived", "W", type="Script"), "an end that comes first is the end"
 
 
 @pytest.mark.parametrize("kind", ["shared_worker", "service_worker"])
 def test_scripts_without_a_reported_end_do_not_count(kind: str) -> None:
     net = Net()
     net.types["W"] = kind
-    assert not net.tell("requestWillBeSent", "W", type="Script", loaderId="")
+    assert not net.send("requestWillBeSent", "W", type="Script", loaderId="")
     assert net.urls() == []
 
 
@@ -148,8 +148,8 @@ def test_any_order(steps: list[tuple[str, str]]) -> None:
     }
     for number, kind in steps:
         net.time += 1
-        net.tell(names[kind], number, type="Fetch")
+        net.send(names[kind], number, type="Fetch")
         assert net.requests.since <= net.time
     for number in "abc":
-        net.tell("loadingFinished", number)
+        net.send("loadingFinished", number)
     assert net.urls() == []

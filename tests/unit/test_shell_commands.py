@@ -36,9 +36,9 @@ def command(*arguments: str, **more: Any) -> Command:
 
 
 def request(*arguments: str, **more: Any) -> dict[str, Any]:
-    asked = command(*arguments, **more).request
-    assert asked is not None
-    return dict(asked)
+    parsed = command(*arguments, **more).request
+    assert parsed is not None
+    return dict(parsed)
 
 
 # --- the verbs -----------------------------------------------------------------------------------------------
@@ -225,10 +225,10 @@ def test_an_existing_file_is_refused(tmp_path: Path) -> None:
         assert parse(Typed(arguments=(verb, "a.png", "--force"), folder=str(tmp_path))).request
     names = set()
     for _ in range(3):
-        asked = parse(Typed(arguments=("screenshot",), folder=str(tmp_path))).request
-        assert asked is not None
-        Path(asked["path"]).write_bytes(b"")
-        names.add(asked["path"])
+        parsed = parse(Typed(arguments=("screenshot",), folder=str(tmp_path))).request
+        assert parsed is not None
+        Path(parsed["path"]).write_bytes(b"")
+        names.add(parsed["path"])
     assert len(names) == 3
 
 
@@ -320,14 +320,15 @@ def test_an_error_is_a_line_a_hint_and_a_status(kind: str, status: int) -> None:
     message = "cannot click \x1b[1m e3: it is covered:\n  by https://u:secret@host/\n  - probed 5 times"
     failure = Failure(kind=kind, message=message, hint="Close it.", retryable=True)
     response = ActResponse(kind="click", ok=False, error=failure)
-    said = print_response(response, as_json=False)
-    assert said.status == status
-    assert said.out == ""
+    printed = print_response(response, as_json=False)
+    assert printed.status == status
+    assert printed.out == ""
     assert (
-        said.err == "Error: cannot click \\x1b[1m e3: it is covered: by https://***@host/\nHint: Close it.\n"
+        printed.err
+        == "Error: cannot click \\x1b[1m e3: it is covered: by https://***@host/\nHint: Close it.\n"
     )
     as_json = print_response(response, as_json=True)
-    assert (as_json.status, as_json.err) == (status, said.err)
+    assert (as_json.status, as_json.err) == (status, printed.err)
     assert json.loads(as_json.out)["error"]["message"] == message
 
 

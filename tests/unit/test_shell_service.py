@@ -171,7 +171,7 @@ async def test_a_service_whose_browser_cannot_be_started_ends(folder: Path) -> N
         status, err, _ = await ask("open", "https://example.com", "--browser", "/another")
         assert (
             status,
-            err.startswith("Error: --browser: got it for a service that runs with another one"),
+            err.startswith("Error: --browser: got a value for a service that runs with another one"),
         ) == (2, True)
         assert not background.ending.is_set()
         status, err, _ = await ask("open", "https://example.com")

@@ -76,10 +76,10 @@ class Scene:
         await page.type(self.nodes["probe"], "ab", timeout=20)
         assert await page.evaluate("probe.value") == "ab"
         # Chrome must cancel an unexpected chooser again.
-        before = len(await self.form.told("cancel"))
+        before = len(await self.form.events("cancel"))
         await page.click(self.nodes["file"], timeout=20)
         with trio.fail_after(20):
-            while len(await self.form.told("cancel")) == before:
+            while len(await self.form.events("cancel")) == before:
                 pass
         with trio.fail_after(20):
             while self.left():

@@ -59,13 +59,13 @@ async def test_check_and_uncheck_reach_the_state(
     outcome = await act(await form.node("#box"), timeout=20)
     assert outcome.action == ("check" if wanted else "uncheck")
     assert await form.js("box.checked ?? (box.getAttribute('aria-checked') === 'true')") is wanted
-    assert await form.told("click") == [("click", target, True) for target in clicked]
+    assert await form.events("click") == [("click", target, True) for target in clicked]
     native = "<input" in markup
-    assert [kind for kind, _, trusted in await form.told("input", "change") if trusted] == (
+    assert [kind for kind, _, trusted in await form.events("input", "change") if trusted] == (
         ["input", "change"] if clicked and native else []
     )
     await act(await form.node("#box"), timeout=20)
-    assert len(await form.told("click")) == len(clicked)
+    assert len(await form.events("click")) == len(clicked)
 
 
 @pytest.mark.sample(2)
@@ -77,7 +77,7 @@ async def test_indeterminate(form: FormPage, checked: bool, wanted: bool, clicks
     await form.js(f"void (box.indeterminate = true, box.checked = {str(checked).lower()})")
     await (form.page.check if wanted else form.page.uncheck)(await form.node("#box"))
     assert await form.js("[box.checked, box.indeterminate]") == [wanted, False]
-    assert len(await form.told("click")) == clicks
+    assert len(await form.events("click")) == clicks
 
 
 async def test_label_checks_its_control(form: FormPage) -> None:
@@ -111,13 +111,13 @@ async def test_check_refuses_unsuitable_elements(
     act = form.page.check if wanted else form.page.uncheck
     aim = await form.node("#box")
     await refused(error, lambda timeout: act(aim, timeout=timeout), match=reason)
-    assert await form.told("change") == []
+    assert await form.events("change") == []
 
 
 async def test_check_of_box_removed_by_its_click(form: FormPage) -> None:
     await form.show("<input type=checkbox id=box onchange='this.remove()'>")
     await form.page.check(await form.node("#box"))
-    assert await form.told("click") == [("click", "box", True)]
+    assert await form.events("click") == [("click", "box", True)]
 
 
 CANCELLING = """<input type=checkbox role=switch id=box aria-checked=false><script>
@@ -186,7 +186,7 @@ async def test_the_role_and_state_of_element_internals(form: FormPage) -> None:
     for at in ("#box", "#later"):
         await form.page.check(await form.node(at), timeout=20)
         await form.page.check(await form.node(at), timeout=20)
-    assert await form.told("click") == [("click", "box", True), ("click", "later", True)]
+    assert await form.events("click") == [("click", "box", True), ("click", "later", True)]
     await form.page.fill(await form.page.find(role="radio", name="Large"), True, timeout=20)
     with pytest.raises(ValueRefusedError, match="did not change"):
         await form.page.check(await form.node("#dead"), timeout=20)

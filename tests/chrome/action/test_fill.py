@@ -75,13 +75,13 @@ async def test_fill_replaces_existing_text(form: FormPage, markup: str, value: s
     outcome = await form.page.fill(await form.node("#field"), value, timeout=20)
     assert outcome.action == "fill"
     assert await form.js(f"{target}.value") == value
-    told = await form.told("focus", "beforeinput", "input", "change", "keydown", "click")
+    events = await form.events("focus", "beforeinput", "input", "change", "keydown", "click")
     edits = [("beforeinput", target, True), ("input", target, True)]
     # Chrome reports each line of a multi-line string separately.
-    assert told[:3] == [("focus", target, True), *edits]
-    assert set(told[3:]) <= (set(edits) if "\n" in value else set())
+    assert events[:3] == [("focus", target, True), *edits]
+    assert set(events[3:]) <= (set(edits) if "\n" in value else set())
     await form.page.elements.blur(await form.node("#field"))
-    assert await form.told("change", "blur") == [("change", target, True), ("blur", target, True)]
+    assert await form.events("change", "blur") == [("change", target, True), ("blur", target, True)]
 
 
 @pytest.mark.parametrize("markup", ["<input id=field value=old>", "<textarea id=field>old</textarea>"])
@@ -95,9 +95,9 @@ async def test_empty_string_clears_the_field(form: FormPage, markup: str) -> Non
 async def test_enter_after_fill_fires_change(form: FormPage) -> None:
     await form.show("<form onsubmit='return false'><input id=field></form>")
     await form.page.fill(await form.node("#field"), "ada")
-    assert await form.told("change", "submit") == []
+    assert await form.events("change", "submit") == []
     await form.page.press("Enter")
-    assert [kind for kind, _, _ in await form.told("change", "submit")] == ["change", "submit"]
+    assert [kind for kind, _, _ in await form.events("change", "submit")] == ["change", "submit"]
 
 
 @pytest.mark.sample(3)
@@ -173,10 +173,10 @@ async def test_written_by_keys(
     outcome = await form.page.fill(await form.node("#field"), value)
     assert await form.js("field.value") == held
     assert not outcome.set_by_script
-    told = await form.told("focus", "input", "change")
-    assert told[0] == ("focus", "field", True)
-    assert {kind for kind, _, _ in told} == {"focus", "input", "change"}
-    assert all(trusted for _, _, trusted in told)
+    events = await form.events("focus", "input", "change")
+    assert events[0] == ("focus", "field", True)
+    assert {kind for kind, _, _ in events} == {"focus", "input", "change"}
+    assert all(trusted for _, _, trusted in events)
     assert [e["value"] for e in await form.record("change")][-1] == held
     # The page never sees a partial year, because an existing value is cleared first.
     assert {e["value"][:4] for e in await form.record("input") if "-" in e["value"]} <= {held[:4]}
@@ -203,7 +203,7 @@ async def test_value_set_by_script_fires_events(
     outcome = await form.page.fill(await form.node("#field"), value)
     assert await form.js("field.value") == held
     assert outcome.set_by_script
-    assert await form.told("focus", "input", "change") == [
+    assert await form.events("focus", "input", "change") == [
         ("focus", "field", True),
         ("input", "field", False),
         ("change", "field", False),
@@ -223,10 +223,10 @@ async def test_date_can_be_cleared_and_same_date_fires_no_change(form: FormPage)
     await form.show("<input id=field type=date value=2026-01-01>")
     field = await form.node("#field")
     await form.page.fill(field, "2026-01-01")
-    assert await form.told("input", "change") == []
+    assert await form.events("input", "change") == []
     await form.page.fill(field, "")
     assert await form.js("[field.value, field.validity.badInput]") == ["", False]
-    assert await form.told("input", "change") == [("input", "field", True), ("change", "field", True)]
+    assert await form.events("input", "change") == [("input", "field", True), ("change", "field", True)]
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ async def test_refused_value_is_named_with_current_value(
         await form.page.fill(await form.node("#field"), value)
     assert caught.value.took == holds == await form.js("field.value")
     if "on" not in markup.partition("id=field")[2]:
-        assert await form.told("input", "change") == []
+        assert await form.events("input", "change") == []
 
 
 async def test_error_never_contains_the_password(form: FormPage) -> None:
@@ -400,7 +400,7 @@ async def test_a_bool_checks(form: FormPage) -> None:
     await form.show("<input id=field type=checkbox>")
     await form.page.fill(await form.node("#field"), True)
     assert await form.js("field.checked") is True
-    assert ("click", "field", True) in await form.told("click")
+    assert ("click", "field", True) in await form.events("click")
 
 
 async def test_fill_of_field_that_navigates(form: FormPage, httpserver: HTTPServer) -> None:

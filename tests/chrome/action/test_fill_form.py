@@ -74,7 +74,7 @@ async def test_fill_form_fills_every_kind_of_field(form: FormPage, tmp_path: Pat
     assert (outcome.action, outcome.target) == ("fill form", "11 fields")
     wanted = ["ada", "one\ntwo", "1815-12-10", "1.5", True, False, "b", ["a", "c"], 1, 2, "new"]
     assert await form.js(STATE) == wanted
-    changed = [target for _, target, _ in await form.told("change")]
+    changed = [target for _, target, _ in await form.events("change")]
     assert changed[0] == "name"
     assert {"born", "agree", "no", "one", "several", "file", "files"} <= set(changed)
 

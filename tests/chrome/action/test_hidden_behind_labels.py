@@ -216,7 +216,7 @@ async def test_a_block_with_another_control_is_not_pressed_for_a_hidden_one(form
     )
     aim = await form.node("#box")
     await refused(InvisibleError, lambda timeout: form.page.click(aim, timeout=timeout))
-    assert await form.told("click") == []
+    assert await form.events("click") == []
 
 
 GROUP = """<fieldset id=group role=radiogroup><legend>Delivery</legend>
@@ -308,12 +308,12 @@ async def test_strings_for_hidden_controls_in_every_way_in(name: str, shared_end
         box = found["result"]["nodes"][0]["ref"]
         fields = [{"ref": radio, "value": "true"}, {"ref": box, "value": "on"}]
         assert (await way.ask({"kind": "fill", "fields": fields, "diff": False}))["ok"]
-        asked = await way.ask({"kind": "evaluate", "function": f"{STATES}.join()"})
-        assert asked["result"] == "false,true,true"
+        states = await way.ask({"kind": "evaluate", "function": f"{STATES}.join()"})
+        assert states["result"] == "false,true,true"
         assert (await way.ask({"kind": "select", "ref": radio, "values": ["Standard"], "diff": False}))["ok"]
         refusal = await way.ask(
             {"kind": "press", "ref": radio, "key": "Space", "timeoutMs": 20_000, "diff": False}
         )
         assert "without a position" in refusal["error"]["message"], refusal
-        asked = await way.ask({"kind": "evaluate", "function": f"{STATES}.join()"})
-        assert asked["result"] == "true,false,true"
+        states = await way.ask({"kind": "evaluate", "function": f"{STATES}.join()"})
+        assert states["result"] == "true,false,true"

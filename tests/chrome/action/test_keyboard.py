@@ -177,7 +177,7 @@ async def test_focus_and_blur(form: FormPage) -> None:
     await form.page.keyboard.type("b")
     outcome = await form.page.elements.blur(await form.node("#field"))
     assert outcome.action == "blur"
-    assert await form.told("focus", "change", "blur") == [
+    assert await form.events("focus", "change", "blur") == [
         ("focus", "field", True),
         ("change", "field", True),
         ("blur", "field", True),

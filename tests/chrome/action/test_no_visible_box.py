@@ -117,7 +117,7 @@ async def test_select_that_moves_its_focus_is_set_by_script(form: FormPage, seve
     outcome = await form.page.select(await form.node("#list"), "b", timeout=5)
     assert outcome.set_by_script
     assert await form.js("list.value") == "b"
-    assert await form.told("input", "change") == [("input", "list", False), ("change", "list", False)]
+    assert await form.events("input", "change") == [("input", "list", False), ("change", "list", False)]
 
 
 @pytest.mark.sample(3)

@@ -77,7 +77,7 @@ async def test_select_one_option_by_keyboard(form: FormPage, wanted: str | Optio
     outcome = await form.page.select(await form.node("#list"), wanted, timeout=20)
     assert outcome.action == "select"
     assert await form.js("list.value") == value
-    assert await form.told("input", "change") == [("input", "list", True), ("change", "list", True)]
+    assert await form.events("input", "change") == [("input", "list", True), ("change", "list", True)]
     assert [e["value"] for e in await form.record("change")] == [value]
     # The open list receives the keys. The engine then releases the control that opened it.
     assert [(e["type"], e["key"]) for e in await form.record("keydown", "keyup")] == [
@@ -90,7 +90,7 @@ async def test_select_one_option_by_keyboard(form: FormPage, wanted: str | Optio
 async def test_selected_option_is_left_alone(form: FormPage) -> None:
     await form.show(COLOURS)
     await form.page.select(await form.node("#list"), "Green")
-    assert await form.told("input", "change", "keydown") == []
+    assert await form.events("input", "change", "keydown") == []
 
 
 @pytest.mark.sample(3)
@@ -109,7 +109,9 @@ async def test_several(form: FormPage, wanted: list[str | Option], selected: lis
     assert await form.js("Array.from(list.selectedOptions, each => each.value)") == selected
     assert not outcome.set_by_script
     changed = len({"g"} ^ set(selected))  # one change for each option whose state differs
-    assert await form.told("input", "change") == [("input", "list", True), ("change", "list", True)] * changed
+    assert (
+        await form.events("input", "change") == [("input", "list", True), ("change", "list", True)] * changed
+    )
 
 
 async def test_select_several_in_page_that_blocks_keys(form: FormPage) -> None:
@@ -118,7 +120,7 @@ async def test_select_several_in_page_that_blocks_keys(form: FormPage) -> None:
     outcome = await form.page.select(await form.node("#list"), "r", "b", timeout=20)
     assert await form.js("Array.from(list.selectedOptions, each => each.value)") == ["r", "b"]
     assert outcome.set_by_script
-    assert await form.told("input", "change") == [("input", "list", False), ("change", "list", False)]
+    assert await form.events("input", "change") == [("input", "list", False), ("change", "list", False)]
 
 
 @pytest.mark.sample(3)
@@ -133,7 +135,7 @@ async def test_an_option_itself(form: FormPage, call: str) -> None:
         ref = (await form.page.snapshot()).find(role="option", name="Deep blue")
         await (form.page.click(ref) if call == "click" else form.page.select(ref.id))
     assert await form.js("list.value") == "b"
-    assert await form.told("change") == [("change", "list", True)]
+    assert await form.events("change") == [("change", "list", True)]
 
 
 @pytest.mark.sample(5)
@@ -261,7 +263,7 @@ async def test_page_that_blocks_keys(form: FormPage) -> None:
     outcome = await form.page.select(await form.node("#list"), "Grey", timeout=20)
     assert outcome.set_by_script
     assert await form.js("list.value") == "Grey"
-    assert [kind for kind, _, _ in await form.told("input", "change")] == ["input", "change"]
+    assert [kind for kind, _, _ in await form.events("input", "change")] == ["input", "change"]
 
 
 async def test_select_that_navigates(form: FormPage, httpserver: HTTPServer) -> None:
@@ -288,14 +290,14 @@ async def test_custom_listbox(form: FormPage, target: str, wanted: list[str | Op
     await form.show(LISTBOX)
     await form.page.select(await form.node(f"#{target}"), *wanted, timeout=20)
     assert await form.js(f"{chosen}.getAttribute('aria-selected')") == "true"
-    assert await form.told("click") == [("click", "open", True), ("click", chosen, True)]
+    assert await form.events("click") == [("click", "open", True), ("click", chosen, True)]
     assert await form.js("list.hidden") is True
 
 
 async def test_custom_option(form: FormPage) -> None:
     await form.show(LISTBOX.replace(" hidden>", ">"))
     await form.page.select(await form.node("#o2"))
-    assert await form.told("click") == [("click", "o2", True)]
+    assert await form.events("click") == [("click", "o2", True)]
 
 
 async def test_click_on_custom_option_is_a_plain_click(form: FormPage) -> None:
@@ -303,13 +305,13 @@ async def test_click_on_custom_option_is_a_plain_click(form: FormPage) -> None:
     ref = (await form.page.snapshot()).find(role="option", name="Green")
     outcome = await form.page.click(ref)
     assert (outcome.action, outcome.delivered) == ("click", True)
-    assert await form.told("click") == [("click", "o2", True)]
+    assert await form.events("click") == [("click", "o2", True)]
 
 
 async def test_open_listbox_with_the_option_already_selected(form: FormPage) -> None:
     await form.show(LISTBOX.replace(" hidden>", ">").replace("id=o2", "id=o2 aria-selected=true"))
     await form.page.select(await form.node("#list"), "Green")
-    assert await form.told("click") == []
+    assert await form.events("click") == []
 
 
 async def test_a_listbox_of_several(form: FormPage) -> None:
@@ -324,7 +326,7 @@ async def test_a_listbox_of_several(form: FormPage) -> None:
     await form.page.select(await form.node("#list"), "b", "c", timeout=20)
     chosen = "Array.from(document.querySelectorAll('[aria-selected=true]'), each => each.id)"
     assert await form.js(chosen) == ["o2", "o3"]
-    assert [target for _, target, _ in await form.told("click")] == ["o2", "o3", "o1"]
+    assert [target for _, target, _ in await form.events("click")] == ["o2", "o3", "o1"]
 
 
 @pytest.mark.sample(2)

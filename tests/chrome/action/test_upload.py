@@ -64,7 +64,7 @@ async def test_uploaded(
     outcome = await form.page.upload(await form.node("#field"), *[files[name] for name in given])
     assert outcome.action == "upload to"
     assert sorted(await form.js(NAMES)) == names
-    assert await form.told("input", "change", "cancel", "click") == [
+    assert await form.events("input", "change", "cancel", "click") == [
         ("input", "field", True),
         ("change", "field", True),
     ]
@@ -150,7 +150,7 @@ async def test_unexpected_chooser_is_dismissed(form: FormPage) -> None:
     with trio.fail_after(20):
         while not form.page.file_choosers:
             await form.page.title()
-        while not await form.told("cancel"):
+        while not await form.events("cancel"):
             pass
     (chooser,) = form.page.file_choosers
     assert (chooser.multiple, chooser.expected, chooser.answer) == (True, False, "dismissed")
@@ -173,7 +173,7 @@ async def test_an_expected_chooser(form: FormPage, files: dict[str, Path], when:
     assert (chooser.value.multiple, chooser.value.expected, chooser.value.answer) == (False, True, "files")
     assert form.page.file_choosers == [chooser.value]
     assert await form.js(NAMES) == ["a.txt"]
-    assert await form.told("input", "change", "cancel") == [
+    assert await form.events("input", "change", "cancel") == [
         ("input", "field", True),
         ("change", "field", True),
     ]
@@ -194,7 +194,7 @@ async def test_expectation_ends_with_its_block(form: FormPage) -> None:
     assert scope.cancelled_caught
     await form.page.click(field)
     with trio.fail_after(20):
-        while not await form.told("cancel"):
+        while not await form.events("cancel"):
             pass
     assert [chooser.expected for chooser in form.page.file_choosers] == [False]
 
@@ -276,12 +276,12 @@ async def test_emptied(form: FormPage, files: dict[str, Path]) -> None:
     outcome = await form.page.upload(node)
     assert outcome.set_by_script
     assert await form.js(NAMES) == []
-    assert await form.told("input", "change") == [
+    assert await form.events("input", "change") == [
         *[(kind, "field", True) for kind in ("input", "change")],
         *[(kind, "field", False) for kind in ("input", "change")],
     ]
     assert not (await form.page.upload(node)).set_by_script
-    assert len(await form.told("change")) == 2
+    assert len(await form.events("change")) == 2
 
 
 async def test_emptied_with_a_form(form: FormPage, files: dict[str, Path]) -> None:
@@ -306,7 +306,7 @@ async def test_bytes(form: FormPage, files: dict[str, Path], beside: bool) -> No
     held = await form.js(CONTENTS)
     assert held[:2] == [["\u00fc.png", "image/png", list(DATA)], ["b", "x/y", []]]
     assert held[2:] == ([["a.txt", "text/plain", list(b"a.txt")]] if beside else [])
-    assert await form.told("input", "change") == [("input", "field", False), ("change", "field", False)]
+    assert await form.events("input", "change") == [("input", "field", False), ("change", "field", False)]
 
 
 async def test_bytes_of_a_form_field(form: FormPage) -> None:
