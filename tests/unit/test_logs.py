@@ -117,6 +117,7 @@ WARNINGS = {
         "the download of %s is removed ",
     ): "give a directory, or use wait()",
     ("_page/downloads/download.py", "the folder of downloads could "): "remove the folder by hand",
+    ("_page/dialog_release.py", "a dialog that Chrome has lost "): "take beforeunload handlers off the frame",
     (
         "_page/dialogs.py",
         "a dialog that Chrome has lost ",
@@ -150,8 +151,8 @@ WARNINGS = {
         "cache/replaying/execution.py",
         "a cancelled run of %s: step %d",
     ): "undo the remaining changes by hand",
-    ("act/cached/hooks.py", "a hook of %s failed: %s"): "mend the hook, or leave it out",
-    ("act/cached/hooks.py", "a hook of %s took more than %s"): "have the hook do less",
+    ("act/hooks.py", "a hook of %s failed: %s"): "mend the hook, or leave it out",
+    ("act/hooks.py", "a hook of %s took more than %s"): "have the hook do less",
     ("_api/scopes/awaitable_scope.py", None): "await it, or enter it",
     ("_evaluate/recovery.py", "recovery of %s: %s"): "allow more: a reload, or to close the page",
     ("_measure/tracing.py", "the trace %s lacks some events"): "give a larger buffer_size",

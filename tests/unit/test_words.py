@@ -98,6 +98,7 @@ UNREACHED = (
     "debugging_port=0",  # launch's own argument
     "overwrite=True",
     "subscribe() a larger buffer",  # a log line
+    'page.recover(allow="reload") ends it',  # a log line
     "buffer_size",
     "expect_download a directory",  # a log line
     "that page.snapshot() made",

@@ -39,7 +39,7 @@ OWN_FORMATS = frozenset({
     "_input.forms.listbox:_State", "_input.forms.select:_State", "_input.forms.slider:_State",
     "_input.forms.radios:_Radios", "_input.forms.sections:_Section", "_input.forms.text_entry:_BlurReply",
     "_input.forms.upload:_State", "_page.search.nodes:_Head",
-    "_page.search.nodes:_Seen", "_page.navigation.documents:Report", "_page.navigation.settling:Stillness",
+    "_page.search.nodes:_TextIndex", "_page.navigation.documents:Report", "_page.navigation.settling:Stillness",
     "_page.scripts.node_lists:SerializedList", "_page.scripts.node_lists:SerializedNode",
     "_page.scripts.node_lists:_Item", "_page.scripts.node_lists:_ShadowRoot",
     "_page.scripts.node_lists:_ShadowRootValue", "_protocol.connection:Attachment",
