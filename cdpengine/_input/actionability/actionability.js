@@ -67,6 +67,9 @@
     return behindModal();
   }
 
+  // Names an element for a reason. Describing an element reads its text, so it is only done for a reason.
+  const whereIs = (at, start) => (at === start ? "it" : "its ancestor " + describe(at));
+
   function invisibleBecause() {
     if (pseudo) return "";
     const never = neverBecause();
@@ -75,9 +78,8 @@
     const shown = imageOf(element) ?? element;
     for (const at of flatAncestors(shown)) {
       const style = getComputedStyle(at);
-      const where = at === shown ? "it" : "its ancestor " + describe(at);
-      if (style.display === "none") return where + " has display: none";
-      if (at !== shown && style.contentVisibility === "hidden") return where + " has content-visibility: hidden";
+      if (style.display === "none") return whereIs(at, shown) + " has display: none";
+      if (at !== shown && style.contentVisibility === "hidden") return whereIs(at, shown) + " has content-visibility: hidden";
     }
     // Content that the browser hides with content-visibility, as in a closed <details>, still has boxes.
     if (!DOM.checkVisibility(shown) && getComputedStyle(shown).display !== "contents") return "it is not displayed";
@@ -95,20 +97,18 @@
   function disabledBecause() {
     const form = "button, input, select, textarea, option, optgroup, label";
     for (const at of flatAncestors(element)) {
-      const where = at === element ? "it" : "its ancestor " + describe(at);
       const control = DOM.localName(at) === "label" ? at.control : at;
       if (DOM.matches(at, form) && control && DOM.matches(control, ":disabled")) {
         if (control !== at) return "its control " + describe(control) + " is disabled";
         const fieldset = DOM.hasAttribute(control, "disabled") ? null : DOM.closest(control, "fieldset[disabled]");
-        return where + " is disabled" + (fieldset ? " by " + describe(fieldset) : "");
+        return whereIs(at, element) + " is disabled" + (fieldset ? " by " + describe(fieldset) : "");
       }
       // A disabled form-associated custom element does not disable its content.
       if (at === element && DOM.matches(at, ":disabled")) return "it is disabled";
     }
     for (const at of flatAncestors(element)) {
-      const where = at === element ? "it" : "its ancestor " + describe(at);
-      if (DOM.hasAttribute(at, "inert")) return where + " is inert";
-      if (DOM.getAttribute(at, "aria-disabled") === "true") return where + " has aria-disabled";
+      if (DOM.hasAttribute(at, "inert")) return whereIs(at, element) + " is inert";
+      if (DOM.getAttribute(at, "aria-disabled") === "true") return whereIs(at, element) + " has aria-disabled";
     }
     return "";
   }
