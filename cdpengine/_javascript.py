@@ -54,7 +54,7 @@ def compact(source: str) -> str:
 
 
 def own(source: str) -> str:
-    """Register the source of a function or an expression as the engine's, and return it.
+    """Register the source of a function or an expression as a script of the engine, and return it.
 
     Pass the complete source, as it is sent. Its result must contain no value of a secret field, because it is
     recorded.
@@ -77,5 +77,5 @@ def with_dom(source: str) -> str:
 
 
 def is_own(source: str) -> bool:
-    """Return whether a source is registered as the engine's."""
+    """Return whether a source is registered as a script of the engine."""
     return source in _own

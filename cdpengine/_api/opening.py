@@ -79,9 +79,8 @@ async def launch(
     transport. `browser.endpoint` is its address. Every program on this machine can connect to it.
 
     `recover_after` (seconds) watches every page. If a page does not respond for that time, its dialog is dismissed
-    and its running script terminated, whether it is an evaluated script or the page's own.
-    `evaluate_enabled=False` refuses every evaluate with EvaluationDisabledError; the engine's own scripts still
-    run in their isolated world.
+    and its running script terminated, also a script of the page. `evaluate_enabled=False` refuses every evaluate
+    with EvaluationDisabledError; the engine's own scripts still run in their isolated world.
 
     `computed_accessibility` enables Blink's ComputedAccessibilityInfo. It makes snapshots several times faster,
     and pages can detect it (`'computedRole' in Element.prototype`). False reads snapshots from Chrome's

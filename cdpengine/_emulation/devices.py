@@ -45,7 +45,7 @@ class Device:
         return self.kind in ("iphone", "ipad", "android phone", "android tablet")
 
     def user_agent(self, chrome_version: str) -> UserAgent:
-        """Return its browser's user agent; `chrome_version` is the running browser's, such as "140.0.7339.80"."""
+        """Return its browser's user agent. `chrome_version` is the running browser's version: "140.0.7339.80"."""
         major = chrome_version.partition(".")[0]
         brands = {"Chromium": chrome_version, "Google Chrome": chrome_version, "Not=A?Brand": "24.0.0.0"}
         match self.kind:

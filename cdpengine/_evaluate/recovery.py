@@ -125,9 +125,8 @@ async def recover(
 ) -> RecoveryReport:
     """Do the recovery steps up to `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
 
-    `extra_wait` is added to the first probe and again to the steps after it.
-
-    `session` is the session that evaluated (None: the page's own). With `sent`, a script of the caller may be
+    `extra_wait` is added to the first probe and again to the steps after it. `session` is the session that
+    evaluated (None: the page's own). With `sent`, a script of the caller may be
     running, and is terminated in any case; otherwise a responsive page is left unchanged. `call` is that script's
     call: until it ends, the termination is repeated, because the first one may have hit a script of another page
     in the process. With `reported`, the caller uses the report, so no warning is logged. Never raises for failures
@@ -332,8 +331,7 @@ async def _probe(sessions: Sequence[Session], deadline: float) -> bool:
     return False
 
 
-# --- slow steps
-# ---------------------------------------------------------------------------------------------------
+# --- slow steps ----------------------------------------------------------------------------------------------
 
 
 async def _slow(page: PageTarget, allow: Recovery, report: RecoveryReport) -> RecoveryReport:

@@ -48,7 +48,7 @@ _LONG_ENOUGH = 6
 @not_picklable("the value: evaluate without a handle")
 @attrs.frozen(eq=False)
 class JSHandle:
-    """A value that stays in the page. `description` is Chrome's, such as "Array(3)" or "HTMLDivElement"."""
+    """A value that stays in the page. `description` is Chrome's description, such as "Array(3)"."""
 
     remote: RemoteHandle = attrs.field(repr=False)
     description: str

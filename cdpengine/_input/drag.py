@@ -6,8 +6,8 @@ dataTransfer. Otherwise it continues with moves. In all cases the button is rele
 The drop is sent after the page has handled the last move and its destination has come to rest. An element that
 covers the destination only after the press is considered part of the drag.
 
-For a drag between processes, the press goes to the source's process and all later events go to the destination's.
-Chrome distributes the events of a mouse in the same way.
+For a drag between processes, the press is sent to the source's process, and all later events are sent to the
+destination's process. Chrome distributes the events of a mouse in the same way.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ class _Drag:
         The element at the point may change during the drag: a list makes room, the dragged node moves along, or
         a page shows a drop overlay. So the release counts on any element, if the destination received the events
         before it. If the page captured the pointer, the source receives the release. `delivered` is None if the
-        point is in the document of another frame than the source's.
+        point is in the document of another frame than the source.
         """
         astray = dict(record.astray)
         by_page = observer.final == "mouseup"

@@ -81,9 +81,9 @@ class LaunchOptions:
 
     `executable` is the program; `args` follow the engine's flags. `user_data_dir` is a profile to keep; None
     creates a temporary one. `transport="pipe"` opens only the `debugging_port`, if any (0: Chrome chooses it).
-    `env` replaces the browser's whole environment; None passes on this program's. With a temporary profile, TMPDIR
-    is inside the profile, unless `env` has another one. `computed_accessibility` exposes computed roles and names
-    to pages.
+    `env` replaces the browser's whole environment; None passes on this program's environment. With a temporary
+    profile, TMPDIR is inside the profile, unless `env` has another one. `computed_accessibility` exposes computed
+    roles and names to pages.
     """
 
     executable: Path

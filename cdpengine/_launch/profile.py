@@ -43,7 +43,10 @@ _REMOVAL_PAUSE = 0.05
 
 @attrs.frozen
 class Profile:
-    """A profile folder. `owned` is set for a temporary profile, which will be removed; None for a user's."""
+    """A profile folder.
+
+    `owned` is set for a temporary profile, which will be removed; None for a user's profile.
+    """
 
     path: Path
     owned: OwnedFolder | None

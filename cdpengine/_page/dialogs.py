@@ -365,7 +365,7 @@ class PageDialogs:
                 self._nursery.start_soon(self._release, lost, name="dialog release")
 
     def _note_overruled(self, tracked: TrackedDialog, accepted: bool) -> None:
-        """Note that Chrome used another answer than the engine's."""
+        """Note that Chrome used another answer than the engine sent."""
         requested, actual = (
             ("accepted", "dismissed")[not each] for each in (tracked.dialog.accepted, accepted)
         )

@@ -238,7 +238,7 @@ class Tabs:
         self._nursery.start_soon(partial(_until_gone, function, *args), name=function.__name__)
 
     def _add_page(self, attachment: Attachment) -> None:
-        # A popup can open a dialog before its policy is set, so it has its opener's.
+        # A popup can open a dialog before its policy is set, so it has its opener's policy.
         info = self._new_tabs.with_opener(attachment.info)
         opener = self.pages.get(info.opener_id or "")
         policy = self._dialog_policy if opener is None else opener.dialogs.policy

@@ -1,8 +1,8 @@
 """The local cluster of a program without a scheduler, for a block.
 
-Rule: Dask's LocalCluster runs in a separate process (`host.py`), never in the caller's. So programs need no `if
-__name__ == "__main__"`, because workers start from a module of this package. A Ctrl-C reaches no worker before the
-program handles it. Any end of the program closes the process's standard input, which ends the cluster.
+Rule: Dask's LocalCluster runs in a separate process (`host.py`), never in the caller's process. So programs need
+no `if __name__ == "__main__"`, because workers start from a module of this package. A Ctrl-C reaches no worker
+before the program handles it. Any end of the program closes the process's standard input, which ends the cluster.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class ProxyConnection:
 class Proxy:
     """A running proxy.
 
-    Clients use `endpoint` instead of the browser's, or `ws_endpoint` instead of the browser's websocket.
+    Clients use `endpoint` instead of the browser's endpoint, or `ws_endpoint` instead of the browser's websocket.
     `listens_on` is the address and the port. `faults` can be changed at any time. `instruments` see the clients'
     traffic. `passages` lists the clients' connections in order of arrival; the oldest ended ones are removed. Each
     of `notes` is called with a line for each new or ended connection and each injected fault.

@@ -198,7 +198,7 @@ class WebSocketWire:
         return message
 
     async def close(self, code: int, reason: str) -> None:
-        """Send a close frame and wait briefly for the client's."""
+        """Send a close frame and wait briefly for the client's close frame."""
         with trio.move_on_after(_CLOSE_GRACE):
             await self._websocket.aclose(code, reason)
 

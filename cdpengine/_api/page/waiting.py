@@ -153,11 +153,8 @@ class InPage:
         unmet = []
         for number, (words, expected) in enumerate(self.parts):
             if not self._part_holds(number, expected):
-                observations = [
-                    report.observed[number]
-                    for report in reports
-                    if report.observed[number] or len(reports) == 1
-                ]
+                all_observed = [each.observed[number] for each in reports]
+                observations = [each for each in all_observed if each or len(reports) == 1]
                 unmet.append(f"{words}: seen was {' | '.join(map(repr, observations[:4])) or 'nothing'}")
         return "; ".join(unmet)
 
@@ -169,11 +166,7 @@ class InPage:
         if reports is None:
             return False
         all_hold = all(self._part_holds(number, expected) for number, (_, expected) in enumerate(self.parts))
-        if (
-            not all_hold
-            and self.node
-            and any("detached" in report.observed[0].split(", ") for report in reports)
-        ):
+        if not all_hold and self.node and any("detached" in each.observed[0].split(", ") for each in reports):
             return self._accepts_removal()
         return all_hold
 
@@ -344,10 +337,8 @@ class Expression:
 
     def _take(self, answer: object) -> None:
         if isinstance(answer, dict):
-            self.true, self.last = (
-                bool(answer.get("holds")),
-                str(answer.get("observed"))[:_LONGEST_OBSERVATION],
-            )
+            self.true = bool(answer.get("holds"))
+            self.last = str(answer.get("observed"))[:_LONGEST_OBSERVATION]
 
     def _stop(self) -> None:
         if (handle := self._handle) is not None:

@@ -267,7 +267,7 @@ class Filling:
         return {"wanted": self.text, "type": made.type, "guard": {"id": self.guard.id}, "masked": made.masked}
 
     async def _read_back(self) -> _ReadBack | None:
-        """Return whether the control accepted the value, or None if the page navigated in response."""
+        """Return the state of the control after the entry, or None if the page navigated in response."""
         try:
             held = await self.inspection.run(_source(_READ_BACK), self._read_back_request(), _ReadBack)
         except StaleRefError:

@@ -149,7 +149,7 @@ class Downloads:
             self._release(page.context_id)
 
     async def directory_of(self, context_id: str | None) -> Path:
-        """Return the default directory of expected downloads: the context's, or the temporary folder.
+        """Return the default directory of expected downloads: the context's directory, or the temporary folder.
 
         Raises InvalidArgumentError if no temporary folder can be created.
         """

@@ -42,7 +42,7 @@ class Shift:
 
     @classmethod
     def between(cls, old: str, new: str) -> Shift:
-        """Return the shift from one line's indentation to another's."""
+        """Return the shift from the indentation of one line to the indentation of another."""
         return cls(width_of(new) - width_of(old), new[:1])
 
     def of(self, line: str) -> str:

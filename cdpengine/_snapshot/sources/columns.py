@@ -51,7 +51,7 @@ class Walk(msgspec.Struct, gc=False):
     far.
 
     Parts of the document (see `Parts`) are enclosed by rows OPENED and CLOSED, or are one row REUSED, with their
-    numbers as uids. `number` is the walk's, 0 if no part is kept.
+    numbers as uids. `number` is the number of the walk, 0 if no part is kept.
 
     If one of four flags is set, the walk has no other result. `same`: the result has not changed since the
     previous walk. `lacking`: the walk needs a source for roles and names that Chrome does not have. `bare`: Chrome

@@ -308,7 +308,7 @@ def _pairs_of(node: Node) -> Iterable[str | int | float | bool | None]:
 
 
 async def have_other_owners(request: FrameRequest, installed: Installed, walk: Walk) -> bool:
-    """Return whether the walk chose other owners than Chrome, and pass it Chrome's.
+    """Return whether the walk chose other owners than Chrome, and pass Chrome's owners to it.
 
     Late answers are dropped. Raises the errors of `Session.call`.
     """

@@ -1,6 +1,7 @@
 """The function that finds elements by role in visible content under `aria-hidden`.
 
-Rule: the code of the walk chooses the elements and computes their roles and names, so they equal the snapshot's.
+Rule: the code of the walk chooses the elements and computes their roles and names, so they equal the roles and
+names in snapshots.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Protocol compatibility: differences between a browser's protocol and another, the engine's, or PyCDP's. Pure.
+"""Protocol compatibility: differences of a browser's protocol from another one, the engine, or PyCDP. Pure.
 
 Rule: each finding has a `breaks` flag. It is set if the browser lacks a method or field that the engine needs. A
 part that PyCDP cannot decode breaks only programs that use it. All other findings are information. Comparing two
@@ -53,7 +53,10 @@ def check_engine(
     uses: Iterable[Use],
     decoded: Iterable[Description] | None = None,
 ) -> list[Finding]:
-    """Return how the engine's vocabulary differs from the browser's. `decoded=None` checks all structures."""
+    """Return how the engine's vocabulary differs from the browser's vocabulary.
+
+    `decoded=None` checks all structures.
+    """
     found = [finding for use in uses for finding in _check_use(protocol, use)]
     for description in list_structures() if decoded is None else decoded:
         found += _check_decoded(protocol, description)
@@ -193,7 +196,7 @@ def _list_kinds(kinds: Iterable[str]) -> str:
 
 
 def check_pycdp(protocol: Protocol, vocabulary: Vocabulary) -> list[Finding]:
-    """Return the differences between PyCDP's vocabulary and the browser's."""
+    """Return the differences between the vocabularies of PyCDP and the browser."""
     found: list[Finding] = []
     for what, known, there in (
         ("command", vocabulary.commands, protocol.commands),

@@ -327,7 +327,8 @@ async def record_traffic(
 ) -> AsyncIterator[Recorder]:
     """Record a connection's traffic for any client. Arguments and errors are those of `record`.
 
-    A client does not announce entered text, so the arguments of all scripts are withheld, including the engine's.
+    A client does not announce entered text, so the arguments of all scripts are withheld, including the engine's
+    scripts.
     """
     redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
     claim = partial(create_recording, to_path("recording", path), overwrite=overwrite)

@@ -58,7 +58,7 @@ class _Line:
 
 
 class Replay:
-    """A served recording. Clients connect to `endpoint` instead of a browser's.
+    """A served recording. Clients connect to `endpoint` instead of a browser's endpoint.
 
     `divergence` is the first divergence, or None. `left` is the number of recorded calls not made yet.
     """

@@ -252,7 +252,7 @@ class Tape:
 
 
 def page_path(connection: str) -> str | None:
-    """Return the path of a single page's websocket, or None for a browser's."""
+    """Return the path of a single page's websocket, or None for a browser's websocket."""
     found = _PAGE_PATH.search(connection)
     return found[1] if found else None
 
