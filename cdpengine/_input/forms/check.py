@@ -63,24 +63,24 @@ async def set_checked(
     if not isinstance(checked, bool):
         raise InvalidArgumentError(what="checked", given=repr(checked)[:60], expected="True or False")
     action = "check" if checked else "uncheck"
-    seen = await _probe(node, action, context)
-    if seen.kind == "none":
+    probed = await _probe(node, action, context)
+    if probed.kind == "none":
         raise _cannot(node, action, "it is not a checkbox or radio button, and has no such role")
-    if seen.checked is checked:
+    if probed.checked is checked:
         return ActionOutcome(action, node.description)
-    if not checked and seen.kind in ("radio", "menuitemradio"):
+    if not checked and probed.kind in ("radio", "menuitemradio"):
         raise _cannot(node, action, "a radio button is unchecked by checking another one of its group")
-    mixed = seen.checked is None
-    outcome = await _click(node, action, context, force, seen.offset)
+    mixed = probed.checked is None
+    outcome = await _click(node, action, context, force, probed.offset)
     try:
-        seen = await _wait_until_settled(node, action, checked, seen, context)
-        if mixed and seen.checked is (not checked):
-            outcome = await _click(node, action, context, force, seen.offset)
-            seen = await _wait_until_settled(node, action, checked, seen, context)
+        probed = await _wait_until_settled(node, action, checked, probed, context)
+        if mixed and probed.checked is (not checked):
+            outcome = await _click(node, action, context, force, probed.offset)
+            probed = await _wait_until_settled(node, action, checked, probed, context)
     except StaleRefError:
         return outcome  # the click removed the node, or navigated
-    if seen.checked is not checked:
-        state = "indeterminate" if seen.checked is None else "checked" if seen.checked else "unchecked"
+    if probed.checked is not checked:
+        state = "indeterminate" if probed.checked is None else "checked" if probed.checked else "unchecked"
         raise ValueRefusedError(
             action=action,
             target=node.description,
@@ -91,15 +91,15 @@ async def set_checked(
 
 
 async def _wait_until_settled(
-    node: Node, action: str, wanted: bool, before: _State, context: ActionContext
+    node: Node, action: str, checked: bool, before: _State, context: ActionContext
 ) -> _State:
     # Native controls have changed when the click is acknowledged. Controls of the page may change later.
     if before.kind in ("checkbox", "radio"):
-        seen = await _probe(node, action, context, before=before)
-        if seen.checked is not before.checked:
-            return seen
+        state = await _probe(node, action, context, before=before)
+        if state.checked is not before.checked:
+            return state
     seconds = min(_STATE_TIMEOUT, context.budget.remaining / 2)
-    return await _probe(node, action, context, wanted=wanted, seconds=seconds, before=before)
+    return await _probe(node, action, context, checked=checked, seconds=seconds, before=before)
 
 
 async def _click(
@@ -132,23 +132,23 @@ async def _probe(
     action: str,
     context: ActionContext,
     *,
-    wanted: bool = False,
+    checked: bool = False,
     seconds: float = 0,
     before: _State | None = None,
 ) -> _State:
     request = {
-        "wanted": wanted,
+        "wanted": checked,
         "wait": round(seconds * 1000),
         "before": None if before is None else {"checked": before.checked, "attribute": before.attribute},
     }
     async with context.inspect(node, action) as inspection:
-        seen = await inspection.run(script(_CHECK), request, _State)
-    if seen.kind == "none" and seen.custom:
-        return await _probe_internals(node, seen, wanted=wanted, seconds=seconds)
-    return seen
+        state = await inspection.run(script(_CHECK), request, _State)
+    if state.kind == "none" and state.custom:
+        return await _probe_internals(node, state, checked=checked, seconds=seconds)
+    return state
 
 
-async def _probe_internals(node: Node, seen: _State, *, wanted: bool, seconds: float) -> _State:
+async def _probe_internals(node: Node, state: _State, *, checked: bool, seconds: float) -> _State:
     """Return the role and state that the accessibility tree reports for a custom element."""
     deadline = trio.current_time() + seconds
     while True:
@@ -159,17 +159,17 @@ async def _probe_internals(node: Node, seen: _State, *, wanted: bool, seconds: f
                 AXTree,
             )
         except RemoteError:
-            return seen  # the node is gone, which the following click reports
+            return state  # the node is gone, which the following click reports
         for found in tree.nodes[:1]:
             role = found.role.value if found.role is not None else ""
             if found.ignored or role not in _ROLES:
-                return seen
+                return state
             states = [each.value.value for each in found.properties if each.name == "checked" and each.value]
-            seen = msgspec.structs.replace(
-                seen, kind=role, checked=_AX_STATES.get(states[0]) if states else False
+            state = msgspec.structs.replace(
+                state, kind=role, checked=_AX_STATES.get(states[0]) if states else False
             )
-        if seen.checked is wanted or trio.current_time() >= deadline:
-            return seen
+        if state.checked is checked or trio.current_time() >= deadline:
+            return state
         await trio.sleep(_INTERNALS_PAUSE)
 
 

@@ -150,21 +150,21 @@ class Filling:
             made = await self._look_for_mask(made)
         typed = _without(self.text.removeprefix(made.prefix), made.literals)
         if (made.masked or self.own.characters) and self.text:
-            outcome, held = await self._type_keys(typed)
+            outcome, read_back = await self._type_keys(typed)
         else:
-            outcome, held = await self._replace()
-        if held is None or held.taken:
+            outcome, read_back = await self._replace()
+        if read_back is None or read_back.taken:
             return outcome
-        if made.type in _TYPED and not held.unchanged and 0 < len(typed) <= _MOST_TYPED:
+        if made.type in _TYPED and not read_back.unchanged and 0 < len(typed) <= _MOST_TYPED:
             # Start again, as a user would. Some fields only accept one key after another.
             again = await self._prepare(select=True)
             if again.kind == "text" and not again.reason:
                 self.guard.note_armed(self.inspection.used.library)
                 # The text that looked like a mask may have been ordinary text.
-                outcome, held = await self._type_keys(self.text, first="Delete")
-        if held is None or held.taken:
+                outcome, read_back = await self._type_keys(self.text, first="Delete")
+        if read_back is None or read_back.taken:
             return outcome
-        raise refusal(self.node, "the control or a script of the page changed the value", held.holds)
+        raise refusal(self.node, "the control or a script of the page changed the value", read_back.holds)
 
     async def _look_for_mask(self, made: FillReply) -> FillReply:
         """Wait for a mask if the field listens to its focus, and store the field's listeners."""
@@ -225,8 +225,8 @@ class Filling:
             if early is not None and not dialog and await self._is_taken(early):
                 self.guard.note_ended()
                 return outcome, None
-        held = await self._read_back()
-        if held is not None and not held.taken:
+        read_back = await self._read_back()
+        if read_back is not None and not read_back.taken:
             total = len(self.text) or 1
             await self.guard.conclude(
                 self.context.interruptions,
@@ -235,7 +235,7 @@ class Filling:
                 count=lambda arrived: (arrived * total, total),
                 unit="characters" if self.text else "keys",
             )
-        return outcome, held
+        return outcome, read_back
 
     async def _type_keys(self, text: str, *, first: str = "") -> tuple[ActionOutcome, _ReadBack | None]:
         """Press the key `first`, type `text` key by key at the caret, and read the control back."""
@@ -244,8 +244,8 @@ class Filling:
         pace = pace_of(self.guard, self.context) if self.made.masked or self.own.keys else None
         dialog = dialog or await self.keyboard.type_pieces(split, 0, pace=pace)
         outcome = ActionOutcome("fill", self.node.description, dialog_opened=dialog)
-        held = await self._read_back()
-        if held is not None and not held.taken:
+        read_back = await self._read_back()
+        if read_back is not None and not read_back.taken:
             sent = sum(len(keys) or 1 for _, keys in split) + bool(first)
             await self.guard.conclude(
                 self.context.interruptions,
@@ -253,11 +253,11 @@ class Filling:
                 sent=sent,
                 count=lambda arrived: count_typed(split, arrived - bool(first)),
             )
-        return outcome, held
+        return outcome, read_back
 
-    async def _is_taken(self, held: PendingCall) -> bool:
+    async def _is_taken(self, pending: PendingCall) -> bool:
         try:
-            answer = await decode_result(held, self.node, _ReadBack | None)  # type: ignore[arg-type]
+            answer = await decode_result(pending, self.node, _ReadBack | None)  # type: ignore[arg-type]
         except StaleRefError:
             return False
         return answer is not None and answer.taken
@@ -269,12 +269,12 @@ class Filling:
     async def _read_back(self) -> _ReadBack | None:
         """Return the state of the control after the entry, or None if the page navigated in response."""
         try:
-            held = await self.inspection.run(_source(_READ_BACK), self._read_back_request(), _ReadBack)
+            read_back = await self.inspection.run(_source(_READ_BACK), self._read_back_request(), _ReadBack)
         except StaleRefError:
             return None
-        if held.taken:
+        if read_back.taken:
             self.guard.note_ended()
-        return held
+        return read_back
 
     # --- dates, times and ranges --------------------------------------------------------------------------------
 
@@ -285,11 +285,11 @@ class Filling:
             return None
         dialog = await self.keyboard.press_each(*keys)
         outcome = ActionOutcome("fill", self.node.description, dialog_opened=dialog)
-        held = await self._read_back()
-        if held is None or held.taken:
+        read_back = await self._read_back()
+        if read_back is None or read_back.taken:
             return outcome
         if dialog:
-            raise refusal(self.node, "a dialog opened while it was being filled in", held.holds)
+            raise refusal(self.node, "a dialog opened while it was being filled in", read_back.holds)
         await self.guard.conclude(
             self.context.interruptions,
             self.context.navigation,

@@ -72,30 +72,30 @@ class Option:
         return "the option with " + " and ".join(f"{name} {part!r}" for name, part in self.parts)
 
 
-def request_for(wanted: str | Option) -> dict[str, object]:
+def request_for(option: str | Option) -> dict[str, object]:
     """Return the option as a request for the page's helpers. Raises InvalidArgumentError.
 
     A string matches an option's value, or its label if no option has that value.
     """
-    if isinstance(wanted, str):
-        return {"text": wanted}
-    if not isinstance(wanted, Option):
+    if isinstance(option, str):
+        return {"text": option}
+    if not isinstance(option, Option):
         raise InvalidArgumentError(
             what="option",
-            given=f"a {type(wanted).__name__}",
+            given=f"a {type(option).__name__}",
             expected="a string (a value or a label) or an Option",
         )
-    named = (("label", wanted.label), ("value", wanted.value), ("index", wanted.index))
+    named = (("label", option.label), ("value", option.value), ("index", option.index))
     return {name: part for name, part in named if part is not None}
 
 
-def kind_of(wanted: str | Option) -> str:
+def kind_of(option: str | Option) -> str:
     """Describe the wanted option without its value or label, which may be secret."""
-    if isinstance(wanted, str):
-        return f"an option with this value or label ({len(wanted)} characters)"
+    if isinstance(option, str):
+        return f"an option with this value or label ({len(option)} characters)"
     words = [
         f"this {name} ({len(part)} characters)" if isinstance(part, str) else f"{name} {part}"
-        for name, part in wanted.parts
+        for name, part in option.parts
     ]
     return f"an option with {' and '.join(words)}"
 
@@ -170,11 +170,11 @@ async def choose_from_listbox(
 async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionOutcome:
     """Select the option of a listbox that the node is. Raises the errors of `select`."""
     choosing = _Choosing(node, context)
-    seen = await choosing.probe(None)
-    if seen.chosen:
+    state = await choosing.probe(None)
+    if state.chosen:
         return ActionOutcome("select", node.description)
     outcome = await click(node, context=context)
-    await choosing.confirm(None, seen)
+    await choosing.confirm(None, state)
     return ActionOutcome("select", node.description, dialog_opened=outcome.dialog_opened)
 
 
@@ -189,52 +189,52 @@ class _Choosing:
     opened: bool = False
 
     async def choose(self, values: Sequence[str | Option]) -> ActionOutcome:
-        wanted = [request_for(value) for value in values]
-        first = wanted[0] if wanted else _FIRST
-        seen = await self.open(first)
-        if len(wanted) != 1 and not seen.several:
-            raise _cannot(self.node, f"it takes one option, and {len(wanted)} were given")
+        requests = [request_for(value) for value in values]
+        first = requests[0] if requests else _FIRST
+        state = await self.open(first)
+        if len(requests) != 1 and not state.several:
+            raise _cannot(self.node, f"it takes one option, and {len(requests)} were given")
         labels, places = [], []
-        for value, request in zip(values, wanted, strict=True):
+        for value, request in zip(values, requests, strict=True):
             chosen = await self._choose(value, request)
             labels.append(chosen.label)
             places.append(chosen.place)
-        if seen.several:
+        if state.several:
             await self._deselect_others(first, labels, places)
-            if len(wanted) > 1 and not seen.multiple:
-                await self._check_several(wanted, labels)
+            if len(requests) > 1 and not state.multiple:
+                await self._check_several(requests, labels)
         await self._close(first)
         return ActionOutcome("select", self.node.description, dialog_opened=self.dialog)
 
     async def open(self, request: dict[str, object]) -> _State:
         """Open the list, if it is closed, by a click or, if that fails, by the arrow key."""
-        seen = await self.probe(request)
-        if seen.open:
-            return seen
+        state = await self.probe(request)
+        if state.open:
+            return state
         opener = await self._related("opener", request, self.node.description)
         await self._click(opener or self.node)
         self.opened = True
-        seen = await self.probe(request, until="open", seconds=_OPTION_TIMEOUT)
-        if not seen.open and await self._search(request):
+        state = await self.probe(request, until="open", seconds=_OPTION_TIMEOUT)
+        if not state.open and await self._search(request):
             self.dialog = await self._keyboard.press("ArrowDown") or self.dialog
-            seen = await self.probe(request, until="open", seconds=_OPTION_TIMEOUT)
-        return seen
+            state = await self.probe(request, until="open", seconds=_OPTION_TIMEOUT)
+        return state
 
     async def _choose(self, value: str | Option, request: dict[str, object]) -> _State:
         for tried in range(_MOST_TRIES):
-            seen = await self._find(value, request)
+            state = await self._find(value, request)
             # An option may count as chosen because its text was typed. Only the click informs the page.
-            if seen.chosen and not (self.typed and seen.shown and not seen.multiple):
-                return seen
+            if state.chosen and not (self.typed and state.shown and not state.multiple):
+                return state
             try:
-                await self._click_option(request, f"option {seen.label!r} of {self.node.description}")
+                await self._click_option(request, f"option {state.label!r} of {self.node.description}")
                 break
             except StaleRefError:
                 if tried == _MOST_TRIES - 1 or not self.node.valid():
                     raise
         self.typed = False  # the choice has replaced or removed the typed text
-        await self.confirm(request, seen)
-        return seen
+        await self.confirm(request, state)
+        return state
 
     async def _find(self, value: str | Option, request: dict[str, object]) -> _State:
         """Wait until the option can be clicked: directly, after a search for its text, or after scrolling."""
@@ -245,30 +245,30 @@ class _Choosing:
         labels: list[str] = []
         opened = (await self.open(request)).open
         while True:
-            seen = await self.probe(request, until="there", seconds=_OPTION_TIMEOUT)
-            if seen.chosen or (seen.shown and not seen.disabled):
-                return seen
-            if opened and not seen.open and searched is None and budget.remaining > 2 * _OPTION_TIMEOUT:
+            state = await self.probe(request, until="there", seconds=_OPTION_TIMEOUT)
+            if state.chosen or (state.shown and not state.disabled):
+                return state
+            if opened and not state.open and searched is None and budget.remaining > 2 * _OPTION_TIMEOUT:
                 # The list was still closing after an earlier choice.
                 opened, scanned = (await self.open(request)).open, False
                 continue
-            labels = labels or seen.labels
-            if not seen.found and text and seen.searchable and searched is None:
+            labels = labels or state.labels
+            if not state.found and text and state.searchable and searched is None:
                 searched = trio.current_time()
                 await self._type(request, text)
             elif (
-                not seen.found
-                and seen.scrollable
+                not state.found
+                and state.scrollable
                 and not scanned
                 and (searched is None or trio.current_time() - searched > _SEARCH_TIMEOUT)
             ):
                 scanned = True
                 await self._clear(request)
-                seen = await self._scan(request)
-                if seen.chosen or (seen.shown and not seen.disabled):
-                    return seen
-            seen.labels = labels or seen.labels
-            error = _missing_option_error(self.node, value, seen)
+                state = await self._scan(request)
+                if state.chosen or (state.shown and not state.disabled):
+                    return state
+            state.labels = labels or state.labels
+            error = _missing_option_error(self.node, value, state)
             hindrance.note(error.reason)
             if budget.remaining <= 2 * _OPTION_TIMEOUT:
                 with undoing(_OPTION_TIMEOUT), suppress(EngineError):
@@ -279,9 +279,9 @@ class _Choosing:
         scan = "jump"
         while True:
             seconds = min(_SCAN_TIMEOUT, self.context.budget.remaining / 2)
-            seen = await self.probe(request, scan=scan, seconds=seconds)
-            if seen.shown or seen.ended or self.context.budget.remaining <= 2 * _OPTION_TIMEOUT:
-                return seen
+            state = await self.probe(request, scan=scan, seconds=seconds)
+            if state.shown or state.ended or self.context.budget.remaining <= 2 * _OPTION_TIMEOUT:
+                return state
             scan = "start" if scan == "jump" else "on"
 
     async def _search(self, request: dict[str, object]) -> bool:
@@ -317,31 +317,31 @@ class _Choosing:
             after = await self.probe(request, until="changed", seconds=_CHOICE_TIMEOUT, before=before)
             if after.held == before.held:
                 break
-        seen = await self.probe(request)
-        if not seen.multiple and not seen.others:
+        state = await self.probe(request)
+        if not state.multiple and not state.others:
             return
-        if self.opened and not seen.open:
-            seen = await self.open(request)
-        chosen = [*seen.others, *([(seen.place, seen.label)] if seen.chosen and seen.place >= 0 else [])]
+        if self.opened and not state.open:
+            state = await self.open(request)
+        chosen = [*state.others, *([(state.place, state.label)] if state.chosen and state.place >= 0 else [])]
         for place, label in chosen:
             if label not in labels and place not in places:
                 await self._click_option({"index": place}, f"option {label!r} of {self.node.description}")
 
-    async def _check_several(self, wanted: Sequence[dict[str, object]], labels: Sequence[str]) -> None:
+    async def _check_several(self, requests: Sequence[dict[str, object]], labels: Sequence[str]) -> None:
         """Raise NotInteractableError if the control kept only the last choice. It accepts only one option then."""
-        for request, label in zip(wanted[:-1], labels, strict=False):
-            seen = await self.probe(request, label=label)
-            if not seen.chosen and not seen.shows:
-                raise _cannot(self.node, f"it takes one option, and {len(wanted)} were given")
+        for request, label in zip(requests[:-1], labels, strict=False):
+            state = await self.probe(request, label=label)
+            if not state.chosen and not state.shows:
+                raise _cannot(self.node, f"it takes one option, and {len(requests)} were given")
 
     async def _close(self, request: dict[str, object]) -> None:
         """Close a list that this code opened and that is still open after a choice, as in multiple selections."""
         if not self.opened or self.dialog:
             return
         with suppress(StaleRefError, NotInteractableError):
-            seen = await self.probe(request)
-            if seen.open and seen.several and seen.closable:
-                if not seen.focused:  # the focused element was removed, such as the button of a chip
+            state = await self.probe(request)
+            if state.open and state.several and state.closable:
+                if not state.focused:  # the focused element was removed, such as the button of a chip
                     await focus(self.node, context=self.context)
                 self.dialog = await self._keyboard.press("Escape")
                 await self.probe(request, until="closed", seconds=_CLOSE_TIMEOUT)
@@ -350,10 +350,10 @@ class _Choosing:
         """Wait until the page shows that it accepted the choice. Raises ValueRefusedError if it does not."""
         seconds = min(_CHOICE_TIMEOUT, self.context.budget.remaining / 2)
         try:
-            seen = await self.probe(request, until="chosen", seconds=seconds, before=before)
+            state = await self.probe(request, until="chosen", seconds=seconds, before=before)
         except StaleRefError:
             return  # the choice removed the list, or navigated
-        if not seen.taken:
+        if not state.taken:
             raise ValueRefusedError(
                 action="select from",
                 target=self.node.description,
@@ -374,9 +374,9 @@ class _Choosing:
     async def _related(
         self, what: str, request: dict[str, object], description: str, keep: Sequence[str] = ()
     ) -> Node | None:
-        asked = {"wanted": request, "node": what, "keep": keep}
+        params = {"wanted": request, "node": what, "keep": keep}
         return await related_node(
-            self.node, _LISTBOX[0], asked, description, worlds=self.context.worlds, parts=_LISTBOX[1:]
+            self.node, _LISTBOX[0], params, description, worlds=self.context.worlds, parts=_LISTBOX[1:]
         )
 
     @property
@@ -393,7 +393,7 @@ class _Choosing:
         before: _State | None = None,
         label: str = "",
     ) -> _State:
-        asked = {
+        params = {
             "wanted": request,
             "until": until,
             "scan": scan,
@@ -403,7 +403,7 @@ class _Choosing:
             "before": None if before is None else msgspec.to_builtins(before.held),
         }
         async with self.context.inspect(self.node, "select from") as inspection:
-            return await inspection.run(script_with(*_LISTBOX), asked, _State)
+            return await inspection.run(script_with(*_LISTBOX), params, _State)
 
 
 def _search_text(value: str | Option) -> str:
@@ -411,21 +411,21 @@ def _search_text(value: str | Option) -> str:
     return value if isinstance(value, str) else value.label or value.value or ""
 
 
-def _missing_option_error(node: Node, value: str | Option, seen: _State) -> NotInteractableError:
-    if not seen.found:
+def _missing_option_error(node: Node, value: str | Option, state: _State) -> NotInteractableError:
+    if not state.found:
         return OptionNotFoundError(
             action="select from",
             target=node.description,
             reason=f"{kind_of(value)} does not exist",
-            options=seen.labels,
+            options=state.labels,
             wanted=(value if isinstance(value, str) else str(value),),
         )
-    if seen.disabled:
+    if state.disabled:
         return DisabledError(
-            action="select from", target=node.description, reason=f"the option {seen.label!r} is disabled"
+            action="select from", target=node.description, reason=f"the option {state.label!r} is disabled"
         )
     return InvisibleError(
-        action="select from", target=node.description, reason=f"the option {seen.label!r} is not shown"
+        action="select from", target=node.description, reason=f"the option {state.label!r} is not shown"
     )
 
 

@@ -45,9 +45,9 @@ async def choose_radio(
     Raises OptionNotFoundError with the available labels. Raises NotInteractableError for several values, and for a
     group without a value. Raises the errors of `set_checked`.
     """
-    wanted = request_for(values[0]) if values else None
-    seen = await _look(node, action, wanted, context)
-    if seen.kind == "none":
+    request = request_for(values[0]) if values else None
+    group = await _look(node, action, request, context)
+    if group.kind == "none":
         return None
     if len(set(values)) > 1:
         raise NotInteractableError(
@@ -55,16 +55,16 @@ async def choose_radio(
             target=node.description,
             reason=f"a group has one selected radio button, and {len(values)} were given; pass one",
         )
-    if seen.own or (seen.kind == "radio" and seen.found < 0 and values and _state_of(values[0])):
+    if group.own or (group.kind == "radio" and group.found < 0 and values and _state_of(values[0])):
         return await _check(node, node, action, context)
-    if wanted is None:
+    if request is None:
         raise NotInteractableError(
             action=action,
             target=node.description,
             reason="it is a group of radio buttons; pass the value or label of the one to choose",
         )
     chosen = await related_node(
-        node, _RADIOS, {"wanted": wanted, "take": True}, node.description, worlds=context.worlds
+        node, _RADIOS, {"wanted": request, "take": True}, node.description, worlds=context.worlds
     )
     if chosen is None:
         raise OptionNotFoundError(
@@ -72,7 +72,7 @@ async def choose_radio(
             target=node.description,
             reason=f"{kind_of(values[0])} does not exist",
             steps=(),
-            options=seen.labels,
+            options=group.labels,
             wanted=tuple(each if isinstance(each, str) else str(each) for each in values[:1]),
         )
     return await _check(chosen, node, action, context)
@@ -99,9 +99,11 @@ async def fill_toggle(node: Node, text: str, *, context: ActionContext) -> Actio
     return attrs.evolve(await set_checked(node, state, context=context), action="fill")
 
 
-async def _look(node: Node, action: str, wanted: dict[str, object] | None, context: ActionContext) -> _Radios:
+async def _look(
+    node: Node, action: str, request: dict[str, object] | None, context: ActionContext
+) -> _Radios:
     async with context.inspect(node, action) as inspection:
-        return await inspection.run(script(_RADIOS), {"wanted": wanted, "take": False}, _Radios)
+        return await inspection.run(script(_RADIOS), {"wanted": request, "take": False}, _Radios)
 
 
 async def _check(radio: Node, target: Node, action: str, context: ActionContext) -> ActionOutcome:

@@ -73,13 +73,13 @@ async def fill_sections(
         else:
             outcome = await _clear(node, section, number, sections[number], context)
         dialog = dialog or outcome.dialog_opened
-    held = await _look(node, context)
-    if len(held) != len(written) or not all(map(_is_taken, held, written)):
+    found = await _look(node, context)
+    if len(found) != len(written) or not all(map(_is_taken, found, written)):
         raise ValueRefusedError(
             action="fill",
             target=node.description,
             reason="the field holds another value",
-            took=" ".join(each.text for each in held),
+            took=" ".join(each.text for each in found),
         )
     return ActionOutcome("fill", node.description, dialog_opened=dialog)
 
@@ -149,12 +149,12 @@ def _by_number(most: float) -> str:
     return "year" if most >= _LEAST_YEAR else "day" if 28 <= most <= 31 else known.get(int(most), "")
 
 
-def _is_taken(section: _Section, wanted: str) -> bool:
-    if not wanted:
+def _is_taken(section: _Section, text: str) -> bool:
+    if not text:
         return section.now is None
-    if not wanted.isdecimal():
-        return section.text.casefold().startswith(wanted.casefold())
-    shown = (
+    if not text.isdecimal():
+        return section.text.casefold().startswith(text.casefold())
+    number = (
         section.now if section.now is not None else float(section.text) if section.text.isdecimal() else None
     )
-    return shown == int(wanted)
+    return number == int(text)

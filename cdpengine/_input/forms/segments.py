@@ -38,10 +38,10 @@ class Segment:
 def segments_in(node: DescribedNode) -> list[Segment]:
     """Return the segments of an input in display order, or [] for other elements."""
     found: list[Segment] = []
-    held = dict(zip(node.attributes[::2], node.attributes[1::2], strict=False))
-    if match := _PSEUDO.fullmatch(held.get("pseudo", "")):
-        most = held.get("aria-valuemax", "")
-        found.append(Segment(match[1], int(most) if most.isdigit() else 0, "disabled" in held))
+    attributes = dict(zip(node.attributes[::2], node.attributes[1::2], strict=False))
+    if match := _PSEUDO.fullmatch(attributes.get("pseudo", "")):
+        most = attributes.get("aria-valuemax", "")
+        found.append(Segment(match[1], int(most) if most.isdigit() else 0, "disabled" in attributes))
     for inner in (*node.shadow_roots, *node.children):
         found += segments_in(inner)
     return found
@@ -101,15 +101,18 @@ def write_segments(segments: Sequence[Segment], text: str) -> list[str]:
     parts = _parts(text)
     if parts is None:
         return []
-    shown = {segment.name: segment for segment in segments}
+    by_name = {segment.name: segment for segment in segments}
     if "hour" in parts:
-        hour, most = parts["hour"], shown["hour"].most if "hour" in shown else 0
-        if "ampm" in shown:
+        hour, most = parts["hour"], by_name["hour"].most if "hour" in by_name else 0
+        if "ampm" in by_name:
             parts["ampm"] = 2 if hour >= 12 else 1
             parts["hour"] = hour % 12 if most == 11 else (hour % 12 or 12)
         elif most == 24 and hour == 0:
             parts["hour"] = 24
-    if any(number for name, number in parts.items() if name not in shown) or not shown.keys() <= parts.keys():
+    if (
+        any(number for name, number in parts.items() if name not in by_name)
+        or not by_name.keys() <= parts.keys()
+    ):
         return []
     return [f"{parts[segment.name]:0{_WIDTHS.get(segment.name, 2)}d}" for segment in segments]
 

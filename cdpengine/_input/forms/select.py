@@ -85,24 +85,24 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
     option that a static <select> lacks. Raises OptionNotFoundError, DisabledError or InvisibleError if the
     budget ends first. Raises ValueRefusedError if the page does not keep the selection.
     """
-    wanted = [request_for(value) for value in values]
+    requests = [request_for(value) for value in values]
     async with context.inspect(node, "select from") as inspection:
-        seen = await _probe(inspection, wanted)
-        if seen.kind == "select":
-            _check_count(node, seen, values)
-            return await _select(node, inspection, values, wanted, context)
-    if seen.kind == "option":
+        state = await _probe(inspection, requests)
+        if state.kind == "select":
+            _check_count(node, state, values)
+            return await _select(node, inspection, values, requests, context)
+    if state.kind == "option":
         _check_no_values(values)
         owner = await related_node(
             node, "_input/forms/owner_select", None, node.description, worlds=context.worlds
         )
         if owner is None:
             raise _cannot(node, "the option no longer belongs to a select")
-        return await select(owner, Option(index=seen.index), context=context)
-    if seen.kind == "custom option":
+        return await select(owner, Option(index=state.index), context=context)
+    if state.kind == "custom option":
         _check_no_values(values)
         return await choose_custom_option(node, context=context)
-    if seen.kind == "listbox":
+    if state.kind == "listbox":
         return await choose_from_listbox(node, values, context=context)
     chosen = await choose_radio(node, values, "select from", context=context)
     if chosen is None:
@@ -127,42 +127,42 @@ async def _select(
     node: Node,
     inspection: Inspection,
     values: Sequence[str | Option],
-    wanted: Sequence[dict[str, object]],
+    requests: Sequence[dict[str, object]],
     context: ActionContext,
 ) -> ActionOutcome:
     focused = await inspection.focus_when_usable()
-    seen = await _wait_for_options(node, inspection, values, wanted, context)
-    _check_count(node, seen, values)
-    if seen.taken:
+    state = await _wait_for_options(node, inspection, values, requests, context)
+    _check_count(node, state, values)
+    if state.taken:
         return ActionOutcome("select", node.description)
     dialog = by_script = False
     try:
         if context.keyboard.mac or not focused:
             pass  # keys would not reach the list
-        elif seen.toggles:
-            dialog = await _toggle_by_keys(node, seen.toggles, context)
-            seen = await _probe(inspection, wanted)
-        elif seen.steps >= 0:
-            dialog, seen = await _choose_by_keys(node, inspection, seen.steps, wanted, context)
-        if not seen.taken and not dialog:
+        elif state.toggles:
+            dialog = await _toggle_by_keys(node, state.toggles, context)
+            state = await _probe(inspection, requests)
+        elif state.steps >= 0:
+            dialog, state = await _choose_by_keys(node, inspection, state.steps, requests, context)
+        if not state.taken and not dialog:
             by_script = True
-            seen = await _probe(inspection, wanted, set_them=True)
+            state = await _probe(inspection, requests, set_them=True)
     except StaleRefError:
         # The page navigated in response to the choice, as navigation menus do.
         return ActionOutcome("select", node.description, dialog_opened=dialog)
-    if not seen.taken:
+    if not state.taken:
         raise ValueRefusedError(
             action="select from",
             target=node.description,
             reason="the page did not keep the selection",
-            took=", ".join(seen.held),
+            took=", ".join(state.held),
         )
     return ActionOutcome("select", node.description, dialog_opened=dialog, set_by_script=by_script)
 
 
-def _check_count(node: Node, seen: _State, values: Sequence[str | Option]) -> None:
+def _check_count(node: Node, state: _State, values: Sequence[str | Option]) -> None:
     """Raise NotInteractableError if the list accepts only one option and `values` does not have exactly one."""
-    if not seen.multiple and (len(set(seen.found)) != 1 or (len(values) > 1 and -1 in seen.found)):
+    if not state.multiple and (len(set(state.found)) != 1 or (len(values) > 1 and -1 in state.found)):
         raise _cannot(node, f"it takes one option, and {len(values)} were given; pass the one to choose")
 
 
@@ -170,7 +170,7 @@ async def _wait_for_options(
     node: Node,
     inspection: Inspection,
     values: Sequence[str | Option],
-    wanted: Sequence[dict[str, object]],
+    requests: Sequence[dict[str, object]],
     context: ActionContext,
 ) -> _State:
     """Probe until all wanted options exist and are enabled. On failure raise the reason of the last probe.
@@ -181,37 +181,37 @@ async def _wait_for_options(
     hindrance = Hindrance("select from", node, context.budget)
     steady, known = 0, None
     for seconds in itertools.chain([0.0], itertools.repeat(_OPTION_TIMEOUT)):
-        seen = await _probe(inspection, wanted, seconds=seconds)
-        if -1 not in seen.found and seen.disabled is None:
-            return seen
-        steady = steady + 1 if seen.static and seen.options == known else 0
-        known = seen.options
-        if -1 in seen.found and steady == _STEADY_PROBES:
+        state = await _probe(inspection, requests, seconds=seconds)
+        if -1 not in state.found and state.disabled is None:
+            return state
+        steady = steady + 1 if state.static and state.options == known else 0
+        known = state.options
+        if -1 in state.found and steady == _STEADY_PROBES:
             break
-        hindrance.note(str(_missing_option_error(node, values, seen, ()).reason))
+        hindrance.note(str(_missing_option_error(node, values, state, ()).reason))
         if context.budget.remaining <= 2 * _OPTION_TIMEOUT:
             break
-    raise _missing_option_error(node, values, seen, context.budget.steps)
+    raise _missing_option_error(node, values, state, context.budget.steps)
 
 
 def _missing_option_error(
-    node: Node, values: Sequence[str | Option], seen: _State, steps: Sequence[str]
+    node: Node, values: Sequence[str | Option], state: _State, steps: Sequence[str]
 ) -> NotInteractableError:
     """Return the error for a missing or disabled option."""
-    if -1 in seen.found:
-        missing = values[seen.found.index(-1)]
+    if -1 in state.found:
+        missing = values[state.found.index(-1)]
         return OptionNotFoundError(
             action="select from",
             target=node.description,
             reason=f"{kind_of(missing)} does not exist",
             steps=tuple(steps),
-            options=seen.labels,
+            options=state.labels,
             wanted=(missing if isinstance(missing, str) else str(missing),),
         )
     return DisabledError(
         action="select from",
         target=node.description,
-        reason=f"the option {seen.disabled!r} is disabled",
+        reason=f"the option {state.disabled!r} is disabled",
         steps=tuple(steps),
     )
 
@@ -220,23 +220,23 @@ async def _choose_by_keys(
     node: Node,
     inspection: Inspection,
     steps: int,
-    wanted: Sequence[dict[str, object]],
+    requests: Sequence[dict[str, object]],
     context: ActionContext,
 ) -> tuple[bool, _State]:
     keyboard = context.keyboard.on(node.session)
     try:
         # The key is released last: the open list receives all keys, so the page would miss the release.
         dialog = await keyboard.down(_OPEN_LIST_KEY)
-        if not (await _probe(inspection, wanted)).open:
+        if not (await _probe(inspection, requests)).open:
             # The page or the browser handles this key differently. No open list can receive the keys.
             dialog = await keyboard.up(_OPEN_LIST_KEY) or dialog
-            return dialog, await _probe(inspection, wanted)
+            return dialog, await _probe(inspection, requests)
         dialog = await keyboard.press_each("Home", *["ArrowDown"] * steps, "Enter") or dialog
         dialog = await keyboard.up(_OPEN_LIST_KEY) or dialog
-        return dialog, await _probe(inspection, wanted)
+        return dialog, await _probe(inspection, requests)
     except BaseException:
         with undoing(_CLOSE_LIST_TIMEOUT), suppress(EngineError):
-            if (await _probe(inspection, wanted)).open:  # otherwise the page would receive Escape
+            if (await _probe(inspection, requests)).open:  # otherwise the page would receive Escape
                 await keyboard.press("Escape")
             await keyboard.up(_OPEN_LIST_KEY)
         raise
@@ -251,12 +251,12 @@ async def _toggle_by_keys(node: Node, toggles: Sequence[int], context: ActionCon
 
 async def _probe(
     inspection: Inspection,
-    wanted: Sequence[dict[str, object]],
+    requests: Sequence[dict[str, object]],
     *,
     set_them: bool = False,
     seconds: float = 0,
 ) -> _State:
-    request = {"wanted": wanted, "set": set_them, "wait": round(seconds * 1000)}
+    request = {"wanted": requests, "set": set_them, "wait": round(seconds * 1000)}
     return await inspection.run(
         script_with("_input/forms/select", "_page/scripts/secret_field"), request, _State
     )

@@ -44,40 +44,40 @@ async def set_slider(
     take the focus. Raises ValueRefusedError if the keys do not move it to the value.
     """
     try:
-        wanted = float(text)
+        target = float(text)
     except ValueError:
         raise InvalidArgumentError(
             what="value", given="a string that is not a number", expected="a number, for a slider"
         ) from None
-    seen = await _ask(inspection, focus=True)
-    if seen.value is None or not seen.focused:
+    state = await _ask(inspection, focus=True)
+    if state.value is None or not state.focused:
         reason = (
-            "it does not take the keyboard focus" if seen.value is not None else "it has no aria-valuenow"
+            "it does not take the keyboard focus" if state.value is not None else "it has no aria-valuenow"
         )
         raise NotInteractableError(action="fill", target=node.description, reason=reason)
     keyboard, dialog = context.keyboard.on(node.session), False
     step = 0.0
     for _ in range(_MOST_BATCHES):
-        before = seen.value
-        if before is None or dialog or abs(wanted - before) < _SMALLEST:
+        before = state.value
+        if before is None or dialog or abs(target - before) < _SMALLEST:
             break
-        up = wanted > before
-        count = 1 if not step else min(_MOST_KEYS, max(1, round(abs(wanted - before) / step)))
+        up = target > before
+        count = 1 if not step else min(_MOST_KEYS, max(1, round(abs(target - before) / step)))
         dialog = await keyboard.press_each(*["ArrowRight" if up else "ArrowLeft"] * count)
-        seen = await _ask(inspection, unlike=before)
-        if seen.value is None or seen.value == before:
+        state = await _ask(inspection, unlike=before)
+        if state.value is None or state.value == before:
             break
-        step = abs(seen.value - before) / count
-    if seen.value is None or abs(wanted - seen.value) >= _SMALLEST:
+        step = abs(state.value - before) / count
+    if state.value is None or abs(target - state.value) >= _SMALLEST:
         raise ValueRefusedError(
             action="fill",
             target=node.description,
             reason="the arrow keys did not move it to that value",
-            took="" if seen.value is None else f"{seen.value:g}",
+            took="" if state.value is None else f"{state.value:g}",
         )
     return ActionOutcome("fill", node.description, dialog_opened=dialog)
 
 
 async def _ask(inspection: Inspection, *, focus: bool = False, unlike: float | None = None) -> _State:
-    asked = {"focus": focus, "unlike": unlike, "wait": round(_CHANGE_TIMEOUT * 1000)}
-    return await inspection.run(own(script("_input/forms/slider")), asked, _State)
+    request = {"focus": focus, "unlike": unlike, "wait": round(_CHANGE_TIMEOUT * 1000)}
+    return await inspection.run(own(script("_input/forms/slider")), request, _State)

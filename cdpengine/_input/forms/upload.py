@@ -101,13 +101,13 @@ async def check_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
 
     Symbolic links in the directory are resolved. The last component is kept, so a link keeps its name.
     """
-    given = list(files)
-    for each in given:
+    listed = list(files)
+    for each in listed:
         if not isinstance(each, FileContent):
             to_path("paths", each, "strings or paths of files, or FileContents")
 
     def find() -> tuple[list[Path | FileContent], list[Path]]:
-        found = [each if isinstance(each, FileContent) else _absolute(Path(each)) for each in given]
+        found = [each if isinstance(each, FileContent) else _absolute(Path(each)) for each in listed]
         paths = [each for each in found if isinstance(each, Path)]
         missing = [path for path in paths if not os.access(path, os.R_OK)]
         if len(paths) < len(found) and not missing:
@@ -196,23 +196,23 @@ def have_arrived(files: Sequence[Path | FileContent], names: Sequence[str]) -> b
 async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> bool:
     """Select the files. Return whether a script did it."""
     node, source = handle.node, script("_input/forms/upload")
-    seen = await run(handle, source, {"await": 0}, _State)
-    if seen.kind == "none":
+    state = await run(handle, source, {"await": 0}, _State)
+    if state.kind == "none":
         raise _cannot(
             node.description,
             "it takes no files; where it opens a file chooser, use expect_file_chooser() around a click",
         )
     await trio.to_thread.run_sync(
-        partial(check_fits, node.description, files, multiple=seen.multiple, directory=seen.directory)
+        partial(check_fits, node.description, files, multiple=state.multiple, directory=state.directory)
     )
-    if not files and not seen.names:
+    if not files and not state.names:
         return False
     paths = [str(each) for each in files if isinstance(each, Path)]
     if not files or len(paths) < len(files):
         await _set_contents(handle, files)
         return True
     with pending_group() as post:
-        seconds = _FOLDER_TIMEOUT if seen.directory else _CHANGE_TIMEOUT
+        seconds = _FOLDER_TIMEOUT if state.directory else _CHANGE_TIMEOUT
         control = await object_from(handle, "_input/forms/upload", {"control": True})
         change = post(post_run(handle, source, {"await": round(seconds * 1000)}))
         control_id = None if control is None else control.reference

@@ -1,8 +1,8 @@
 """Assembly of nodes, the last step of every source: upwards, from the innermost nodes to the roots.
 
 Rule: pure, linear, without recursion. Runs of text are joined, text that repeats a name is left out, and nodes
-that are empty then are removed. A source reads its document once, in order, and collects `Shown` entries. `finish`
-makes the nodes' children from them.
+that are empty then are removed. A source reads its document once, in order, and collects `ListedNode` entries.
+`finish` makes the nodes' children from them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Child = str | Edge | Hint | Node
 folded element, or a node.
 """
 
-Shown = tuple[Node, list[Child], str | None]
+ListedNode = tuple[Node, list[Child], str | None]
 """A node, its direct content, and the name that text inside may repeat (see `find_repeatable`)."""
 
 # Maximum length of a name that is searched for repeated text, so that time stays linear.
@@ -77,7 +77,7 @@ def find_repeatable(node: Node, has_value: bool, enclosing: str | None) -> str |
 
 def finish(
     top: Sequence[Child],
-    shown: Sequence[Shown],
+    listed: Sequence[ListedNode],
     labels: Mapping[int, str],
     frame_id: str | None,
     gone: set[Node] | None = None,
@@ -92,7 +92,7 @@ def finish(
     wrappers = set() if wrappers is None else wrappers
     hints: dict[Node, str] = {}
     noted: list[Hint] = []
-    for node, raw, enclosing in reversed(shown):
+    for node, raw, enclosing in reversed(listed):
         hint = ""
         if raw:
             naming = node.role in roles.NAMING_ROLES

@@ -3,7 +3,7 @@
 Rule: one call on the frame's own session, decoded once; the rest is pure (`ax_nodes.fold`). For a part of a
 document, only that part is requested: the tree of one list item takes 2 ms, the whole tree 1.5 s. Chrome reports 0
 for a missing bound of a number field, so the element's attributes decide. They are requested only if a bound is 0.
-A bound of 0 is not shown for an element that is gone, or beyond the first `MOST_ASKED`.
+A bound of 0 is not shown for an element that is gone, or beyond the first `MOST_DESCRIBED`.
 
 The walk that other sources use to read documents finds the clickables (_snapshot/sources/walk_clickables.js),
 without names. It returns their backend node ids in document order and, on request, their places in the flat tree.
@@ -123,7 +123,7 @@ async def read_ax(request: FrameRequest) -> Document:
     return document
 
 
-MOST_ASKED = 200
+MOST_DESCRIBED = 200
 """Maximum number of elements of one document whose attributes are requested."""
 
 _ATTRIBUTES = {"min": ("min", "aria-valuemin"), "max": ("max", "aria-valuemax")}
@@ -136,19 +136,20 @@ async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
     Raises the errors of `Session.call`, except for elements that are gone.
     """
     calls = [
-        session.post("DOM.describeNode", backendNodeId=node.backend_node_id) for node in nodes[:MOST_ASKED]
+        session.post("DOM.describeNode", backendNodeId=node.backend_node_id)
+        for node in nodes[:MOST_DESCRIBED]
     ]
     try:
         for node, call in zip(nodes, calls, strict=False):
             try:
-                given = (await call.decoded(DescribeNodeReply)).node.attributes
+                attributes = (await call.decoded(DescribeNodeReply)).node.attributes
             except RemoteError:
-                given = []  # the element is gone
-            keep_set_bounds(node, dict(zip(given[::2], given[1::2], strict=False)))
+                attributes = []  # the element is gone
+            keep_set_bounds(node, dict(zip(attributes[::2], attributes[1::2], strict=False)))
     finally:
         for call in calls:
             call.abandon()
-    for node in nodes[MOST_ASKED:]:
+    for node in nodes[MOST_DESCRIBED:]:
         keep_set_bounds(node, {})
 
 
@@ -191,8 +192,8 @@ def _find_missing(document: Document, clickables: Clickables | None, reply: msgs
     """Return the clickables without a node in the tree, outer ones first."""
     if clickables is None or not clickables.ids:
         return []
-    shown = {node.backend_node_id for node in walk(document.roots)}
-    if clickables.ids <= shown:
+    listed = {node.backend_node_id for node in walk(document.roots)}
+    if clickables.ids <= listed:
         return []
     known = {node.backend_node_id for chunk in ax_nodes(reply) for node in chunk}
     return [number for number in clickables.ids if number not in known]
@@ -353,9 +354,9 @@ class Clickables:
         if not self._customs:
             return False
         ids = self._installed.ids
-        shown = {node.backend_node_id for chunk in ax_nodes(reply) for node in chunk if not node.ignored}
-        known = {number for number, custom in self._installed.customs.items() if custom.told.hidden}
-        doubtful = [number for number in self._customs if ids[number] not in shown or number in known]
+        visible = {node.backend_node_id for chunk in ax_nodes(reply) for node in chunk if not node.ignored}
+        known = {number for number, custom in self._installed.customs.items() if custom.internals.hidden}
+        doubtful = [number for number in self._customs if ids[number] not in visible or number in known]
         async with CustomElements(self._request, self._installed, with_names=True) as customs:
             found = await customs.find_hidden(doubtful, self._around)
         self.refusal = "; ".join(filter(None, (self.refusal, customs.refusal)))

@@ -21,7 +21,7 @@ from cdpengine._protocol.domains.accessibility import (
 from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Kind, Node
 from cdpengine._snapshot.roles import role_and_kind
-from cdpengine._snapshot.sources.assembly import EDGE, Child, Edge, Hint, Shown, find_repeatable, finish
+from cdpengine._snapshot.sources.assembly import EDGE, Child, Edge, Hint, ListedNode, find_repeatable, finish
 from cdpengine._snapshot.sources.ax_tree import placeholder
 from cdpengine._snapshot.text import LineBreak, Preformatted, collapse_space
 
@@ -100,7 +100,7 @@ class _Folding:
         self._unvisited: dict[str, _Content | tuple[_Content, tuple[str, ...]]] = {}
         self._first_id: str | None = None
         self._left_out: set[str] = set()  # children of text and the like; never shown
-        self._seen = 0
+        self._node_count = 0
         self._documents: dict[str, AXNode] = {}
         self._valued: set[Node] = set()
         self._labels: dict[int, str] = {}
@@ -112,7 +112,7 @@ class _Folding:
     def convert(self, nodes: Sequence[AXNode]) -> None:
         """Convert nodes of the tree. If several have the same id, the first counts."""
         known, left_out = self._unvisited, self._left_out
-        self._seen += len(nodes)
+        self._node_count += len(nodes)
         if self._first_id is None and nodes:
             self._first_id = nodes[0].node_id
         for ax in nodes:
@@ -133,11 +133,11 @@ class _Folding:
             elif role in roles.TEXT_ROLES:
                 left_out.update(child_ids)
                 text = _string(ax.name)
-                shown = ax.backend_node_id is not None or text.strip() not in roles.MARKER_TEXTS
+                has_text = ax.backend_node_id is not None or text.strip() not in roles.MARKER_TEXTS
                 if "\n" in text or "  " in text or text[:1] == " ":
                     # Chrome reports text as laid out, so this white space is visible.
                     text = Preformatted(text)
-                known[node_id] = text if shown else None
+                known[node_id] = text if has_text else None
             elif role in roles.BREAK_ROLES:
                 left_out.update(child_ids)
                 known[node_id] = _BREAK
@@ -185,16 +185,16 @@ class _Folding:
                 frame_id = frame_id or root.frame_id
                 break
         top: list[Child] = []
-        shown = self._descend(root_ids, top)
+        listed = self._descend(root_ids, top)
         if frame_id != self._frame_id:
-            for node, _, _ in shown:
+            for node, _, _ in listed:
                 node.frame_id = frame_id
-        return Document(finish(top, shown, self._labels, frame_id), url, title, frame_id, self._seen)
+        return Document(finish(top, listed, self._labels, frame_id), url, title, frame_id, self._node_count)
 
-    def _descend(self, root_ids: Sequence[str], top: list[Child]) -> list[Shown]:
+    def _descend(self, root_ids: Sequence[str], top: list[Child]) -> list[ListedNode]:
         """Assign the children of each node, and return the shown nodes in document order."""
         take, valued, hints = self._unvisited.pop, self._valued, self._hints
-        shown: list[Shown] = []
+        listed: list[ListedNode] = []
         children, ids, closes = top, iter(root_ids), False
         enclosing: str | None = ""
         outside: list[tuple[list[Child], str | None, Iterator[str], bool]] = []
@@ -214,7 +214,7 @@ class _Folding:
                 if isinstance(content, Node):
                     below: list[Child] = []
                     inner = find_repeatable(content, content in valued, enclosing)
-                    shown.append((content, below, inner))
+                    listed.append((content, below, inner))
                     if inside:
                         children, enclosing = below, inner
                 if inside:
@@ -223,7 +223,7 @@ class _Folding:
                 if closes:
                     children.append(EDGE)
                 if not outside:
-                    return shown
+                    return listed
                 children, enclosing, ids, closes = outside.pop()
 
     def _node(self, ax: AXNode, chrome_role: str) -> Node | None:
@@ -238,10 +238,10 @@ class _Folding:
         focusable = editable = False
         url = spoken = ""
         for item in ax.properties:
-            given = item.value
-            if given is None:
+            ax_value = item.value
+            if ax_value is None:
                 continue
-            value, key = given.value, item.name
+            value, key = ax_value.value, item.name
             if key == "focusable":
                 focusable = value is True
             elif key == "labelledby":
@@ -325,11 +325,11 @@ def _state(key: str, value: object, role: str) -> tuple[str, str | int | float |
     return (roles.TOKEN_STATES[key], value) if isinstance(value, str) and value else None
 
 
-def _string(given: AXValue | AXName | AXPropertyValue | None) -> str:
+def _string(ax_value: AXValue | AXName | AXPropertyValue | None) -> str:
     """Return a value as a string: numbers without the noise of 32-bit floats, "" for other types."""
-    if given is None:
+    if ax_value is None:
         return ""
-    value = given.value
+    value = ax_value.value
     if isinstance(value, str):
         return value
     if isinstance(value, float):

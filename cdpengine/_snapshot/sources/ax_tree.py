@@ -202,8 +202,8 @@ def mask_secrets(tree: AXTree, secrets: AbstractSet[int]) -> AXTree:
         has_options = any(node.role is not None and node.role.value == "option" for node in inside)
         for node in inside:
             if has_options:  # their names belong to the page
-                kept = tuple(item for item in node.properties if item.name != "selected")
-                nodes[node.node_id] = msgspec.structs.replace(node, properties=kept)
+                properties = tuple(item for item in node.properties if item.name != "selected")
+                nodes[node.node_id] = msgspec.structs.replace(node, properties=properties)
             else:
                 nodes[node.node_id] = _masked(node)
     return AXTree(tuple(nodes.values()))
@@ -216,8 +216,8 @@ def _forms(value: AXValue | None) -> Iterator[str]:
         yield " ".join(text.split())
 
 
-def _bullets(given: AXValue) -> str:
-    return _BULLET * len(str(given.value))
+def _bullets(ax_value: AXValue) -> str:
+    return _BULLET * len(str(ax_value.value))
 
 
 def _is_labelled(node: AXNode) -> bool:

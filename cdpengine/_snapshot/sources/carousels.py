@@ -36,7 +36,7 @@ async def fill_carousels(request: FrameRequest, document: Document) -> None:
             for _, node in places
         ]
         described = [await result_or_none(call, DescribeNodeReply) for call in calls]
-        asked = [
+        pending = [
             [
                 post(
                     session.post("Accessibility.getPartialAXTree", backendNodeId=number, fetchRelatives=False)
@@ -45,7 +45,7 @@ async def fill_carousels(request: FrameRequest, document: Document) -> None:
             ]
             for (_, node), reply in zip(places, described, strict=True)
         ]
-        for (children, node), parts in zip(places, asked, strict=True):
+        for (children, node), parts in zip(places, pending, strict=True):
             found = [each for call in parts for each in await _ax_nodes(call)]
             made = fold(AXTree(tuple(found)), frame_id=document.frame_id).roots if found else []
             at = next(index for index, each in enumerate(children) if each is node)

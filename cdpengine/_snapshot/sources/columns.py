@@ -26,7 +26,7 @@ from cdpengine._snapshot.sources.assembly import (
     Child,
     Edge,
     Hint,
-    Shown,
+    ListedNode,
     find_repeatable,
     finish,
     unwrap,
@@ -135,12 +135,12 @@ class Custom:
     """A custom element: its node in the last walk, None without a line, and the facts that the walk has.
 
     For a `leaf`, only whether it is hidden matters. `look` is the number of the read in which Chrome was last
-    asked about it. `answer` is the hash of the answer from which `told` follows, None if the next answer must be
-    decoded.
+    asked about it. `answer` is the hash of the answer from which `internals` follows, None if the next answer must
+    be decoded.
     """
 
     node: Node | None = None
-    told: Internals = NO_INTERNALS
+    internals: Internals = NO_INTERNALS
     leaf: bool = False
     look: int = 0
     answer: int | None = None
@@ -238,7 +238,7 @@ def set_ids(unnumbered: Unnumbered, ids: Sequence[int]) -> None:
         node.backend_node_id = ids[number] or None
 
 
-_SHOWN_AS = roles.TOKEN_STATES | roles.NUMBER_STATES
+_STATE_NAMES = roles.TOKEN_STATES | roles.NUMBER_STATES
 
 
 class PartChanged(Exception):
@@ -268,8 +268,8 @@ class _Opened(msgspec.Struct, eq=False):
 class Parts:
     """The parts of one walk while its nodes are made: `kept` from the previous walk, `found` in this one."""
 
-    def __init__(self, kept: Mapping[int, Part] | None = None) -> None:
-        self._kept: Mapping[int, Part] = {} if kept is None else kept
+    def __init__(self, known: Mapping[int, Part] | None = None) -> None:
+        self._known: Mapping[int, Part] = {} if known is None else known
         self.found: dict[int, Part] = {}
         self.reused = 0
         self._opened: list[_Opened] = []
@@ -277,7 +277,7 @@ class Parts:
 
     def reuse(self, number: int, enclosing: str | None, labels: Mapping[int, str]) -> Sequence[Child]:
         """Return the children at the part's place. Raises PartChanged."""
-        part = self._kept.get(number)
+        part = self._known.get(number)
         if part is None or part.enclosing != enclosing:
             raise PartChanged
         for caption, name in part.captions:
@@ -344,12 +344,14 @@ def _nodes_of(
     box_of = {
         int(row): (x, y, w, h) for row, x, y, w, h in zip(boxes, boxes, boxes, boxes, boxes, strict=True)
     }
-    given = iter(walk.labels)
+    captions = iter(walk.labels)
     labels = {
-        caption: str(name) for caption, name in zip(given, given, strict=True) if isinstance(caption, int)
+        caption: str(name)
+        for caption, name in zip(captions, captions, strict=True)
+        if isinstance(caption, int)
     }
     top: list[Child] = []
-    shown: list[Shown] = []
+    listed: list[ListedNode] = []
     inside: list[tuple[list[Child], str | None]] = [(top, "")]
     named_by_content, nothing = roles.NAMED_BY_CONTENT, ()
     rows = zip(walk.depths, walk.kinds, walk.uids, walk.texts, strict=True)
@@ -396,11 +398,11 @@ def _nodes_of(
         elif node.value is not None or node.states is not nothing or node.clickable:
             enclosing = find_repeatable(node, node.value is not None, enclosing)
         inner: list[Child] = []
-        shown.append((node, inner, enclosing))
+        listed.append((node, inner, enclosing))
         inside.append((inner, enclosing))
     gone: set[Node] = set()
     wrappers: set[Node] = set()
-    outermost = finish(top, shown, labels, frame_id, gone, wrappers)
+    outermost = finish(top, listed, labels, frame_id, gone, wrappers)
     parts.finish(gone, labels, wrappers)
     return Document(
         outermost,
@@ -450,7 +452,7 @@ def _add(node: Node, extras: Sequence[tuple[str, Scalar]]) -> None:
         elif value is not None:
             only_for = roles.STATE_ROLES.get(key)
             if only_for is None or node.role in only_for:
-                states.append((_SHOWN_AS.get(key, key), value))
+                states.append((_STATE_NAMES.get(key, key), value))
     if hint not in (node.name, node.description):
         node.placeholder = hint
     node.states = tuple(states)

@@ -39,12 +39,12 @@ from cdpengine._snapshot.sources.internals import CustomElements, have_other_own
 from cdpengine._snapshot.sources.listeners import Listening
 from cdpengine._snapshot.sources.numbers import number_elements
 from cdpengine._snapshot.sources.walk import (
-    NOTHING_KEPT,
+    NO_WALK,
     OFFERED,
     TRIES,
     FirstWalk,
     Installed,
-    Kept,
+    PreviousWalk,
     forget_walk,
     install_walk,
     list_walks,
@@ -89,13 +89,13 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
     for remaining in reversed(range(TRIES)):
         request = request.within(max(0.0, end - trio.current_time()))
         try:
-            held = kit is None and _may_reuse(request)
-            installed = await install_walk(request, kit, partial(_first_request, request, held, waited))
-            kept = installed.kept if held else None
+            may_reuse = kit is None and _may_reuse(request)
+            installed = await install_walk(request, kit, partial(_first_request, request, may_reuse, waited))
+            previous = installed.previous if may_reuse else None
             if customs is None or customs.installed is not installed:
                 customs = CustomElements(request, installed, with_names=kit is not None)
             async with Listening(request, installed) as listening, customs:
-                walk = await _run_walk(request, installed, kept, listening, customs, waited=waited)
+                walk = await _run_walk(request, installed, previous, listening, customs, waited=waited)
                 if walk is not None:
                     walked = time.perf_counter()
                     if walk.bare:
@@ -103,26 +103,26 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                         waited = True
                         continue
                     if walk.not_plain:
-                        installed.kept, installed.plain = NOTHING_KEPT, False
+                        installed.previous, installed.plain = NO_WALK, False
                         await post_tree(request).raw()
                         continue
                     if walk.lacking:
                         await send_names(request, installed, role_and_name_source())
                         continue
-                    made = _make_nodes(request, installed, walk, kept)  # while Chrome lists the listeners
+                    made = _make_nodes(request, installed, walk, previous)  # while Chrome lists the listeners
                     first_nodes = time.perf_counter() - walked
-                    told = await listening.read_marks(walk.marks)
-                    if await number_elements(request, installed, walk.last, told):
+                    known_ids = await listening.read_marks(walk.marks)
+                    if await number_elements(request, installed, walk.last, known_ids):
                         continue  # the next walk also reads the closed shadow roots that were found
                     numbered = time.perf_counter()
                     if made is None:
-                        installed.kept = NOTHING_KEPT
+                        installed.previous = NO_WALK
                         continue  # a reused part is unknown or has changed: read everything
                     document = made.complete(request, installed)
                     if walk.carousels:
                         await fill_carousels(request, document)
                         # Chrome changes the states late without reporting it, so the next walk reads everything.
-                        installed.kept = NOTHING_KEPT
+                        installed.previous = NO_WALK
                     others = await customs.have_changed(walk, made.customs)
                     owners = await have_other_owners(request, installed, walk)
                     listeners = await listening.has_changed(walk.presumed, still=walk.same)
@@ -200,7 +200,7 @@ def _may_reuse(request: FrameRequest) -> bool:
 
 @attrs.define(eq=False)
 class _Made:
-    """The nodes of a walk. `unnumbered` are those without ids yet; `kept` is stored once the ids are known.
+    """The nodes of a walk. `unnumbered` are those without ids yet; `latest` is stored once the ids are known.
 
     `customs` are the nodes of custom elements, by number.
     """
@@ -208,33 +208,36 @@ class _Made:
     document: Document
     unnumbered: Unnumbered = attrs.field(factory=list)
     customs: Customs = attrs.field(factory=dict)
-    kept: Kept | None = None
+    latest: PreviousWalk | None = None
 
     def complete(self, request: FrameRequest, installed: Installed) -> Document:
         """Set the ids, which are known by now, and return the document."""
         set_ids(self.unnumbered, installed.ids)
-        if self.kept is not None:
-            _keep(request, installed, self.kept)
+        if self.latest is not None:
+            _keep(request, installed, self.latest)
         return self.document
 
 
-def _make_nodes(request: FrameRequest, installed: Installed, walk: Walk, kept: Kept | None) -> _Made | None:
+def _make_nodes(
+    request: FrameRequest, installed: Installed, walk: Walk, previous: PreviousWalk | None
+) -> _Made | None:
     """Make the nodes; None if a reused part is unknown or has changed."""
     unnumbered: Unnumbered = []
     customs: Customs = {}
-    if kept is None:
+    if previous is None:
         document = nodes_of(
             walk, installed.ids, frame_id=request.frame_id, unnumbered=unnumbered, customs=customs
         )
         return _Made(document, unnumbered, customs)
     if walk.same:
-        if kept.document is None:
+        if previous.document is None:
             return None
-        changed = walk.number != kept.number
+        changed = walk.number != previous.number
         return _Made(
-            kept.document.once_more(), kept=Kept(walk.number, kept.parts, kept.document) if changed else None
+            previous.document.once_more(),
+            latest=PreviousWalk(walk.number, previous.parts, previous.document) if changed else None,
         )
-    parts = Parts(kept.parts)
+    parts = Parts(previous.parts)
     try:
         document = nodes_of(
             walk,
@@ -248,38 +251,38 @@ def _make_nodes(request: FrameRequest, installed: Installed, walk: Walk, kept: K
         return None
     document.parts_reused = parts.reused
     document.shared = SharedNodes(tops=parts.tops())
-    if kept.document is not None and kept.document.shared is not None:
-        before = kept.document.shared
+    if previous.document is not None and previous.document.shared is not None:
+        before = previous.document.shared
         document.shared.blocks, document.shared.assigned_parts = before.blocks, before.assigned_parts
-    keep = Kept(walk.number, parts.found, document) if walk.number else NOTHING_KEPT
+    keep = PreviousWalk(walk.number, parts.found, document) if walk.number else NO_WALK
     return _Made(document, unnumbered, customs, keep)
 
 
-def _keep(request: FrameRequest, installed: Installed, kept: Kept) -> None:
+def _keep(request: FrameRequest, installed: Installed, latest: PreviousWalk) -> None:
     """Keep parts for the next walk, and drop the parts of the least recently read documents."""
-    installed.kept = kept
-    keeping = [each for each in list_walks(request.session) if each.kept.number]
+    installed.previous = latest
+    keeping = [each for each in list_walks(request.session) if each.previous.number]
     for each in keeping[:-_FRAMES_WITH_PARTS]:
-        each.kept = NOTHING_KEPT
+        each.previous = NO_WALK
 
 
 async def _run_walk(
     request: FrameRequest,
     installed: Installed,
-    kept: Kept | None,
+    previous: PreviousWalk | None,
     listening: Listening,
     customs: CustomElements,
     *,
     waited: bool,
 ) -> Walk | None:
     """Run the walk once, and queue the query for listeners. None if its world has another document by now."""
-    number = None if kept is None else kept.number
+    number = None if previous is None else previous.number
     what = _walk_request(request, number, plain=installed.plain, mark=listening.can_ask, waited=waited)
     with pending_group() as post:
         first = installed.take_first()
         if first is not None:
             post(first.call)
-        if first is None or first.asked != what:
+        if first is None or first.request != what:
             first = FirstWalk(what, post(await post_walk(request, installed, what)))
         await listening.ask(walking=True)
         customs.ask()
@@ -288,14 +291,14 @@ async def _run_walk(
 
 
 def _first_request(
-    request: FrameRequest, held: bool, waited: bool, plain: bool, mark: bool
+    request: FrameRequest, may_reuse: bool, waited: bool, plain: bool, mark: bool
 ) -> dict[str, Any]:
     """Return the request for the first walk of a document, which has no previous walk."""
-    return _walk_request(request, 0 if held else None, plain=plain, mark=mark, waited=waited)
+    return _walk_request(request, 0 if may_reuse else None, plain=plain, mark=mark, waited=waited)
 
 
 def _walk_request(
-    request: FrameRequest, held: int | None, *, plain: bool, mark: bool, waited: bool
+    request: FrameRequest, previous_number: int | None, *, plain: bool, mark: bool, waited: bool
 ) -> dict[str, Any]:
     return {
         "do": "walk",
@@ -304,6 +307,6 @@ def _walk_request(
         "clickables": request.clickables,
         "pointer": request.pointer,
         "mark": mark,
-        "held": held,
+        "held": previous_number,
         "waited": waited,
     }

@@ -36,7 +36,7 @@ from cdpengine._snapshot.sources.walk import CALL, Installed
 from cdpengine._snapshot.text import collapse_space
 from cdpengine.errors import RemoteError
 
-_MOST_ASKED = 2_000
+_MOST_READ = 2_000
 """Maximum number of custom elements of one document that are queried. So many take 0.1 s per snapshot."""
 
 _MOST_LEAVES = 200
@@ -93,8 +93,8 @@ class CustomElements:
 
     def _is_leaf(self, custom: Custom) -> bool:
         """Return whether the element is queried by turns: one without a line, a role and a name."""
-        silent = custom.look > 0 and custom.node is None and not custom.told.name
-        return custom.leaf or (self.with_names and silent and custom.told.role in _SILENT_ROLES)
+        silent = custom.look > 0 and custom.node is None and not custom.internals.name
+        return custom.leaf or (self.with_names and silent and custom.internals.role in _SILENT_ROLES)
 
     def _ask(self, numbers: Iterable[int]) -> None:
         ids = self.installed.ids
@@ -103,8 +103,8 @@ class CustomElements:
                 continue
             if self.refusal:
                 return
-            if len(self._read) + len(self._calls) >= _MOST_ASKED:
-                self.refusal = f"states of custom elements beyond the first {_MOST_ASKED} are unknown"
+            if len(self._read) + len(self._calls) >= _MOST_READ:
+                self.refusal = f"states of custom elements beyond the first {_MOST_READ} are unknown"
                 return
             if self.with_names:
                 keep_warm(self.request.session)  # otherwise Chrome builds a tree for each query
@@ -132,7 +132,7 @@ class CustomElements:
                     known.answer = None
                 known.node, known.leaf = node, leaf
         self.ask()
-        return await self._tell(await self._answers(), only_hidden=False)
+        return await self._send_internals(await self._answers(), only_hidden=False)
 
     async def find_hidden(self, numbers: Sequence[int], around: Sequence[int]) -> bool:
         """Return whether the walk was wrong about which of these are hidden, and pass it the facts.
@@ -143,11 +143,11 @@ class CustomElements:
         for number in numbers:
             self.installed.customs.setdefault(number, Custom())
         self._ask(numbers)
-        return await self._tell(await self._answers(), only_hidden=True)
+        return await self._send_internals(await self._answers(), only_hidden=True)
 
     async def _answers(self) -> dict[int, Internals]:
         """Return Chrome's answers for the queried elements."""
-        told: dict[int, Internals] = {}
+        answers: dict[int, Internals] = {}
         with trio.move_on_after(min(_LONGEST, self.request.seconds / 4)) as time_left:
             while self._calls:
                 # Chrome answers in order, so one wait is enough for a batch.
@@ -156,13 +156,13 @@ class CustomElements:
                 for number, call in batch:
                     if not call.done:
                         await call.wait()
-                    told.update(self._answer(number, call))
+                    answers.update(self._answer(number, call))
                     del self._calls[number]
                     self._read.add(number)
         if time_left.cancelled_caught:
             self.refusal = "states of custom elements are unknown: Chrome's accessibility tree was late"
             await self.__aexit__()
-        return told
+        return answers
 
     def _answer(self, number: int, call: PendingCall) -> dict[int, Internals]:
         """Return the facts of Chrome's tree about an element, and about the ancestor that hides it, if any.
@@ -188,33 +188,33 @@ class CustomElements:
             custom.answer = hash(raw)
             return {number: self._make_internals(ax, custom.node)}
         by, hider = _hidden_by(ax)
-        told = {number: Internals(hidden=by == "ariaHiddenElement")}
+        answers = {number: Internals(hidden=by == "ariaHiddenElement")}
         if by == "notRendered":
             installed.customs.pop(number)
         elif by == "ariaHiddenSubtree":
             outer = next((each for each in installed.around if installed.ids[each] == hider), None)
             if outer is not None:
                 installed.customs.setdefault(outer, Custom())
-                told[outer] = Internals(hidden=True)
-        return told
+                answers[outer] = Internals(hidden=True)
+        return answers
 
-    async def _tell(self, told: Mapping[int, Internals], *, only_hidden: bool) -> bool:
+    async def _send_internals(self, internals: Mapping[int, Internals], *, only_hidden: bool) -> bool:
         """Pass new facts to the walk. Return whether they contradict its result."""
         installed = self.installed
         changed: dict[int, Internals] = {}
         wrong: list[int] = []
-        for number, new in told.items():
+        for number, new in internals.items():
             custom = installed.customs.get(number, Custom())
-            if new == custom.told:
+            if new == custom.internals:
                 continue
             changed[number] = new
             if number in installed.customs:
                 installed.customs[number].leaf = custom.leaf and not new.hidden
             if only_hidden:
-                other = new.hidden != custom.told.hidden
+                other = new.hidden != custom.internals.hidden
             else:
-                other = custom.told != NO_INTERNALS or _differ(custom.node, new)
-            custom.told = new
+                other = custom.internals != NO_INTERNALS or _differ(custom.node, new)
+            custom.internals = new
             if other:
                 wrong.append(number)
         if changed:
@@ -227,15 +227,15 @@ class CustomElements:
             await installed.function.post(CALL, what).raw()
         return bool(wrong)
 
-    def _make_internals(self, ax: AXNode, shown: Node | None) -> Internals:
+    def _make_internals(self, ax: AXNode, listed: Node | None) -> Internals:
         """Return the facts for the walk; for an element without a line, whether it is disabled."""
         clickables = (
             {ax.backend_node_id}
-            if shown is not None and shown.clickable and ax.backend_node_id is not None
+            if listed is not None and listed.clickable and ax.backend_node_id is not None
             else frozenset[int]()
         )
         node = None
-        if shown is not None or self.with_names:
+        if listed is not None or self.with_names:
             node = node_of(ax, frame_id=self.request.frame_id, clickables=clickables)
         if node is not None:
             pairs: Pairs = tuple(_pairs_of(node))
@@ -243,7 +243,7 @@ class CustomElements:
             disabled = any(
                 item.name == "disabled" and item.value and item.value.value for item in ax.properties
             )
-            pairs = ("disabled", True) if disabled and shown is None else ()
+            pairs = ("disabled", True) if disabled and listed is None else ()
         if not self.with_names:
             return Internals(pairs)
         role = "" if ax.role is None else str(ax.role.value)
@@ -251,19 +251,22 @@ class CustomElements:
         return Internals(pairs, role=role, name=name, by="" if ax.name is None else _named_by(ax.name))
 
 
-def _differ(node: Node | None, told: Internals) -> bool:
+def _differ(node: Node | None, internals: Internals) -> bool:
     """Return whether the node differs from the facts, ignoring their order."""
-    if told.hidden:
+    if internals.hidden:
         return True
     if node is None:
-        return bool(told.pairs) or told.role not in ("", "generic", "none") or bool(told.name)
-    if told.pairs is None:
+        return bool(internals.pairs) or internals.role not in ("", "generic", "none") or bool(internals.name)
+    if internals.pairs is None:
         return False
-    if told.role and (role_and_kind(told.role)[0], collapse_space(told.name)) != (node.role, node.name):
+    if internals.role and (role_and_kind(internals.role)[0], collapse_space(internals.name)) != (
+        node.role,
+        node.name,
+    ):
         return True
     pairs = tuple(_pairs_of(node))
     return set(zip(pairs[::2], pairs[1::2], strict=True)) != set(
-        zip(told.pairs[::2], told.pairs[1::2], strict=True)
+        zip(internals.pairs[::2], internals.pairs[1::2], strict=True)
     )
 
 

@@ -150,10 +150,10 @@ class Listening:
         """Return the elements that listen and those to which frameworks dispatch presses."""
         known = self._installed.listeners
         found = await self._read(call)
-        own, kept = found.own, found.reply
-        same = own is known.own and bool(kept)
+        own, reply = found.own, found.reply
+        same = own is known.own and bool(reply)
         if not own:
-            return KnownListeners(own, own, kept, still=still)
+            return KnownListeners(own, own, reply, still=still)
         if self._delegated is None:
             if same and still and not known.framework:
                 return known if known.still else attrs.evolve(known, still=True)
@@ -165,8 +165,8 @@ class Listening:
             self.refusal = f"click targets of frameworks are unknown: {odd}"
             return KnownListeners(own, own, still=still)
         if not delegated:
-            return KnownListeners(own, own, kept, framework=False, still=still)
-        return KnownListeners({**dict.fromkeys(delegated[1:], False), **own}, own, kept, still=still)
+            return KnownListeners(own, own, reply, framework=False, still=still)
+        return KnownListeners({**dict.fromkeys(delegated[1:], False), **own}, own, reply, still=still)
 
     async def has_changed(self, presumed: Sequence[int] = (), *, still: bool = False) -> bool:
         """Return whether the walk was wrong about listeners, and pass it the changes.
@@ -185,7 +185,7 @@ class Listening:
             now = await self._listeners(self._call, document, still=still)
             others = False
             if presumed or now.all != known.all:
-                others = await tell_listeners(
+                others = await send_listeners(
                     self._request, installed, document, now.all, known.all, presumed
                 )
         except RemoteError as refused:
@@ -235,25 +235,25 @@ def _sort_listeners(reply: bytes, found: _Listeners, prefix: str) -> _Found:
     return _Found(b"" if marked or len(reply) > _LONGEST_REPLY else reply, own, marked)
 
 
-async def tell_listeners(
+async def send_listeners(
     request: FrameRequest,
     installed: Installed,
     document: RemoteHandle,
     listening: Mapping[int, bool],
-    told: Mapping[int, bool],
+    sent: Mapping[int, bool],
     presumed: Sequence[int] = (),
 ) -> bool:
-    """Pass to the walk the elements that began or ceased to listen to presses since `told`.
+    """Pass to the walk the elements that began or ceased to listen to presses since `sent`.
 
     `presumed` are the numbers of elements that the walk presumed to listen; it receives those that do not. Returns
     whether the walk was wrong about any element. Chrome's answer includes elements of other frames' documents;
     these are left out. Raises the errors of `Session.call`.
     """
-    gone = [number for number in told if number not in listening]
-    new = [number for number, captures in listening.items() if told.get(number) is not captures]
+    gone = [number for number in sent if number not in listening]
+    new = [number for number, captures in listening.items() if sent.get(number) is not captures]
     numbers = {number: place for place, number in enumerate(installed.ids)} if new else {}
     known = [number for number in new if number in numbers]
-    others = await _tell(
+    others = await _send(
         installed,
         numbers=[numbers[number] for number in known],
         ids=known,
@@ -271,7 +271,7 @@ async def tell_listeners(
             objects = await _resolve(request, strangers[start : start + _MOST_SENT], group)
             ids = list(objects)
             captures = [listening[number] for number in ids]
-            others |= await _tell(installed, ids=ids, captures=captures, objects=objects.values())
+            others |= await _send(installed, ids=ids, captures=captures, objects=objects.values())
     return others
 
 
@@ -294,7 +294,7 @@ async def _of_document(document: RemoteHandle, numbers: Sequence[int], group: Ob
     return [number for number, each in objects.items() if each.world == document.world]
 
 
-async def _tell(
+async def _send(
     installed: Installed,
     *,
     ids: Sequence[int],

@@ -44,7 +44,7 @@ NO_IDS = KnownIds()
 
 
 async def number_elements(
-    request: FrameRequest, installed: Installed, last: int, told: KnownIds = NO_IDS
+    request: FrameRequest, installed: Installed, last: int, known: KnownIds = NO_IDS
 ) -> bool:
     """Request the backend node ids of the walk's new numbers up to `last`.
 
@@ -53,20 +53,20 @@ async def number_elements(
     if len(installed.ids) > last:
         return False
     with object_group("walk") as group:
-        return await _number(request, installed, last, told, group)
+        return await _number(request, installed, last, known, group)
 
 
 async def _number(
-    request: FrameRequest, installed: Installed, last: int, told: KnownIds, group: ObjectGroup
+    request: FrameRequest, installed: Installed, last: int, known: KnownIds, group: ObjectGroup
 ) -> bool:
     session, ids = request.session, installed.ids
     adopted = False
     while len(ids) <= last:
         first = len(ids)
         upto = min(last, first + _MOST_TAKEN - 1)
-        nodes = {number: told.nodes[number] for number in range(first, upto + 1) if number in told.nodes}
+        nodes = {number: known.nodes[number] for number in range(first, upto + 1) if number in known.nodes}
         unknown = [
-            number for number in range(first, upto + 1) if number not in told.ids and number not in nodes
+            number for number in range(first, upto + 1) if number not in known.ids and number not in nodes
         ]
         if unknown:
             nodes.update(zip(unknown, await _take(installed, unknown, group), strict=True))
@@ -81,7 +81,7 @@ async def _number(
         # Another snapshot may have received the same ids meanwhile.
         for number in range(len(ids), upto + 1):
             node = nodes.get(number)
-            ids.append(told.ids.get(number, 0) if node is None else node.backend_node_id)
+            ids.append(known.ids.get(number, 0) if node is None else node.backend_node_id)
     if session.error() is None:
         installed.function.post(CALL, {"do": "forget", "known": len(ids) - 1})
     return adopted

@@ -81,22 +81,24 @@ class SharedCaptures:
             return known[1]
 
 
-async def read_document(request: FrameRequest, wanted: Source | None, captures: SharedCaptures) -> Document:
-    """Read one document from the source `wanted`, or from the best one if None. `Document.source` names it.
+async def read_document(
+    request: FrameRequest, requested: Source | None, captures: SharedCaptures
+) -> Document:
+    """Read one document from the source `requested`, or from the best one if None. `Document.source` names it.
 
     Raises the errors of `Session.call` if even the DOM cannot be read; InvalidArgumentError for a source that this
     browser does not have.
     """
     began = trio.current_time()
-    if wanted is None or wanted == "hybrid":
+    if requested is None or requested == "hybrid":
         document = await _read_best(request)
-        if wanted == "hybrid":
+        if requested == "hybrid":
             document.source, document.reason = (
                 "hybrid",
                 f"requested, based on the best source: {document.reason}",
             )
     else:
-        document = await READERS[wanted](request)
+        document = await READERS[requested](request)
         document.reason = "asked for"
     if document.unknown:
         document.reason += f"; {document.unknown}"
@@ -270,9 +272,9 @@ async def _choose_source(request: FrameRequest) -> tuple[_Plain, str]:
     if connection in _offer_computed:
         return "computed", "the browser offers roles and names inside the page"
     try:
-        seen = await probe(request)
+        counted = await probe(request)
     except (RemoteError, ProtocolError, EvaluationFailedError) as refused:
         return "ax", f"the document could not be probed: {refused}"
-    if seen.computed:
+    if counted.computed:
         _offer_computed.add(connection)
-    return choose(seen, request.seconds * FIRST_PART)
+    return choose(counted, request.seconds * FIRST_PART)

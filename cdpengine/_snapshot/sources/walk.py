@@ -66,12 +66,12 @@ _LONGEST_BARE = 0.5
 TRIES = 6
 """Maximum number of attempts while a document is replaced, or gains click listeners, during the walk."""
 
-_FRAMES_KEPT = 200
+_MOST_FRAMES = 200
 _MOST_NUMBERS = 1_000_000
 """Maximum number of frames per session whose walks are remembered, and of elements per document."""
 
 _LONGEST = 24 * 3600.0
-_KEPT_BACK = 0.1
+_RESERVED_SHARE = 0.1
 """Fraction of its time that the walk in the page leaves for later steps."""
 
 _AFTER_READING = 4
@@ -82,7 +82,7 @@ Measured: 2 to 3.5 on 20,000 and 80,000 elements.
 
 
 @attrs.frozen(eq=False)
-class Kept:
+class PreviousWalk:
     """The parts of the document's latest answered walk, whose number is `number`, 0 if none exists.
 
     `document` is the document made from that walk.
@@ -93,7 +93,7 @@ class Kept:
     document: Document | None = None
 
 
-NOTHING_KEPT = Kept(0, {})
+NO_WALK = PreviousWalk(0, {})
 
 
 @attrs.frozen(eq=False)
@@ -117,9 +117,9 @@ NO_LISTENERS = KnownListeners({}, {})
 
 @attrs.frozen(eq=False)
 class FirstWalk:
-    """The first walk of a document, sent right after its installation; `asked` is its request."""
+    """The first walk of a document, sent right after its installation; `request` is its request."""
 
-    asked: Mapping[str, Any]
+    request: Mapping[str, Any]
     call: PendingCall
 
 
@@ -127,7 +127,7 @@ class FirstWalk:
 class Installed:
     """The walk of one document: its function in the page, and the backend node ids of its numbers, from 0 on.
 
-    `document_id` is the document's own backend node id, 0 if unknown. `kept`, `document` (the document as an
+    `document_id` is the document's own backend node id, 0 if unknown. `previous`, `document` (the document as an
     object of the page's own world) and `listeners` are the engine's knowledge about it. `customs` are the custom
     elements to query, by number, and `around` the numbers of those around them (_snapshot/sources/internals.py).
     `plain` is whether the document is believed to be plain (_snapshot/sources/walk_plain.js). `first` is the
@@ -139,7 +139,7 @@ class Installed:
     document_id: int = 0
     plain: bool = False
     ids: array[int] = attrs.field(factory=lambda: array("q", [0]))
-    kept: Kept = NOTHING_KEPT
+    previous: PreviousWalk = NO_WALK
     document: RemoteHandle | None = None
     listeners: KnownListeners = NO_LISTENERS
     customs: dict[int, Custom] = attrs.field(factory=dict)
@@ -234,11 +234,11 @@ async def _take_world(request: FrameRequest) -> ExecutionContext | None:
     It may belong to an earlier document. Chrome then refuses calls in it (`context_gone`).
     """
     session = request.session
-    asked = _worlds.pop(session, None) if request.frame_id == session.frame_id else None
-    if asked is None:
+    pending = _worlds.pop(session, None) if request.frame_id == session.frame_id else None
+    if pending is None:
         return None
     try:
-        return ExecutionContext(session, (await asked.decoded(IsolatedWorldReply)).execution_context_id)
+        return ExecutionContext(session, (await pending.decoded(IsolatedWorldReply)).execution_context_id)
     except RemoteError:
         return None
 
@@ -276,7 +276,7 @@ async def install_walk(
     if context is None:
         context = await request.worlds.context(session, request.frame_id)
     await trio.lowlevel.checkpoint_if_cancelled()
-    with pending_group() as post, ExitStack() as unless_kept:
+    with pending_group() as post, ExitStack() as unless_used:
         with_tree = kit is None and _is_like_one_with_tree(request)
         root = post(post_tree(request)) if with_tree else None
         expression = _PREPARED if prepared else _installation(kit)
@@ -285,14 +285,14 @@ async def install_walk(
         # `post_document`.
         own_world = request.clickables and request.frame_id == session.frame_id
         document = post(_post_main_document(session)) if own_world else None
-        asked = None
+        sent = None
         if first is not None and prepared and request.root is None:
-            asked = _post_first(request, context, first(not with_tree, own_world))
-            unless_kept.callback(asked.call.abandon)
+            sent = _post_first(request, context, first(not with_tree, own_world))
+            unless_used.callback(sent.call.abandon)
         reply = await call.decoded(_InstalledReply)
         if prepared and reply.result.type == "undefined":
             # A document from before the preparation, or one without scripts.
-            asked = None
+            sent = None
             call = post(context.post_expression(_installation(kit), how=SERIALIZED, group=GROUP))
             reply = await call.decoded(_InstalledReply)
         installed = _installed(session, reply)
@@ -310,13 +310,13 @@ async def install_walk(
             installed.document = await object_of(document, session)
         if root is not None:
             await root.result()
-        if asked is not None:
-            unless_kept.pop_all()
-            installed.first = asked
+        if sent is not None:
+            unless_used.pop_all()
+            installed.first = sent
     known[key] = installed
     if kit is None:
         request.worlds.keep_numbers(session, request.frame_id, installed)
-    while len(known) > _FRAMES_KEPT:
+    while len(known) > _MOST_FRAMES:
         _release(known.popitem(last=False)[1])
     return installed
 
@@ -432,7 +432,7 @@ def _post_first(request: FrameRequest, context: ExecutionContext, what: Mapping[
 
 
 def _within_time(request: FrameRequest, what: Mapping[str, Any], known: int) -> dict[str, Any]:
-    milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
+    milliseconds = min(request.seconds, _LONGEST) * (1 - _RESERVED_SHARE) * 1000
     return {**what, "milliseconds": milliseconds, "after": _AFTER_READING, "known": known}
 
 
