@@ -11,11 +11,16 @@ _protocol    messages, mux, transports, sessions, event streams; domains: the pr
 errors: every public error; debug: recordings of the wire; testing: a scripted peer; cli: the commands
 values, network, measure, emulation, storage, actions, pages, protocol: public names by area, for imports
 
-Programs use the names of this module every day. Names that mostly appear in annotations are in the areas.
+Programs use the names of this module every day. Names that mostly appear in annotations are in the areas. They are
+found here too (`cdpengine.EngineError`), but neither type checkers nor `dir` list them here.
 
 Names are imported on first use, so importing the package is fast. Even the package for lazy imports is imported
 late, because every command of the shell would pay for it.
 """
+
+_AREAS = (
+    "errors", "values", "network", "measure", "emulation", "storage", "actions", "pages", "protocol",
+)  # fmt: skip
 
 _attached: tuple[object, list[str]] | None = None
 
@@ -36,28 +41,26 @@ def __getattr__(name: str) -> object:
     load, names = _attach()
     if name == "__all__":
         value: object = names
-    elif name not in names:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}")
     else:
         from functools import partial
 
         from cdpengine.errors import exhausted, shortages_named
 
         with shortages_named(partial(exhausted, f"load cdpengine.{name}")):
-            value = load(name)  # type: ignore[operator]
+            value = load(name) if name in names else _find_in_areas(name)  # type: ignore[operator]
     globals()[name] = value
     return value
 
 
-def _hint(name: str) -> str:
-    """Return where a public name of an area is imported from, as the end of an error message."""
-    if name.startswith("_"):
-        return ""
+def _find_in_areas(name: str) -> object:
+    """Return a public name of an area. Raises AttributeError for any other name."""
     from importlib import import_module
 
-    areas = ("errors", "values", "network", "measure", "emulation", "storage", "actions", "pages", "protocol")
-    found = next((area for area in areas if name in import_module(f"{__name__}.{area}").__all__), None)
-    return f": import it from {__name__}.{found}" if found else ""
+    for area in () if name.startswith("_") else _AREAS:
+        module = import_module(f"{__name__}.{area}")
+        if name in module.__all__:
+            return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
