@@ -69,7 +69,7 @@ def lacking(endpoint: str, shortage: Shortage) -> ConnectFailedError:
 
 
 def failed(endpoint: str, obstacle: Obstacle) -> ConnectFailedError:
-    """Return the error for an endpoint (`endpoint`) that an obstacle made unreachable."""
+    """Return the error for an `endpoint` that an obstacle made unreachable."""
     return ConnectFailedError(
         endpoint=endpoint, reason=obstacle.reason, advice=obstacle.advice, status=obstacle.status
     )

@@ -117,7 +117,7 @@ def _with_page(response: ActResponse, performance: Performance) -> ActResponse:
 
 
 def _with_dialogs(response: ActResponse, actor: Actor) -> ActResponse:
-    """Add all dialogs to the response that opened since the last response, during the action or before."""
+    """Add to the response all dialogs that opened since the last response, during the action or before."""
     dialogs, omitted = actor.take_dialogs()
     if not dialogs and not omitted:
         return response
