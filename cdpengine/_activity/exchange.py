@@ -125,7 +125,7 @@ class _Chain:
 
 
 class Exchanges:
-    """The exchanges of a page. `kept` is the maximum number of requests to remember (None: all)."""
+    """The exchanges of a page. `limit` is the maximum number of requests to remember (None: all)."""
 
     def __init__(self, limit: int | None = None) -> None:
         self._limit = limit

@@ -272,18 +272,18 @@ def choose_points(
 
 def _cut(polygon: Polygon, start: Point, end: Point) -> Polygon:
     """Return the part on the right-hand side (on screen) of the line from `start` to `end`."""
-    kept: list[Point] = []
+    corners: list[Point] = []
     for index, corner in enumerate(polygon):
         before = polygon[index - 1]
         depth, depth_before = _depth(corner, start, end), _depth(before, start, end)
         if (depth > 0 > depth_before) or (depth < 0 < depth_before):
             share = depth_before / (depth_before - depth)
-            kept.append(
+            corners.append(
                 Point(before.x + share * (corner.x - before.x), before.y + share * (corner.y - before.y))
             )
         if depth >= 0:
-            kept.append(corner)
-    return tuple(kept)
+            corners.append(corner)
+    return tuple(corners)
 
 
 def _depth(point: Point, start: Point, end: Point) -> float:

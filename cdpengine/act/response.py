@@ -312,7 +312,7 @@ def describe_dialog(dialog: Any) -> AnsweredDialog:
     )
 
 
-def arrival_lines(result: Mapping[str, Any]) -> Iterator[str]:
+def navigation_lines(result: Mapping[str, Any]) -> Iterator[str]:
     """Yield the line for the document that a navigation led to: its URL, and its status if it has one."""
     status = result.get("status")
     yield f"{result['url']}  {status}" if status is not None else str(result["url"])

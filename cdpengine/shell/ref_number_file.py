@@ -1,4 +1,4 @@
-"""KeptRefs: the highest ref number that the shell printed, in a file that outlives the service.
+"""RefNumberFile: the highest ref number that the shell printed, in a file that outlives the service.
 
 Rule: the file has a number before the shell prints a ref with it. So the next service starts above that number,
 even after a kill, and an old ref never names another element. Numbers are written in blocks of 100, so most

@@ -90,8 +90,8 @@ async def _clear(
     """Empty a section of `node`. Backspace removes its whole content (MUI), or one digit (React Aria)."""
     outcome = await press("Backspace", node=section, context=context)
     for _ in range(len(f"{described.most:.0f}") - 1):
-        held = await _look(node, context)
-        if number >= len(held) or held[number].now is None:
+        found = await _look(node, context)
+        if number >= len(found) or found[number].now is None:
             break
         outcome = await press("Backspace", node=section, context=context)
     return outcome

@@ -266,7 +266,7 @@ class _Opened(msgspec.Struct, eq=False):
 
 
 class Parts:
-    """The parts of one walk while its nodes are made: `kept` from the previous walk, `found` in this one."""
+    """The parts of one walk while its nodes are made: `known` from the previous walk, `found` in this one."""
 
     def __init__(self, known: Mapping[int, Part] | None = None) -> None:
         self._known: Mapping[int, Part] = {} if known is None else known

@@ -11,7 +11,7 @@ import attrs
 from cdpengine.act.fields import field
 from cdpengine.act.notations import CommandForm, Place, ToolForm
 from cdpengine.act.requests import LOADING, ActingRequest, LoadStateName, script_in_url
-from cdpengine.act.response import arrival_lines, describe_url
+from cdpengine.act.response import describe_url, navigation_lines
 from cdpengine.errors import TargetCrashedError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Navigate(ActingRequest):
 
     @staticmethod
     def text_lines(result: Any) -> Iterable[str]:
-        return arrival_lines(result)
+        return navigation_lines(result)
 
 
 @attrs.frozen(kw_only=True)
@@ -90,7 +90,7 @@ class Back(ActingRequest):
 
     @staticmethod
     def text_lines(result: Any) -> Iterable[str]:
-        return arrival_lines(result)
+        return navigation_lines(result)
 
 
 @attrs.frozen(kw_only=True)
@@ -113,7 +113,7 @@ class Forward(ActingRequest):
 
     @staticmethod
     def text_lines(result: Any) -> Iterable[str]:
-        return arrival_lines(result)
+        return navigation_lines(result)
 
 
 @attrs.frozen(kw_only=True)
@@ -134,7 +134,7 @@ class Reload(ActingRequest):
 
     @staticmethod
     def text_lines(result: Any) -> Iterable[str]:
-        return arrival_lines(result)
+        return navigation_lines(result)
 
 
 async def _revive(performance: Performance) -> None:

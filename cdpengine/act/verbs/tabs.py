@@ -11,7 +11,7 @@ import trio
 from cdpengine.act.fields import field
 from cdpengine.act.notations import CommandForm, Place, ToolForm
 from cdpengine.act.requests import LOADING, ActRequest, LoadStateName, script_in_url
-from cdpengine.act.response import arrival_lines, describe_url
+from cdpengine.act.response import describe_url, navigation_lines
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import escape_line
 
@@ -84,7 +84,7 @@ class NewTab(ActRequest):
 
     @staticmethod
     def text_lines(result: Any) -> Iterable[str]:
-        return arrival_lines(result)
+        return navigation_lines(result)
 
 
 @attrs.frozen(kw_only=True)

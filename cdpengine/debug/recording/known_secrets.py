@@ -170,7 +170,7 @@ class _Edges:
 class KnownSecrets:
     """A store of secrets that finds and replaces them. `version` counts its additions.
 
-    `given` secrets stay forever. The oldest `entered` and `seen` secrets are removed when a pool is full. A
+    `given` secrets stay forever. The oldest `entered` and `observed` secrets are removed when a pool is full. A
     beginning of 8 characters identifies an entered secret, because pages see strings grow and truncate them.
     """
 

@@ -292,7 +292,7 @@ _SOURCE_URL = re.compile(r"//[#@] ?source(?:URL|MappingURL)=[^\r\n]*")
 
 
 class Renaming:
-    """The known pairs of names. `given` returns whether the browser gave a recorded name."""
+    """The known pairs of names. `is_from_browser` returns whether the browser gave a recorded name."""
 
     def __init__(
         self, clock: Clock = UNKNOWN, is_from_browser: Callable[[str], bool] = lambda _: False
