@@ -7,8 +7,8 @@ documentation use the same sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args, get_type_hints
 
 import attrs
 
@@ -44,6 +44,24 @@ def field(
 def file_fields(kind: type[Any]) -> Sequence[str]:
     """Return the Python names of the fields of a request that name files."""
     return tuple(each.name for each in attrs.fields(kind) if each.metadata.get(FILE))
+
+
+def secret_fields(kind: type[Any]) -> Sequence[str]:
+    """Return the Python names of the fields that may contain private data, themselves or in their parts."""
+    hints = get_type_hints(kind)
+    return tuple(
+        each.name
+        for each in attrs.fields(kind)
+        if each.metadata.get(SECRET) or any(map(secret_fields, _parts_of(hints[each.name])))
+    )
+
+
+def _parts_of(hint: Any) -> Iterator[type[Any]]:
+    """Yield the attrs classes in a type, such as that of `tuple[FormField, ...]`."""
+    if attrs.has(hint):
+        yield hint
+    for each in get_args(hint):
+        yield from _parts_of(each)
 
 
 def summary_of(kind: type[Any]) -> str:

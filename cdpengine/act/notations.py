@@ -34,12 +34,16 @@ class ToolForm:
 
 @attrs.frozen
 class Place:
-    """A positional argument: its name in the usage (capitals), its field, and its allowed number."""
+    """A positional argument: its name in the usage (capitals), its field, and its allowed number.
+
+    `rest`: in the protocol console, whose lines have no quotes around texts, it is the rest of the line.
+    """
 
     name: str
     field: str
     needed: bool = True
     many: bool = False
+    rest: bool = False
 
     def __str__(self) -> str:
         text = f"{self.name}..." if self.many else self.name
@@ -52,7 +56,8 @@ class CommandForm:
 
     `name`: by default the kind in kebab-case. `meaning` is one sentence. All fields that are neither in `places`
     nor in `preset` are options of the command. `preset` are fields with fixed values; `options` are options of the
-    shell itself, with their meanings.
+    shell itself, with their meanings. `console`: the protocol console has it, too, as !NAME; it has only verbs of
+    one page.
     """
 
     name: str = ""
@@ -61,6 +66,7 @@ class CommandForm:
     preset: Mapping[str, Any] = attrs.field(factory=dict)
     options: Mapping[str, str] = attrs.field(factory=dict)
     example: str = ""
+    console: bool = True
 
 
 TARGET = Place("TARGET", "target")

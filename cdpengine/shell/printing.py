@@ -75,7 +75,7 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     if as_json:
         return Printed(status, _to_json(response.to_json()), err)
     lines = [*_format_result(response, script=script)]
-    notes = [*_note_result(response), *describe_effects(response.effects), *describe_cached(response.cached)]
+    notes = [*note_result(response), *describe_effects(response.effects), *describe_cached(response.cached)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
     verb = KINDS.get(response.kind)
@@ -163,7 +163,7 @@ def _format_result(response: ActResponse, *, script: bool) -> Sequence[str]:
     return [escape_lines(result if isinstance(result, str) else _json.encode_text(result))]
 
 
-def _note_result(response: ActResponse) -> Iterator[str]:
+def note_result(response: ActResponse) -> Iterator[str]:
     """Return notes on a list: that it is empty, or the number of items that it omits."""
     verb = KINDS.get(response.kind)
     if verb is None or verb.listed is None:

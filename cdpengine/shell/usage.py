@@ -39,6 +39,11 @@ def verb_help(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def option_lines(verb: Verb) -> list[str]:
+    """Return the lines about the options that are fields of a verb's request."""
+    return [line for option, meaning in _options(verb) for line in _row(option, meaning)]
+
+
 def _row(option: str, meaning: str) -> list[str]:
     first, *more = textwrap.wrap(meaning, _WIDTH - _COLUMN)
     rest = [" " * _COLUMN + each for each in more]

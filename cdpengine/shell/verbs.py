@@ -21,7 +21,8 @@ from cdpengine.act.notations import Place
 class Verb:
     """A verb. `preset` are fields with fixed values; `options` are options of the shell itself.
 
-    A `kind` of "" is a verb of the shell itself, without a request. `meaning` is one sentence.
+    A `kind` of "" is a verb of the shell itself, without a request. `meaning` is one sentence. `console`: the
+    protocol console has it, too.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Verb:
     preset: Mapping[str, Any] = attrs.field(factory=dict)
     options: Mapping[str, str] = attrs.field(factory=dict)
     example: str = ""
+    console: bool = False
 
     @property
     def request(self) -> type[ActRequest] | None:
@@ -81,6 +83,7 @@ def _make_verbs() -> Iterator[Verb]:
                 preset=form.preset,
                 options=form.options,
                 example=form.example,
+                console=form.console and request.needs_page and not request.uses_protocol,
             )
 
 

@@ -101,7 +101,7 @@ Input.insertText text={inserted}
 !evaluate document.cookie = "sid={cookie}"
 Network.setExtraHTTPHeaders headers={{"Authorization":"Bearer {header}"}}
 Network.setCookie name=a value={set_cookie} url={page}
-!goto {page}?token={query}
+!open {page}?token={query}
 Input.insertText text="{failing}" nonsense={failing}
 """
 

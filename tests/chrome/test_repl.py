@@ -68,7 +68,7 @@ async def test_console_opens_reads_and_clicks_a_page(
             assert re.search(r"\* \d+  page  data:text/html", await text(repl, "!targets"))
             assert 'button "Go" [ref=e1]' in await text(repl, "!snapshot")
             assert await repl.run("!click e1") is None
-            assert "textbox" in await text(repl, "!snapshot interactive")
+            assert "textbox" in await text(repl, "!snapshot --interactive")
             ref = repl.refs[-1]
             await repl.run(f"!type {ref} two words")
             assert await text(repl, "!evaluate document.querySelector('input').value") == '"two words"'
@@ -78,11 +78,11 @@ async def test_console_opens_reads_and_clicks_a_page(
             # Page content cannot control the terminal.
             assert "\x1b" not in await text(repl, r"!evaluate '\x1b[31m\x9b'")
             await repl.run("!events Page.*")
-            await repl.run("!goto data:text/html,again")
+            await repl.run("!open data:text/html,again")
             assert any(line.startswith("Page.frameNavigated {") for line in shown)
             await repl.run("!events off")
             count = len(shown)
-            await repl.run("!goto data:text/html,silent")
+            await repl.run("!open data:text/html,silent")
             assert len(shown) == count
             with pytest.raises(InvalidArgumentError, match=r"Page\.navigate"):
                 await repl.run("Page.navigat url=x")
@@ -90,7 +90,7 @@ async def test_console_opens_reads_and_clicks_a_page(
                 await repl.run("Page.navigate url=nonsense")
             await repl.run("!timeout 0.2")
             with pytest.raises(DeadlineExceededError):
-                await repl.run("!wait Page.loadEventFired")
+                await repl.run("!next Page.loadEventFired")
             await repl.run("!use 0")
             assert repl.place == "browser"
             assert '"product"' in await text(repl, "Browser.getVersion")
@@ -202,10 +202,11 @@ async def test_forms_and_history(browser: cdpengine.Browser, shared_endpoint: st
             await repl.run(f"!fill {name}")
             assert json.loads(await text(repl, f"!evaluate {held}"))[1:] == ["", "New York", "on"]
             await repl.run(f"!focus {name}")
-            await repl.run(f"!double_click {name}")
+            await repl.run(f"!click {name} --double-click")
             await repl.run(f"!tap {name}")
             await repl.run(f"!hover {name}")
-            await repl.run(f"!scroll {name}")
+            await repl.run(f"!scroll-into-view {name}")
+            await repl.run("!scroll down")
             await repl.run(f"!drag {name} {city}")
             # No error contains a value to fill in: not of a password, a changed string or an option.
             script = "document.querySelectorAll('input')[1].oninput = e => e.target.value = e.target.value.slice(0, 7)"
@@ -222,8 +223,8 @@ async def test_forms_and_history(browser: cdpengine.Browser, shared_endpoint: st
                 with pytest.raises(InvalidArgumentError, match=re.escape(line.split()[0])):
                     await repl.run(line)
             await repl.run("!timeout 30")
-            assert "New York" in await text(repl, "!text")
-            await repl.run("!goto data:text/html,second")
+            assert "New York" in await text(repl, "!extract")
+            await repl.run("!open data:text/html,second")
             assert "data:text/html,<input" in await text(repl, "!back")
             assert "data:text/html,second" in await text(repl, "!forward")
             assert "data:text/html,second" in await text(repl, "!reload")
@@ -267,7 +268,7 @@ def test_a_script_ends_at_its_first_failure_with_its_status(shared_endpoint: str
         ("!evaluate x.y.z\n", 1),
         (f"!timeout 0.2\n!evaluate {LOOP}\n", 3),
         (f'!timeout 0.2\nRuntime.evaluate expression="{LOOP}"\n', 3),
-        ("!timeout 0.2\n!wait Page.loadEventFired\n", 1),
+        ("!timeout 0.2\n!next Page.loadEventFired\n", 1),
     ],
 )
 def test_the_status_of_a_script(
@@ -410,7 +411,7 @@ def test_signal_ends_console_and_restores_the_terminal(
     if while_busy:
         terminal.type("!events *\r")
         terminal.expect(PROMPT)
-        terminal.type("!wait Nothing.happens\r")
+        terminal.type("!next Nothing.happens\r")
         terminal.expect(r"\n")
     else:
         terminal.type("half a line")

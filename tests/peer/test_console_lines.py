@@ -216,7 +216,7 @@ async def test_a_silent_page_is_named_only_once(
     assert message.endswith(f" s; {advice}")
 
 
-@pytest.mark.parametrize("line", ["DOM.getDocument", "Page.reload", "!wait Page.loadEventFired"])
+@pytest.mark.parametrize("line", ["DOM.getDocument", "Page.reload", "!next Page.loadEventFired"])
 async def test_a_page_that_answers_causes_no_message(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, line: str
 ) -> None:

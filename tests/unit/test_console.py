@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protocols import protocol
 
+from cdpengine.debug.explorer.actions import ACTIONS, find_action
 from cdpengine.debug.explorer.console import (
-    ACTIONS,
     ActionLine,
     CallLine,
     HelpLine,
@@ -21,8 +21,10 @@ from cdpengine.debug.explorer.console import (
     split_words,
     work_of,
 )
+from cdpengine.debug.explorer.page_actions import arguments_of
 from cdpengine.debug.explorer.unanswered import Stopped
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, RecoveryStep
+from cdpengine.shell.verbs import TABLE
 
 CANARY = "hunter2-canary"
 
@@ -127,7 +129,8 @@ def test_unclosed_words_are_refused_and_not_repeated(text: str) -> None:
         ("!targets", "none"),
         ("!recover", "none"),
         ("!snapshot", "question"),
-        ("!wait *", "question"),
+        ("!next *", "question"),
+        ("!wait #done", "question"),
         ("DOM.getDocument", "question"),
         ("!click e3", "work"),
         ("!fill e3 x", "work"),
@@ -181,7 +184,7 @@ def test_no_text_breaks_the_parser_the_completion_or_the_history(text: str) -> N
         f'Network.setExtraHTTPHeaders headers={{"Authorization": "Bearer {CANARY}"}}',
         f"Page.navigate url=https://user:{CANARY}@example.com/",
         f"Page.navigate url=https://example.com/?access_token={CANARY}",
-        f"!goto https://example.com/?password={CANARY}",
+        f"!open https://example.com/?password={CANARY}",
         f"!type e3 {CANARY}",
         f"!type e3 a {CANARY} b",
         f"!type\te3\t{CANARY}",
@@ -190,6 +193,11 @@ def test_no_text_breaks_the_parser_the_completion_or_the_history(text: str) -> N
         f"!fill  e3\t{CANARY}",
         f"!fil e3 {CANARY}",  # invalid, but still excluded
         f"!FILL e3 {CANARY}",
+        f"!dialog accept {CANARY}",
+        f"!set-storage {CANARY}",
+        f"!set-cookies [{CANARY}",
+        f"!evaluate --args={CANARY} f",
+        f"!eval --args {CANARY} f",
         f'!evaluate login("x", {{password: "{CANARY}"}})',
         f"DOMStorage.setDOMStorageItem key=k value={CANARY}",
     ],
@@ -218,6 +226,46 @@ def test_the_history_keeps_only_the_target_of_a_filled_field() -> None:
     assert safe_line(f"!fill e3 {CANARY}") == "!fill e3 [redacted]"
     assert safe_line("!fill e3") == "!fill e3 [redacted]"
     assert safe_line("!fill") == "!fill [redacted]"
+
+
+def test_each_action_of_a_verb_is_the_command_of_the_shell() -> None:
+    assert {action.verb.name for action in ACTIONS.values() if action.verb} == {
+        verb.name for verb in TABLE if verb.console
+    }
+    for verb in TABLE:
+        if verb.console:
+            assert find_action(verb.name) is find_action(verb.name)
+            assert find_action(verb.kind) is not None
+    assert "turn the mouse wheel" in ACTIONS["scroll"].does.lower()
+
+
+@pytest.mark.parametrize(
+    ("former", "present"), [("goto", "!open"), ("text", "!extract"), ("double_click", "!click")]
+)
+def test_a_former_name_leads_to_the_present_one(former: str, present: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=present):
+        parse_line(f"!{former} x")
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("!click e3 --double-click", ["e3", "--double-click"]),
+        ("!select e3 'New York'", ["e3", "New York"]),
+        ("!type e3 two  words", ["--", "e3", "two  words"]),
+        ("!type --submit e3 two --words", ["--submit", "--", "e3", "two --words"]),
+        ("!fill e3", ["--", "e3", ""]),
+        ("!fill", ["--"]),
+        ("!eval a  b", ["--", "a  b"]),
+        ("!eval", ["--"]),
+    ],
+)
+def test_the_arguments_of_a_line(line: str, arguments: list[str]) -> None:
+    parsed = parse_line(line)
+    assert isinstance(parsed, ActionLine)
+    action = find_action(parsed.name)
+    assert action is not None
+    assert arguments_of(action, parsed.rest) == arguments
 
 
 def test_the_history_keeps_no_single_key() -> None:
@@ -260,13 +308,15 @@ def texts(line: str) -> list[str]:
         ('Tree.grow name="a ki', []),
         ("Tree.nothing ", []),
         ("? Tree.f", ["? Tree.fallen", "? Tree.fell"]),
-        ("!cl", ["!click"]),
+        ("!clic", ["!click"]),
         ("!use ", ["!use 0", "!use 3"]),
         ("!click e1", ["!click e1", "!click e12"]),
         ("!type e1 e", []),
         ("!events Tr", ["!events Tree.*"]),
         ("!events Tree.* Tree.f", ["!events Tree.* Tree.fallen"]),
-        ("!snapshot i", ["!snapshot interactive"]),
+        ("!snapshot --int", ["!snapshot --interactive"]),
+        ("!snapshot --interactive ", []),
+        ("!scroll d", ["!scroll down"]),
         ("!recover ", ["!recover terminate", "!recover reload", "!recover close"]),
         ("!recover reload ", []),
         ("!fill e1", ["!fill e1", "!fill e12"]),
@@ -277,7 +327,7 @@ def texts(line: str) -> list[str]:
         ("!drag e1 e12 ", []),
         ("!press ", []),
         ("!press Enter e12", ["!press Enter e12"]),
-        ("!wait o", []),
+        ("!next o", []),
         ("!events o", ["!events off"]),
         ("!settle ", []),
         ("!nothing ", []),

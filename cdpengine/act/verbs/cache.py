@@ -72,6 +72,7 @@ class ExecuteCached(CacheRequest):
             places=(Place("SCENARIO", "scenario", needed=False),),
             options=VALUES,
             example="cache-replay login --values login.json",
+            console=False,
         ),
     )
 
@@ -103,6 +104,7 @@ class CacheLookup(CacheRequest):
             ),
             places=(Place("SENTENCE", "goal"),),
             example='cache-lookup "log in as ada"',
+            console=False,
         ),
     )
 
@@ -129,6 +131,7 @@ class StartLearning(CacheRequest):
             places=(Place("SCENARIO", "scenario"),),
             options=VALUES,
             example="start-learning login --values login.json",
+            console=False,
         ),
     )
 
@@ -149,7 +152,7 @@ class StopLearning(CacheRequest):
     kind = "stopLearning"
     needs_page = True
     tool = ToolForm(name="learn", action="stop", fields=("keep",), capability="cache")
-    commands = (CommandForm(),)
+    commands = (CommandForm(console=False),)
 
     keep: bool = field("Store it; false discards it.", True)
 

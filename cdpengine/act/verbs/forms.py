@@ -36,7 +36,11 @@ class Fill(ActingRequest):
     commands = (
         CommandForm(
             meaning="Replace the values of one or several fields of a form.",
-            places=(TARGET, Place("VALUE", "value"), Place("TARGET VALUE", "more", needed=False, many=True)),
+            places=(
+                TARGET,
+                Place("VALUE", "value", rest=True),
+                Place("TARGET VALUE", "more", needed=False, many=True),
+            ),
             example='fill e5 ada e6 "ada@example.com"',
         ),
     )

@@ -26,7 +26,11 @@ class Type(ElementRequest):
     tool = ToolForm(
         meaning="Type text into an element, after its present text.", fields=("ref", "submit"), acts=True
     )
-    commands = (CommandForm(places=(TARGET, Place("TEXT", "text")), example='type e5 "blue shoes" --submit'),)
+    commands = (
+        CommandForm(
+            places=(TARGET, Place("TEXT", "text", rest=True)), example='type e5 "blue shoes" --submit'
+        ),
+    )
 
     text: str = field("The text.", secret=True)
     submit: bool = field("Press Enter at the end.", False)

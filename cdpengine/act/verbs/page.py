@@ -39,6 +39,7 @@ class Recover(ActRequest):
         CommandForm(
             meaning="Stop the script of a page that hangs. HOW is how far it may go: terminate, reload or close.",
             places=(Place("HOW", "allow", needed=False),),
+            console=False,
         ),
     )
 
@@ -153,7 +154,7 @@ class Evaluate(ActRequest):
         CommandForm(
             name="eval",
             meaning="Run a script in the page and print its value.",
-            places=(Place("SCRIPT", "function"), MAYBE_TARGET),
+            places=(Place("SCRIPT", "function", rest=True), MAYBE_TARGET),
             example="eval document.title",
         ),
     )

@@ -97,6 +97,7 @@ class FocusTab(ActRequest):
         CommandForm(
             meaning="Make a page the current one, by its number in tabs.",
             places=(Place("TAB", "index", needed=False),),
+            console=False,
         ),
     )
 
@@ -125,6 +126,7 @@ class Close(ActRequest):
             name="close-tab",
             meaning="Close a page: the current one, or the one with this number in tabs.",
             places=(Place("TAB", "index", needed=False),),
+            console=False,
         ),
     )
 

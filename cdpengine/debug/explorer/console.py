@@ -6,7 +6,8 @@
     !click e3                                  an action of the engine (ACTIONS)
     # anything                                 a comment
 
-Rule: the protocol decides the type of a bare value. Unknown parameters are rejected because Chrome ignores them
+Rule: the actions on a page are the verbs of the shell, with the same names, arguments and options. The protocol
+decides the type of a bare value. Unknown parameters are rejected because Chrome ignores them
 silently. Completion offers only methods, parameters and values of the browser's protocol, and existing actions,
 targets and refs.
 """
@@ -15,89 +16,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
 
 import attrs
 
 from cdpengine import _json
+from cdpengine.act.fields import MEANING
+from cdpengine.debug.explorer.actions import ACTIONS, FORMER, Work, find_action, first_secret
 from cdpengine.debug.explorer.protocol import Field, Protocol
 from cdpengine.debug.explorer.protocol_text import brief, signature
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
 from cdpengine.errors import InvalidArgumentError
-
-Work = Literal["none", "question", "work", "script"]
-"""Effect of a line on its target: nothing; an answer; possibly page code; or the line's script.
-
-It decides how a stopped line is ended.
-"""
-
-
-@attrs.frozen
-class Action:
-    """An action of the console: its syntax, its description, and its effect on the page.
-
-    `takes` lists the completions of each word: "refs", "targets", "patterns", or literal words. If `usage`
-    contains "...", the last entry applies to all further words.
-    """
-
-    usage: str
-    does: str
-    work: Work = "question"
-    takes: tuple[tuple[str, ...], ...] = ()
-
-
-_REF = (("refs",),)
-
-ACTIONS: dict[str, Action] = {
-    "targets": Action("!targets", "list the targets, with the numbers that !use takes", "none"),
-    "use": Action("!use N", "send commands to target N; 0 is the browser itself", "none", (("targets",),)),
-    "new": Action("!new [URL]", "open a page, and use it", "none"),
-    "goto": Action("!goto URL", "navigate the page, and wait until it has loaded", "work"),
-    "reload": Action("!reload", "load the page again", "work"),
-    "back": Action("!back", "go to the previous entry of the page's history", "work"),
-    "forward": Action("!forward", "go to the next entry of the page's history", "work"),
-    "snapshot": Action(
-        "!snapshot [interactive]", "print the page's roles, names and refs", takes=(("interactive",),)
-    ),
-    "text": Action("!text", "print the page's text, as a reader sees it"),
-    "click": Action("!click REF", "click an element of the last snapshot", "work", _REF),
-    "double_click": Action("!double_click REF", "click an element twice", "work", _REF),
-    "tap": Action("!tap REF", "touch an element", "work", _REF),
-    "hover": Action("!hover REF", "move the pointer onto an element", "work", _REF),
-    "drag": Action("!drag REF REF", "drag an element to another one", "work", (("refs",), ("refs",))),
-    "scroll": Action("!scroll REF", "scroll an element into view", "work", _REF),
-    "focus": Action("!focus REF", "give an element the keyboard focus", "work", _REF),
-    "fill": Action("!fill REF TEXT", "replace a field's content by TEXT", "work", _REF),
-    "type": Action("!type REF TEXT", "type text into an element", "work", _REF),
-    "press": Action("!press KEY [REF]", "press a key or a chord: Enter, Control+A", "work", ((), ("refs",))),
-    "select": Action(
-        "!select REF VALUE...",
-        "choose options; quotes keep spaces",
-        "work",
-        (("refs",), ()),
-    ),
-    "check": Action("!check REF", "check a checkbox, switch or radio button", "work", _REF),
-    "uncheck": Action("!uncheck REF", "uncheck a checkbox or switch", "work", _REF),
-    "evaluate": Action("!evaluate JAVASCRIPT", "evaluate an expression or a function in the page", "script"),
-    "settle": Action("!settle", "wait until the page has come to rest"),
-    "events": Action(
-        "!events PATTERN... | off", "show events as they come: Network.*, *", takes=(("patterns",),)
-    ),
-    "wait": Action(
-        "!wait PATTERN...", "wait for the next event that matches, and print it", takes=(("patterns",),)
-    ),
-    "recover": Action(
-        "!recover [reload | close]",
-        "end the script of a page that does not answer",
-        "none",
-        (("terminate", "reload", "close"),),
-    ),
-    "timeout": Action("!timeout SECONDS", "how long each command may take from now on", "none"),
-    "statistics": Action("!statistics", "print the counts of the connections", "none"),
-    "help": Action("!help", "print this list", "none"),
-    "quit": Action("!quit", "leave", "none"),
-}
+from cdpengine.shell.parsing import option_fields
 
 SCRIPTS = frozenset({
     "Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.runScript", "Runtime.awaitPromise",
@@ -152,7 +82,8 @@ def work_of(line: Line) -> Work:
     """Return the effect of a line on its target."""
     match line:
         case ActionLine(name):
-            return ACTIONS[name].work
+            action = find_action(name)
+            return "none" if action is None else action.work
         case CallLine(method):
             if method in SCRIPTS:
                 return "script"
@@ -174,8 +105,14 @@ def parse_line(line: str) -> Line | None:
         return HelpLine(text[1:].strip())
     if text.startswith("!"):
         name, rest = first_word(text[1:])
-        if name not in ACTIONS:
-            near = [known for known in ACTIONS if known.startswith(name[:1])] if name else []
+        if find_action(name) is None:
+            near = (
+                [FORMER[name]]
+                if name in FORMER
+                else [known for known in ACTIONS if known.startswith(name[:1])]
+                if name
+                else []
+            )
             expected = ", ".join(f"!{known}" for known in near or ACTIONS)
             raise InvalidArgumentError(what="action", given=f"!{name[:40]}", expected=expected)
         return ActionLine(name, rest)
@@ -322,9 +259,9 @@ def safe_line(line: str) -> str:
         word = line.split(maxsplit=1)[0]
         return f"{word} {REDACTED}" if word != line.strip() else redactor.text(line)
     match parsed:
-        case ActionLine("type" | "fill" as name, rest):
+        case ActionLine(name, rest) if name != "press" and (at := first_secret(name, rest)) is not None:
             # Only the page knows the element, so any typed text may be a password.
-            return " ".join([f"!{name}", *rest.split(maxsplit=1)[:1], REDACTED])
+            return " ".join([f"!{name}", *rest.split(maxsplit=at)[:at], REDACTED])
         case ActionLine("press", rest):
             keys = [word if len(word) > 1 else REDACTED for word in rest.split()[:1]]
             return " ".join(["!press", *keys, *rest.split()[1:]])
@@ -437,11 +374,18 @@ def _action(text: str, protocol: Protocol | None, words: Mapping[str, Sequence[s
             if known.startswith(name):
                 yield Candidate(f"!{known}", len(text) + 1, described.does)
         return
-    if name not in ACTIONS or not ACTIONS[name].takes:
+    action = find_action(name)
+    if action is None:
         return
-    action = ACTIONS[name]
     before, last = rest.split(" ")[:-1], rest.split(" ")[-1]
-    place = len([word for word in before if word])
+    if last.startswith("--") and action.verb is not None:
+        for option, field in option_fields(action.verb).items():
+            if option.startswith(last):
+                yield Candidate(option, len(last), shorten_text(field.metadata[MEANING]))
+        return
+    place = len([word for word in before if word and not word.startswith("--")])
+    if not action.takes:
+        return
     if place >= len(action.takes) and not action.usage.partition("|")[0].rstrip().endswith("..."):
         return
     for kind in action.takes[min(place, len(action.takes) - 1)]:

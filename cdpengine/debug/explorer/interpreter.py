@@ -18,13 +18,12 @@ from cdpengine._budget import check_timeout, within
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event, compile_pattern
+from cdpengine.debug.explorer.actions import ACTIONS, Work, find_action
 from cdpengine.debug.explorer.console import (
-    ACTIONS,
     ActionLine,
     CallLine,
     HelpLine,
     Line,
-    Work,
     bind,
     parse_line,
     work_of,
@@ -45,6 +44,7 @@ from cdpengine.errors import (
     TargetCrashedError,
 )
 from cdpengine.errors.texts import escape_line, escape_lines
+from cdpengine.shell.usage import option_lines
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
@@ -217,8 +217,8 @@ class Interpreter:
                 return await self._use(rest)
             case "events":
                 return await self._events(rest.split())
-            case "wait":
-                return await self._wait(rest)
+            case "next":
+                return await self._next(rest)
             case "timeout":
                 self.timeout = _seconds(rest)
                 return None
@@ -237,7 +237,7 @@ class Interpreter:
             raise InvalidArgumentError(
                 what=f"!{name}", given=self.place, expected="a page; !targets lists them, !use N takes one"
             )
-        output = await act_on_page(page, name, rest, self.timeout)
+        output = await act_on_page(self.browser, page, name, rest, self.timeout)
         if output is not None and output.refs is not None:
             self.refs = output.refs
         return output
@@ -344,9 +344,9 @@ class Interpreter:
             finally:
                 silent.set()
 
-    async def _wait(self, pattern: str) -> Output:
+    async def _next(self, pattern: str) -> Output:
         if not pattern:
-            raise InvalidArgumentError(what="!wait", given="nothing", expected=ACTIONS["wait"].usage)
+            raise InvalidArgumentError(what="!next", given="nothing", expected=ACTIONS["next"].usage)
         with within(f"wait for {pattern}", self.timeout):
             return Output(event_line(await self._session.wait_for(*pattern.split())))
 
@@ -359,8 +359,10 @@ class Interpreter:
             lines += ["? NAME                         help on a command, event, type or domain", ""]
             lines += [f"{action.usage:<{width}}  {action.does}" for action in ACTIONS.values()]
             return Output("\n".join(lines))
-        if name.removeprefix("!") in ACTIONS:
-            action = ACTIONS[name.removeprefix("!")]
+        action = find_action(name.removeprefix("!"))
+        if action is not None and action.verb is not None:
+            return Output("\n".join([action.usage, f"  {action.does}", *option_lines(action.verb)]))
+        if action is not None:
             return Output(f"{action.usage}\n  {action.does}")
         if self.protocol is None:
             raise InvalidArgumentError(

@@ -1,21 +1,40 @@
 """The console's actions on a page, and their output.
 
-Rule: an action is one call of the page's method. Output never contains typed or filled text.
+Rule: an action is a verb of the shell, performed on the console's page. Output never contains text that is
+typed or filled in.
 """
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
+import trio
 
 from cdpengine import _json
-from cdpengine.debug.explorer.console import ACTIONS, first_word, split_words
-from cdpengine.errors import InvalidArgumentError, OptionNotFoundError, ValueRefusedError
+from cdpengine._json_values import to_plain
+from cdpengine._snapshot.ref import ref_of_line
+from cdpengine.act import ActRequest, ActResponse, TakeSnapshot, parse_request
+from cdpengine.act.actor import actor_of
+from cdpengine.act.performing import Performance
+from cdpengine.act.response import describe_effects
+from cdpengine.debug.explorer.actions import Action, find_action, rest_of
+from cdpengine.debug.explorer.console import first_word, split_words
+from cdpengine.errors import (
+    EngineError,
+    FormError,
+    InvalidArgumentError,
+    OptionNotFoundError,
+    ValueRefusedError,
+)
 from cdpengine.errors.texts import escape_json, escape_lines
+from cdpengine.shell.parsing import Typed, parse
+from cdpengine.shell.printing import note_result
 
 if TYPE_CHECKING:
+    from cdpengine._api.browser import Browser
     from cdpengine._api.page.page import Page
 
 
@@ -31,90 +50,103 @@ class Output:
     refs: tuple[str, ...] | None = None
 
 
-async def act_on_page(page: Page, name: str, rest: str, timeout: float) -> Output | None:
+async def act_on_page(browser: Browser, page: Page, name: str, rest: str, timeout: float) -> Output | None:
     """Run the action `name` with `rest`, the words after it.
 
     Raises the errors of the page's method, and InvalidArgumentError.
     """
-    usage = ACTIONS[name].usage
-    first, after = first_word(rest)
-    _check_words(name, rest)
+    action = find_action(name)
+    assert action is not None, name
+    if action.verb is not None:
+        return await _perform(browser, page, _parse(name, action, rest), timeout)
+    words = rest.split()
+    if len(words) != len(action.usage.split()) - 1:
+        given = f"{len(words)} word{'s' * (len(words) != 1)} after it" if words else "nothing after it"
+        raise InvalidArgumentError(what=f"!{name}", given=given, expected=action.usage)
     match name:
-        case "goto":
-            return as_json(await page.goto(first, timeout=timeout))
-        case "reload":
-            return as_json(await page.reload(timeout=timeout))
-        case "back":
-            return as_json(await page.go_back(timeout=timeout))
-        case "forward":
-            return as_json(await page.go_forward(timeout=timeout))
-        case "snapshot":
-            if rest not in ("", "interactive"):
-                raise InvalidArgumentError(what="!snapshot", given=rest, expected=usage)
-            taken = await page.snapshot(interactive=rest == "interactive", timeout=timeout)
-            return Output(escape_lines(taken.text), refs=tuple(taken.refs))
-        case "text":
-            return Output(escape_lines(await page.extract_text(timeout=timeout)))
-        case "click":
-            await page.click(first, timeout=timeout)
-        case "double_click":
-            await page.double_click(first, timeout=timeout)
         case "tap":
-            await page.tap(first, timeout=timeout)
-        case "hover":
-            await page.hover(first, timeout=timeout)
-        case "drag":
-            await page.drag(first, after, timeout=timeout)
-        case "scroll":
-            await page.scroll_into_view(first, timeout=timeout)
+            await page.tap(rest, timeout=timeout)
         case "focus":
-            await page.focus(first, timeout=timeout)
-        case "fill":
-            await _fill(page, first, after, timeout)
-        case "type":
-            await page.type(first, after, timeout=timeout)
-        case "press":
-            await page.press(first, after or None, timeout=timeout)
-        case "select":
-            await page.select(first, *split_words(after, "!select"), timeout=timeout)
-        case "check":
-            await page.check(first, timeout=timeout)
-        case "uncheck":
-            await page.uncheck(first, timeout=timeout)
-        case "evaluate":
-            return as_json(await page.evaluate(rest, timeout=timeout))
+            await page.focus(rest, timeout=timeout)
         case "settle":
             await page.settled(timeout=timeout)
     return None
 
 
-def _check_words(name: str, rest: str) -> None:
-    """Raise InvalidArgumentError if words are missing or too many.
+def arguments_of(action: Action, rest: str) -> list[str]:
+    """Return the arguments of a verb as in the shell, from the words after its name.
 
-    The error repeats no word.
+    A text at the end of a line needs no quotes; options stand before it, as --name or --name=value. Raises
+    InvalidArgumentError.
     """
-    usage = ACTIONS[name].usage
-    needed = usage.partition("[")[0].split()[1:]
-    least = len(needed) - (name in ("fill", "type"))  # without TEXT, `!fill e3` clears the field
-    count = len(rest.split())
-    open_ended = usage.endswith(("TEXT", "JAVASCRIPT", "...", "]"))
-    if count < least or (count > len(needed) and not open_ended):
-        given = f"{count} word{'s' * (count != 1)} after it" if count else "nothing after it"
-        raise InvalidArgumentError(what=f"!{name}", given=given, expected=usage)
+    assert action.verb is not None
+    at = rest_of(action.verb)
+    if at is None:
+        return split_words(rest, f"!{action.verb.name}")
+    options: list[str] = []
+    bare: list[str] = []
+    while rest.startswith("--"):
+        option, rest = first_word(rest)
+        options.append(option)
+    while rest and len(bare) < at:
+        word, rest = first_word(rest)
+        bare.append(word)
+    if len(bare) == at and (rest or at):  # without a text, `!fill e3` clears the field
+        bare.append(rest)
+    return [*options, "--", *bare]
 
 
-async def _fill(page: Page, target: str, text: str, timeout: float) -> None:
-    """Fill a field. An error never contains the text, which may be a password in any field."""
+def _parse(name: str, action: Action, rest: str) -> ActRequest:
+    """Return the request of a line, which has the language of the shell's commands."""
+    assert action.verb is not None
+    arguments = arguments_of(action, rest)
     try:
-        await page.fill(target, text, timeout=timeout)
-    except ValueRefusedError as error:
-        raise ValueRefusedError(
-            action=error.action, target=error.target, reason=error.reason, steps=error.steps
-        ) from None
-    except OptionNotFoundError as error:
-        raise OptionNotFoundError(
-            action=error.action, target=error.target, reason="it has no such option", options=error.options
-        ) from None
+        for each in arguments[: arguments.index("--") if "--" in arguments else None]:
+            if each == "--json" or each.startswith("--session"):
+                raise InvalidArgumentError(action.verb.name, f"the option {each[:40]}", "another option")
+        command = parse(Typed(arguments=[action.verb.name, *arguments], folder=str(Path.cwd())))
+    except InvalidArgumentError as error:
+        what = f"!{name}{error.what.removeprefix(action.verb.name)}"
+        raise InvalidArgumentError(what, error.given, error.expected) from None
+    assert command.request is not None
+    return parse_request(command.request)
+
+
+async def _perform(browser: Browser, page: Page, request: ActRequest, timeout: float) -> Output | None:
+    performance = Performance(actor_of(browser), page, trio.current_time() + timeout)
+    try:
+        result = to_plain(await request.run(performance))
+    except (FormError, ValueRefusedError, OptionNotFoundError) as error:
+        raise _without_text(error) from None
+    lines = request.text_lines(result)
+    if lines is None and (result is not None or request.runs_script):
+        return json_output(result)
+    response = ActResponse(kind=request.kind, ok=True, result=result, effects=performance.effects)
+    notes = (*note_result(response), *describe_effects(response.effects))
+    shown = "\n".join(map(escape_lines, (*(lines or ()), *notes)))
+    refs = None
+    if isinstance(request, TakeSnapshot):
+        refs = tuple(ref for line in shown.split("\n") if (ref := ref_of_line(line)))
+    return Output(shown, refs=refs) if shown else None
+
+
+def _without_text(error: EngineError) -> EngineError:
+    """Return an error without the text to fill in, which may be a password in any field."""
+    match error:
+        case FormError(failed=[only]):
+            return _without_text(only.error)
+        case ValueRefusedError():
+            return ValueRefusedError(
+                action=error.action, target=error.target, reason=error.reason, steps=error.steps
+            )
+        case OptionNotFoundError():
+            return OptionNotFoundError(
+                action=error.action,
+                target=error.target,
+                reason="it has no such option",
+                options=error.options,
+            )
+    return error
 
 
 def as_json(value: object) -> Output:

@@ -17,7 +17,7 @@ from cdpengine._page.navigation.liveness import Ping, answers, terminate
 from cdpengine._page.navigation.pending import PendingNavigation
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
-from cdpengine.debug.explorer.console import Work
+from cdpengine.debug.explorer.actions import Work
 from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
