@@ -319,7 +319,7 @@ async def perform(
             inspection, gesture, observer, required, navigation=context.navigation, position=position
         )
     forced = required is NO_REQUIREMENTS
-    left = context.navigation is not None and context.navigation.navigation_pending
+    left = record is None and context.navigation is not None and context.navigation.navigation_pending
     verdict = verify(node, action, record, forced=forced, dialog=dialog, left=left)
     return ActionOutcome(
         action,

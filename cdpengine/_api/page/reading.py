@@ -493,4 +493,5 @@ async def make_script(
         await core.find_node(arg, budget) if isinstance(arg, (Ref, BackendNode, FoundNode, Locator)) else arg
         for arg in args
     ]
-    return Script(source, [*first, *rest], frame=await find_requested_frame(core, frame, budget), world=world)
+    in_frame = None if frame is None else await find_requested_frame(core, frame, budget)
+    return Script(source, [*first, *rest], frame=in_frame, world=world)
