@@ -14,6 +14,7 @@ from pathlib import Path
 import attrs
 
 from cdpengine.act.schema import make_schema
+from cdpengine.act.script_language import ACTIONS
 from cdpengine.act.verbs import AREAS, KINDS
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, Tool, choose_tools, input_schema
 from cdpengine.shell.client import SHARED
@@ -74,12 +75,13 @@ def write_reference(old: str) -> str:
 
 
 def write_kinds(old: str) -> str:
-    """Return the page about requests with the table of their kinds."""
+    """Return the page about requests with the table of their kinds, and the actions of scripts."""
     rows = []
     for area, modules in AREAS.items():
         inside = {module.__name__ for module in modules}
         rows.append((area, [kind for kind, each in KINDS.items() if each.__module__ in inside]))
-    return replace_block(old, "kinds", table("area", "kinds", rows))
+    actions = textwrap.fill(f"The actions are {', '.join(f'`{name}`' for name in ACTIONS)}.", 120)
+    return replace_block(replace_block(old, "kinds", table("area", "kinds", rows)), "actions", actions)
 
 
 def write_tools(old: str) -> str:

@@ -3,6 +3,8 @@
     click [12]    hover [12]    type [7] [text] [1]    press [Control+A]    scroll [down]    goto [url]
     new_tab    tab_focus [1]    close_tab    go_back    go_forward    stop [answer]    None
 
+The verbs of one element have an action, too: `check [3]`, `select [7] [Red]`.
+
 Rule: a line becomes a request, or an error with the place in the line and the expected syntax. The numbers are the
 numbers of a snapshot in the mode numbered or webarena. A text may contain brackets: it ends at the last bracket of
 the action. `type` presses Enter at the end, unless its last argument is [0]. Pure.
@@ -13,13 +15,18 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import attrs
 
+from cdpengine.act.fields import file_fields, snake_case
+from cdpengine.act.notations import TARGET, CommandForm
 from cdpengine.act.requests import ActRequest
+from cdpengine.act.verbs import KINDS
 from cdpengine.act.verbs.keyboard import Press, Type
 from cdpengine.act.verbs.navigation import Back, Forward, Navigate
-from cdpengine.act.verbs.pointing import Click, Hover, Scroll
+from cdpengine.act.verbs.pointing import Scroll
 from cdpengine.act.verbs.tabs import Close, FocusTab, NewTab
 from cdpengine.errors import ActionSyntaxError
 
@@ -48,11 +55,11 @@ def parse_action(text: str, *, line: int = 1) -> Action:
     name = cursor.take(_NAME)
     if name is None:
         raise cursor.wrong("an action, such as click [12]")
-    parse = _ACTIONS.get(name)
+    parse = ACTIONS.get(name)
     if parse is None:
-        near = difflib.get_close_matches(name, _ACTIONS, n=2, cutoff=0.6)
+        near = difflib.get_close_matches(name, ACTIONS, n=2, cutoff=0.6)
         cursor.position = start
-        raise cursor.wrong(" or ".join(near) or f"one of {', '.join(_ACTIONS)}")
+        raise cursor.wrong(" or ".join(near) or f"one of {', '.join(ACTIONS)}")
     action = parse(cursor)
     cursor.skip_blanks()
     if not cursor.at_end:
@@ -92,7 +99,7 @@ def extract_action(reply: str, fences: Sequence[tuple[str, str]] = FENCES) -> st
     for line in reversed(reply.splitlines()):
         plain = line.strip().removeprefix("Action:").strip()
         name = _NAME.match(plain)
-        if name is not None and name[0] in _ACTIONS and _is_action(plain):
+        if name is not None and name[0] in ACTIONS and _is_action(plain):
             return plain
     raise ActionSyntaxError(
         line=1,
@@ -300,9 +307,27 @@ def _parse_stop(cursor: _Cursor) -> Stop:
     return Stop(_take_text(cursor, "the answer"))
 
 
-_ACTIONS: Mapping[str, Callable[[_Cursor], Action]] = {
-    "click": lambda cursor: Click(ref=_ref(cursor)),
-    "hover": lambda cursor: Hover(ref=_ref(cursor)),
+def _of_elements() -> Iterator[tuple[str, Callable[[_Cursor], Action]]]:
+    """Yield an action for each command of one element, and at most one text: `check [3]`, `select [7] [Red]`."""
+    for kind, verb in KINDS.items():
+        for form in verb.commands:
+            if form.places[:1] == (TARGET,) and len(form.places) <= 2 and not file_fields(verb):
+                yield (
+                    (form.name or snake_case(kind, "-")).replace("-", "_"),
+                    partial(_parse_element, verb, form),
+                )
+
+
+def _parse_element(verb: type[ActRequest], form: CommandForm, cursor: _Cursor) -> ActRequest:
+    fields: dict[str, Any] = {"ref": _ref(cursor), **form.preset}
+    for place in form.places[1:]:
+        text = _take_text(cursor, f"the {place.name.lower()}")
+        fields[place.field] = (text,) if place.many else text
+    return verb(**fields)
+
+
+ACTIONS: Mapping[str, Callable[[_Cursor], Action]] = {
+    **dict(_of_elements()),
     "type": _parse_type,
     "press": _parse_press,
     "scroll": _parse_scroll,
@@ -315,3 +340,4 @@ _ACTIONS: Mapping[str, Callable[[_Cursor], Action]] = {
     "stop": _parse_stop,
     "None": lambda _cursor: Nothing(),
 }
+"""The actions, by name."""
