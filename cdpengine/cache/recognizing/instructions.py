@@ -15,8 +15,12 @@ NEGATIONS = (
     "do not", "don't", "don’t", "dont", "never", "without", "not", "no need to", "instead of", "rather than",
     "avoid", "cannot", "can't", "can’t", "couldn't", "couldn’t", "won't", "won’t", "wouldn't", "shouldn't",
     "mustn't", "didn't", "doesn't", "unable to", "failed to", "fails to", "refuse to", "stop", "skip", "forgot to",
+    "hold off", "put off", "postpone", "delay", "defer", "quit", "cease", "give up",
+    "forget about", "ignore", "forbid", "neither", "nor", "hardly", "by no means", "no circumstances",
+    "pretend", "hate", "dislike", "regret",
     "不要", "不用", "不需要", "无需", "无须", "别", "没有", "没", "不", "取消", "避免", "勿", "无法", "没法",
-    "禁止", "拒绝", "忘记", "忘了",
+    "禁止", "拒绝", "忘记", "忘了", "停止", "暂停", "暂缓", "推迟", "延后", "延迟", "撤销", "放弃", "阻止",
+    "防止", "跳过", "讨厌", "未",
 )  # fmt: skip
 """Words that negate the following phrase. A few other words can come between them."""
 
@@ -111,6 +115,7 @@ _BEFORE = _compile(
     r"|(?:says?|said|reads|saying|wrote|writes|writing|replie[sd]|answer(?:s|ed)|claim(?:s|ed)|labell?ed|called|named|titled)\s*[:,：，]?\s+"
     r"|(?:i|we)(?:\s+(?:will|shall|might|may|should)|['’]ll)\s+(?:(?:also|only|then|now)\s+)?"
     r"|(?:asked|told|prompted|forced|invited|allowed|supposed|expected|about|going)\s+to\s+"
+    r"|from\s+|too\s+(?:early|soon|late)\s+to\s+"
     r"|(?:asks?|asked|tells|told|wants|prompts?|prompted|forces|forced|requires|required|allows|allowed|invites"
     r"|invited)\s+(?:me|us|you|him|her|them|people|users?|visitors?|everyone|one)\s+to\s+"
     r"|you\s+(?:can|could|may|might)\s+(?:(?:also|only|then|now)\s+)?"

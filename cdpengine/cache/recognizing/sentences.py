@@ -167,16 +167,25 @@ _AS = re.compile(
 )
 
 
+_WITH_ADDRESS = re.compile(
+    r"(?<![A-Za-z])(?:with|using)(?=\s+[\w.%+-]+@[\w-]+\.\w)|使?用(?=\s*[A-Za-z0-9_.%+-]+@[\w.-]+?\s*来?登[录陆入])",
+    re.IGNORECASE,
+)
+
+
 def _find_words(text: str, rule: VariableRule) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a rule's words: `NEED_MARKS` only before a mark, "as" only after "log in"."""
+    """Yield the spans of a rule's words: `NEED_MARKS` only before a mark, "as" only after "log in".
+
+    "with" before an e-mail address names the user after "log in" too.
+    """
     for found in _expression(rule.words).finditer(text):
         if found[0].lower() in NEED_MARKS and not _MARK.match(text, found.end()):
             continue
         if found[0] != "以" or not _OTHER_WORD.match(text, max(0, found.start() - 1)):
             yield found.span()
     if rule.name == "username":
-        for found in _AS.finditer(text):
-            if _SIGNS_IN.search(text, max(0, found.start() - 120), found.start()):
+        for found in (*_AS.finditer(text), *_WITH_ADDRESS.finditer(text)):
+            if "用" in found[0] or _SIGNS_IN.search(text, max(0, found.start() - 120), found.start()):
                 yield found.span()
 
 

@@ -90,7 +90,7 @@ LISTS = {"「": "」", "『": "』"}
 
 _ENDS = re.escape("".join(BRACKETS) + "".join(BRACKETS.values()))
 _WORD = (
-    rf"[A-Za-z0-9._@+\-]+(?![^\s{HAN},，。；;、!！?？:：=＝」』／｜{_ENDS}])"
+    rf"[A-Za-z0-9._@+\-]+(?:['’](?!s\b)[A-Za-z0-9._@+\-]+)*(?![^\s{HAN},，。；;、!！?？:：=＝」』／｜{_ENDS}])"
     rf"|[{HAN}]+?(?=的?身份|来?登[录陆入]|[^{HAN}]|$)"
 )
 _TOKEN = r"[!-~]+"  # noqa: S105 - printable ASCII without spaces, not a secret
