@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -478,3 +479,39 @@ async def test_roles_under_a_forgotten_aria_hidden_are_found(page: cdpengine.Pag
     behind = f"<div aria-hidden=true>{HIDDEN}</div><div role=dialog style='position: fixed; inset: 0; background: red'></div>"
     await page.set_content(f"<!doctype html>{behind}")
     assert await look() == [0] * 5
+
+
+async def test_a_waiting_search_asks_again_for_a_few_custom_elements(
+    browser: cdpengine.Browser, page: cdpengine.Page
+) -> None:
+    searches: list[int] = []  # the number of queried custom elements of each search
+    repeated = trio.Event()
+
+    def hear(traffic: Traffic) -> None:
+        if traffic.direction != "sent":
+            return
+        method = json.loads(traffic.message)["method"]
+        if method == "Accessibility.queryAXTree":
+            searches.append(0)
+            if len(searches) > 3:
+                repeated.set()
+        elif method == "Accessibility.getPartialAXTree":
+            searches[-1] += 1
+
+    await page.set_content(
+        "<!doctype html><script>customElements.get('x-hider') || customElements.define('x-hider', class extends"
+        " HTMLElement { constructor() { super(); this.internals = this.attachInternals(); } })</script>"
+        + "<x-hider>shown <a href=x>Seen</a></x-hider>"
+        * 60
+    )
+    with browser.instruments.attached(hear):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(page.find, role="link", name="Late", timeout=20))
+            while not repeated.is_set():
+                await page.evaluate("document.body.append('more')")
+            await page.evaluate(
+                "{ const at = document.querySelectorAll('x-hider')[45];"
+                " at.innerHTML = '<a href=x>Late</a>'; at.internals.ariaHidden = 'true'; }"
+            )
+    assert searches[0] == 60
+    assert max(searches[1:]) == 20

@@ -25,8 +25,8 @@ class Criteria:
     roles without candidates, which saves 20 us for each node of the document. `unnamed` selects visible elements
     of the role that Chrome omits because they have no name. `called` returns the displayed name of a Chrome role.
     `unhidden` returns a function's source that finds visible elements under `aria-hidden` by role. `under_hidden`
-    searches there instead of in Chrome's tree. With `exact`, case matters, and `text` must equal the element's
-    whole text.
+    searches there instead of in Chrome's tree. `hiders` are the known hiding custom elements (see hiding.py). With
+    `exact`, case matters, and `text` must equal the element's whole text.
     """
 
     css: str | None = None
@@ -39,6 +39,7 @@ class Criteria:
     called: Callable[[str], str] = attrs.field(default=str, eq=False, repr=False)
     unhidden: Callable[[], str] | None = attrs.field(default=None, eq=False, repr=False)
     under_hidden: bool = False
+    hiders: dict[str, dict[int, bool]] = attrs.field(factory=dict, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         for what in ("css", "role"):

@@ -1,10 +1,13 @@
 """Elements that hide visible content from Chrome's accessibility tree.
 
 Rule: no script can read the `ariaHidden` of a custom element's internals, but Chrome's tree names it as the reason
-why the element is ignored. So Chrome is asked for the node of each drawn custom element.
+why the element is ignored. So Chrome is asked for the node of each drawn custom element. A search that waits asks
+again for only a few of them each time, as their internals rarely change.
 """
 
 from __future__ import annotations
+
+from itertools import islice
 
 import attrs
 import msgspec
@@ -19,6 +22,9 @@ from cdpengine.errors import RemoteError
 
 MOST_CUSTOM = 200
 """Maximum number of custom elements of one document that are queried. Each takes 0.1 ms."""
+
+_MOST_AGAIN = 20
+"""Maximum number of known custom elements that are queried again by a repeated search, least recent first."""
 
 _decode_reasons = _json.Decoder(list[AXProperty]).decode
 
@@ -40,30 +46,36 @@ class Hiding:
         return self.attribute or bool(self.customs)
 
 
-async def find_hiding(document: Document) -> Hiding:
-    """Return what hides content of the document. Raises the errors of `Session.call`."""
+async def find_hiding(document: Document, known: dict[int, bool]) -> Hiding:
+    """Return what hides content of the document. Raises the errors of `Session.call`.
+
+    `known` has Chrome's answers in earlier searches of the document by backend node id, least recent first. It is
+    updated.
+    """
     source = own(script_with_search("_page/search/hiding"))
     call = document.context.post(source, {"most": MOST_CUSTOM}, how=SERIALIZED, group=document.group)
     head, nodes = await text_and_nodes(call, _Head)
-    found = []
+    numbers = [0 if node is None else node.backend_node_id for node in nodes]
+    drawn = set(numbers)
+    again = set(islice((number for number in known if number in drawn), _MOST_AGAIN))
     with pending_group() as post:
-        calls = [
-            post(
+        calls = {
+            number: post(
                 document.session.post(
-                    "Accessibility.getPartialAXTree", backendNodeId=node.backend_node_id, fetchRelatives=False
+                    "Accessibility.getPartialAXTree", backendNodeId=number, fetchRelatives=False
                 )
             )
-            for node in nodes
-            if node is not None
-        ]
-        for position, asked in enumerate(calls):
+            for number in numbers
+            if number and (number in again or number not in known)
+        }
+        for number, asked in calls.items():
+            known.pop(number, None)
             try:
                 tree = (await asked.decoded(AXTree)).nodes
             except RemoteError:
                 continue  # the element is gone
-            if tree and _hides(tree[0]):
-                found.append(position)
-    return Hiding(head.attribute, found)
+            known[number] = bool(tree) and _hides(tree[0])
+    return Hiding(head.attribute, [place for place, number in enumerate(numbers) if known.get(number)])
 
 
 def _hides(ax: AXNode) -> bool:

@@ -259,7 +259,7 @@ async def _query_hidden(document: Document, criteria: Criteria) -> dict[int, str
     if criteria.unhidden is None:
         return {}
     try:
-        hiding = await find_hiding(document)
+        hiding = await find_hiding(document, criteria.hiders.setdefault(document.loader_id, {}))
         if not hiding.any:
             return {}
         request = {
