@@ -278,7 +278,7 @@ CASES = [
     row("the page works after that command", ask("command", method="Runtime.evaluate", params={"expression": "while (true);"}, timeoutMs=200, _fails=True), ask("click", selector="#go"), record=("click go",)),
     refused("the end of a recording that did not begin", ask("stopRecording"), kind="invalidArgument", message=Has("startRecording")),
     refused("the end of a trace that did not begin", ask("stopMeasurement", measurement="trace"), kind="invalidArgument", message=Has("startMeasurement")),
-    refused("a second profile", ask("startMeasurement", measurement="profile", path="$folder/b.cpuprofile"), ask("startMeasurement", measurement="profile", path="$folder/c.cpuprofile"), kind="invalidArgument", message=Has("end the running one first")),
+    refused("a second profile", ask("startMeasurement", measurement="profile", path="$folder/b.cpuprofile"), ask("startMeasurement", measurement="profile", path="$folder/c.cpuprofile"), kind="invalidArgument", message=Has("stop the running one first")),
     refused("a recording to an existing file", ask("startRecording", path="$file"), kind="invalidArgument", message=Has("exists")),
     refused("a trace without a file", ask("startMeasurement", measurement="trace", path=""), kind="invalidArgument"),
     refused("the body of no response", ask("responseBody", url="*/none"), kind="invalidArgument", message=Has("which matches no response of the page")),
