@@ -57,7 +57,7 @@ class NotInTrioError(EngineError, RuntimeError):
     def _describe(self) -> str:
         return (
             f"cannot {self.action} outside of trio: start the program with trio.run(main) instead of asyncio.run. "
-            "In a notebook, run %autoawait trio first."
+            "In another thread, use trio.from_thread.run. In a notebook, run %autoawait trio first."
         )
 
 

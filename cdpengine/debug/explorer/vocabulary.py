@@ -38,7 +38,7 @@ OWN_FORMATS = frozenset({
     "_input.forms.filling:_Clipboard", "_input.forms.filling:_ReadBack", "_input.forms.listbox:_Choices",
     "_input.forms.listbox:_State", "_input.forms.select:_State", "_input.forms.slider:_State",
     "_input.forms.radios:_Radios", "_input.forms.sections:_Section", "_input.forms.text_entry:_BlurReply",
-    "_input.forms.upload:_State", "_page.search.nodes:_Head",
+    "_input.forms.upload:_State", "_page.search.hiding:_Head", "_page.search.nodes:_Head",
     "_page.search.nodes:_TextIndex", "_page.navigation.documents:Report", "_page.navigation.settling:Stillness",
     "_page.scripts.node_lists:SerializedList", "_page.scripts.node_lists:SerializedNode",
     "_page.scripts.node_lists:_Item", "_page.scripts.node_lists:_ShadowRoot",

@@ -25,6 +25,7 @@ import trio
 from mcp.server.stdio import stdio_server
 from mcp_types.jsonrpc import CONNECTION_CLOSED
 
+from cdpengine import _json
 from cdpengine.service.mcp_transport.messages import (
     LONGEST_MESSAGE,
     Accepted,
@@ -116,7 +117,7 @@ class _Writer:
             raise anyio.ClosedResourceError from None
         if self._open:
             with suppress(msgspec.DecodeError):
-                message = msgspec.json.decode(text, type=_Outgoing)
+                message = _json.decode(text, _Outgoing)
                 if message.id is not None and message.method is None:
                     self.note_answer(message.id)
 
