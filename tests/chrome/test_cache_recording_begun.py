@@ -12,6 +12,7 @@ from cache_site.server import CacheSite
 from cdpengine import Page
 from cdpengine.act import Resize, dispatch
 from cdpengine.cache import ActionCache
+from cdpengine.cache.recording import recording
 from cdpengine.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.chrome
@@ -75,6 +76,17 @@ async def test_a_recording_that_began_in_a_blank_tab_is_kept(
     report = await cache.execute(page, "login", variables=other)
     assert report.ok, report.reason
     assert site.submitted == LOGIN.submitted(other)
+
+
+async def test_a_first_page_that_is_read_late_is_compared_all_the_same(
+    page: Page, site: CacheSite, cache: ActionCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await begin(page, site)
+    monkeypatch.setattr(recording, "_STARTING", 0)
+    async with cache.record(page, scenario="login", variables=VALUES) as learning:
+        await run_flow(page, LOGIN, VALUES)
+    assert learning.recording.features is not None
+    assert learning.recording.notes == ()
 
 
 async def test_a_page_without_an_address_is_refused_and_its_steps_are_there(

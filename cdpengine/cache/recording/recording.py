@@ -189,6 +189,10 @@ class _Recorder:
             )
         if made := self._templating.generalized:
             self.note("goto", f"random parts of URLs are not kept; they are the variables {', '.join(made)}")
+        if recording.steps and recording.features is None:
+            self.note(
+                "record", "the first page could not be read, so replays do not compare the page as a whole"
+            )
         recording.notes = tuple(self._notes)
         recording.tokens = count_tokens(draft.reading for draft in self._drafts)
         self._templating.forget()
@@ -305,11 +309,13 @@ class _Recorder:
             self._note_secret(draft.typing)
 
     def _begin_at(self, view: PageView) -> None:
-        """Use the page of the first step as the recording's page if the recording began in a blank tab."""
-        url = hide_secrets(view.url)
-        if has_address(url) and not has_address(self.recording.url):
-            self.recording.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
-            self.recording.features = None if view.snapshot is None else read_features(view.snapshot)
+        """Use the page of the first step if the recording began in a blank tab, or could not read its page."""
+        recording, url = self.recording, hide_secrets(view.url)
+        url = url.partition("?")[0] if self._templating.holds_secret(url) else url
+        if has_address(url) and not has_address(recording.url):
+            recording.url, recording.features = url, None
+        if recording.features is None and view.snapshot is not None and url == recording.url:
+            recording.features = read_features(view.snapshot)
 
     def _note_secret(self, typing: Typing) -> None:
         if secret_name(typing.element.facts) is not None:
