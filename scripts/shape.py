@@ -1,8 +1,8 @@
 """The shape of the code as figures: sizes of modules, functions and folders, import cycles, public names.
 
 Rule: the source is parsed, never imported, so the figures need no browser and no optional package. A module is a
-Python file of the package. A cycle is a strongly connected set of at least two modules, by the imports that run at
-load time. Imports within functions and for type checkers do not count.
+Python file of the package. A cycle is a strongly connected set of at least two modules. "Import cycles" counts
+only the imports that run at load time; "with late imports" adds those within functions and for type checkers.
 
 Usage: python scripts/shape.py [PACKAGE_FOLDER]
 """
@@ -68,6 +68,8 @@ class Shape:
     widest_function: FunctionShape
     """The longest parameter list among functions that are not called from outside."""
     cycles: tuple[tuple[str, ...], ...]
+    late_cycles: tuple[tuple[str, ...], ...]
+    """Cycles by all imports: at load time, within functions, and for type checkers."""
     fullest_folder: tuple[str, int]
     public_names: int
 
@@ -98,6 +100,7 @@ def measure_shape(modules: Sequence[Module]) -> Shape:
         longest_function=max(callables, key=lambda each: each.lines),
         widest_function=max(inner or callables, key=lambda each: each.parameters),
         cycles=tuple(find_cycles(import_graph(modules))),
+        late_cycles=tuple(find_cycles(import_graph(modules, late=True))),
         fullest_folder=count_files(modules).most_common(1)[0],
         public_names=len({name for names in public_names(modules).values() for name in names}),
     )
@@ -198,22 +201,22 @@ def _count_parameters(node: Function, *, is_method: bool) -> int:
 # --- imports ------------------------------------------------------------------------------------------------
 
 
-def import_graph(modules: Sequence[Module]) -> dict[str, set[str]]:
-    """Return the package's modules that each module imports at load time."""
+def import_graph(modules: Sequence[Module], *, late: bool = False) -> dict[str, set[str]]:
+    """Return the package's modules that each module imports at load time or, with `late`, at all."""
     known = {module.name for module in modules}
     return {
-        module.name: {name for name in _imported(module, module.tree, known) if name != module.name}
+        module.name: {name for name in _imported(module, module.tree, known, late) if name != module.name}
         for module in modules
     }
 
 
-def _imported(module: Module, node: ast.AST, known: set[str]) -> Iterator[str]:
+def _imported(module: Module, node: ast.AST, known: set[str], late: bool) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, Function | ast.Lambda):
+        if isinstance(child, Function | ast.Lambda) and not late:
             continue
-        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING") and not late:
             for other in child.orelse:
-                yield from _imported(module, other, known)
+                yield from _imported(module, other, known, late)
             continue
         if isinstance(child, ast.Import):
             yield from (each.name for each in child.names if each.name in known)
@@ -224,7 +227,7 @@ def _imported(module: Module, node: ast.AST, known: set[str]) -> Iterator[str]:
                 if name in known or origin in known:
                     yield name if name in known else origin
         else:
-            yield from _imported(module, child, known)
+            yield from _imported(module, child, known, late)
 
 
 def _origin(module: Module, node: ast.ImportFrom) -> str:
@@ -282,6 +285,9 @@ def shape_lines(shape: Shape) -> Iterator[str]:
     for name, value in rows.items():
         yield f"{name:18}{value}"
     for cycle in shape.cycles:
+        yield f"{'':18}{', '.join(cycle)}"
+    yield f"{'with late imports':18}{len(shape.late_cycles)}"
+    for cycle in shape.late_cycles:
         yield f"{'':18}{', '.join(cycle)}"
 
 

@@ -75,6 +75,7 @@ def test_the_small_package_is_measured(house: Sequence[shape.Module]) -> None:
     assert found.fullest_folder == ("house", 5)
     assert found.public_names == 3
     assert found.cycles == (("house.key", "house.lock"),)
+    assert found.late_cycles == (("house.door", "house.key", "house.lock"),)
 
 
 def test_parameters_are_counted_without_self(house: Sequence[shape.Module]) -> None:
@@ -100,6 +101,14 @@ def test_imports_are_those_that_run_when_a_module_is_loaded(house: Sequence[shap
     }
 
 
+def test_late_imports_are_those_within_functions_and_for_type_checkers(house: Sequence[shape.Module]) -> None:
+    late = shape.import_graph(house, late=True)
+    assert late["house.door"] == {"house.wall", "house.lock"}
+    assert {name: names for name, names in late.items() if name != "house.door"} == {
+        name: names for name, names in shape.import_graph(house).items() if name != "house.door"
+    }
+
+
 @pytest.mark.parametrize(
     ("graph", "expected"),
     [
@@ -121,6 +130,7 @@ def test_every_figure_is_printed(house: Sequence[shape.Module], capsys: pytest.C
     text = "\n".join(shape.shape_lines(shape.measure_shape(house)))
     assert "largest module    21 lines, house/door.py" in text
     assert "import cycles     1\n                  house.key, house.lock" in text
+    assert "with late imports 1\n                  house.door, house.key, house.lock" in text
     shape.main([])
     assert "fullest folder" in capsys.readouterr().out
 
