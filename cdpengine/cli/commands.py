@@ -54,22 +54,22 @@ _WHERE = {
     "cache": "cache:cache",
     "demo": "demo:demo",
     "doctor": "doctor:doctor",
-    "snapshot": "page_output:snapshot",
-    "text": "page_output:text",
-    "markdown": "page_output:markdown",
     "evaluate": "page_output:evaluate",
     "har": "page_files:har",
     "map": "map:map_",
-    "screenshot": "page_files:screenshot",
-    "pdf": "page_files:pdf",
-    "trace-page": "page_files:trace_page",
-    "proxy": "proxy:proxy",
-    "protocol": "protocol:protocol",
-    "repl": "repl:repl",
+    "markdown": "page_output:markdown",
     "mcp": "acting:mcp",
+    "pdf": "page_files:pdf",
+    "protocol": "protocol:protocol",
+    "proxy": "proxy:proxy",
+    "recording": "recordings.commands:recording",
+    "repl": "repl:repl",
     "run": "acting:run",
+    "screenshot": "page_files:screenshot",
     "serve": "acting:serve",
-    "trace": "traces.commands:trace",
+    "snapshot": "page_output:snapshot",
+    "text": "page_output:text",
+    "trace": "page_files:trace",
 }
 """The module of each command in this folder, and its name there."""
 
@@ -133,6 +133,7 @@ _FOREIGN = {
         "set-storage": "state-load",
         "start-recording": "trace-start tracing-start record",
         "stop-recording": "tracing-stop",
+        "trace": "trace-page",
     }.items()
     for name in names.split()
 }

@@ -1,7 +1,7 @@
-"""The commands that write a page to a file: `har`, `trace-page`, `screenshot` and `pdf`.
+"""The commands that write a page to a file: `har`, `trace`, `screenshot` and `pdf`.
 
 Rule: a file is written completely or not at all, and impossible options are refused before a browser starts. A
-page that never becomes idle is still written: `har` has the requests of its loading, `trace-page` Chrome's
+page that never becomes idle is still written: `har` has the requests of its loading, `trace` Chrome's
 trace of it.
 """
 
@@ -135,12 +135,12 @@ def har(
         trio.run(take)
 
 
-# --- trace-page ----------------------------------------------------------------------------------------------
+# --- trace ---------------------------------------------------------------------------------------------------
 
 _MB = 1e6
 
 
-@click.command("trace-page", short_help="Trace Chrome while it loads a page, for Perfetto.")
+@click.command("trace", short_help="Trace Chrome while it loads a page, for Perfetto.")
 @url_argument
 @output_option("The file: .json, or .pftrace (smaller, faster); a further .gz compresses.")
 @click.option(
@@ -161,7 +161,7 @@ _MB = 1e6
 @timeout_option("each of loading and writing", 60_000)
 @json_option
 @browser_options
-def trace_page(
+def trace(
     url: str,
     output: Path,
     categories: str | None,

@@ -102,8 +102,8 @@ RUNS = {"websocket": through_proxies, "pipe": over_the_pipe}
 OUTPUTS = {
     "websocket": (
         "recording (own.jsonl)", "live HAR", "errors", "log", "proxy's lines", "proxy's recording", "cassette",
-        "trace show --full", "trace stats", "trace stats --json", "trace diff", "trace diff --json",
-        "trace export --html", "trace export --perfetto", "trace export --har",
+        "recording show --full", "recording stats", "recording stats --json", "recording diff", "recording diff --json",
+        "recording export --html", "recording export --perfetto", "recording export --har",
     ),
     "pipe": ("recording (own.jsonl.zst)", "live HAR", "errors"),
 }  # fmt: skip

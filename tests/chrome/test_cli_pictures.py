@@ -1,4 +1,4 @@
-"""The commands `screenshot`, `pdf` and `trace-page`: their files, their output and their refusals."""
+"""The commands `screenshot`, `pdf` and `trace`: their files, their output and their refusals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_picture(shared_endpoint: str, tmp_path: Path) -> None:
         ("pdf", PAGE, "-o", "a.pdf", "--paper", "A99"),
         ("pdf", PAGE, "-o", "a.pdf", "--margin", "1,x"),
         ("pdf", PAGE),
-        ("trace-page", PAGE, "-o", "t.json", "--categories", "-v8"),
+        ("trace", PAGE, "-o", "t.json", "--categories", "-v8"),
     ],
     ids=str,
 )
@@ -65,12 +65,12 @@ def test_paper(shared_endpoint: str, tmp_path: Path) -> None:
 
 def test_a_trace(shared_endpoint: str, tmp_path: Path) -> None:
     path = tmp_path / "t.json.gz"
-    done = run_here("trace-page", PAGE, "-o", str(path), "--for", "0.1", "--endpoint", shared_endpoint)
+    done = run_here("trace", PAGE, "-o", str(path), "--for", "0.1", "--endpoint", shared_endpoint)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Open it at https://ui.perfetto.dev" in done.stdout
     assert path.read_bytes()[:2] == b"\x1f\x8b"
     other = tmp_path / "other.pftrace"
-    done = run_here("trace-page", PAGE, "-o", str(other), "--json", "--endpoint", shared_endpoint)
+    done = run_here("trace", PAGE, "-o", str(other), "--json", "--endpoint", shared_endpoint)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["trace"]["size"] == other.stat().st_size
     assert {each.name for each in tmp_path.iterdir()} == {"t.json.gz", "other.pftrace"}

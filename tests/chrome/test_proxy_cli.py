@@ -1,4 +1,4 @@
-"""`cdpengine proxy` and `cdpengine trace replay`, each in a separate process."""
+"""`cdpengine proxy` and `cdpengine recording replay`, each in a separate process."""
 
 from __future__ import annotations
 
@@ -148,10 +148,10 @@ async def test_replay_serves_a_recording_until_a_program_leaves_it(
     # With the return values of scripts: the title comes from the recording.
     async with debug.proxy(shared_endpoint, record=tape, keep_arguments=True) as proxy:
         assert await program(proxy.endpoint, "document.title") == "Yard"
-    async with running("trace", "replay", str(tape)) as command:
+    async with running("recording", "replay", str(tape)) as command:
         assert await program(command.endpoint, "document.title") == "Yard"
     assert command.status == 130
-    async with running("trace", "replay", str(tape)) as command:
+    async with running("recording", "replay", str(tape)) as command:
         with pytest.raises(RemoteError, match="diverged from the recording"):
             await program(command.endpoint, "document.URL")
         await command.process.wait()

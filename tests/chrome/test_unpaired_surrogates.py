@@ -64,11 +64,11 @@ def test_a_recording_and_its_exports(tmp_path: Path, name: str) -> None:
     trio.run(record_page, path)
     for export, suffix in (("--perfetto", "json"), ("--html", "html")):
         written = tmp_path / f"x.{suffix}"
-        assert run_here("trace", "export", export, "-o", str(written), str(path)).returncode == 0
+        assert run_here("recording", "export", export, "-o", str(written), str(path)).returncode == 0
         text = written.read_text("utf-8")
         assert suffix == "html" or json.loads(text)
     for command in ("show", "stats"):
-        done = run_here("trace", command, str(path))
+        done = run_here("recording", command, str(path))
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.encode()
 

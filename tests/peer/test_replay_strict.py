@@ -76,7 +76,7 @@ async def test_typed_text_must_match_the_recording_in_strict_mode(
 @pytest.mark.parametrize("strict", [True, False])
 async def test_the_command_has_the_strict_mode_too(tape: tuple[Path, bool], strict: bool) -> None:
     path, by_keys = tape
-    arguments = ["trace", "replay", str(path), *(["--strict"] if strict else [])]
+    arguments = ["recording", "replay", str(path), *(["--strict"] if strict else [])]
     async with trio.open_nursery() as nursery:
         process = await trio.lowlevel.open_process(
             [sys.executable, "-m", "cdpengine", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -163,18 +163,18 @@ def derive(outcome: Outcome, recording: Path, folder: Path) -> None:
     lines = recording.read_bytes().splitlines(keepends=True)
     other.write_bytes(b"".join(lines[: len(lines) // 2]))
     for name, arguments in {
-        "trace show --full": ["show", "--full", str(recording)],
-        "trace stats": ["stats", str(recording)],
-        "trace stats --json": ["stats", "--json", str(recording)],
-        "trace diff": ["diff", "--full", str(recording), str(other)],
-        "trace diff --json": ["diff", "--json", str(recording), str(other)],
+        "recording show --full": ["show", "--full", str(recording)],
+        "recording stats": ["stats", str(recording)],
+        "recording stats --json": ["stats", "--json", str(recording)],
+        "recording diff": ["diff", "--full", str(recording), str(other)],
+        "recording diff --json": ["diff", "--json", str(recording), str(other)],
     }.items():
-        outcome.outputs[name] = run_command("trace", *arguments)
+        outcome.outputs[name] = run_command("recording", *arguments)
     for form in ("html", "perfetto", "har"):
         made = folder / f"exported.{form}"
-        output = run_command("trace", "export", f"--{form}", str(recording), "-o", str(made))
-        outcome.outputs[f"trace export --{form}"] = made.read_bytes()
-        outcome.outputs[f"trace export --{form}, output"] = output
+        output = run_command("recording", "export", f"--{form}", str(recording), "-o", str(made))
+        outcome.outputs[f"recording export --{form}"] = made.read_bytes()
+        outcome.outputs[f"recording export --{form}, output"] = output
 
 
 def run_command(*arguments: str, script: str | None = None) -> bytes:

@@ -28,7 +28,7 @@ RECORDED: dict[tuple[str, ...], list[str]] = {
     ("har",): [URL, "-o", "OTHER"],
     ("screenshot",): [URL, "-o", "OTHER.png"],
     ("pdf",): [URL, "-o", "OTHER"],
-    ("trace-page",): [URL, "-o", "OTHER"],
+    ("trace",): [URL, "-o", "OTHER"],
     ("proxy",): ["--listen", "0", "--upstream", URL],
     ("repl",): [],
     ("run",): ["RECORDING"],
@@ -38,8 +38,8 @@ WRITING: dict[tuple[str, ...], list[str]] = {
     ("har", "--output"): [URL, "--output", "FILE"],
     ("screenshot", "--output"): [URL, "--output", "FILE"],
     ("pdf", "--output"): [URL, "--output", "FILE"],
-    ("trace-page", "--output"): [URL, "--output", "FILE"],
-    ("trace", "export", "--output"): ["--html", "RECORDING", "--output", "FILE"],
+    ("trace", "--output"): [URL, "--output", "FILE"],
+    ("recording", "export", "--output"): ["--html", "RECORDING", "--output", "FILE"],
     ("protocol", "save", "file"): ["FILE"],
 }
 READING = {
@@ -75,12 +75,12 @@ READING = {
     ("protocol", "show", "--file"),
     ("protocol", "search", "--file"),
     ("protocol", "check", "--file"),
-    ("trace", "show", "file"),
-    ("trace", "stats", "file"),
-    ("trace", "diff", "first"),
-    ("trace", "diff", "second"),
-    ("trace", "export", "file"),
-    ("trace", "replay", "file"),
+    ("recording", "show", "file"),
+    ("recording", "stats", "file"),
+    ("recording", "diff", "first"),
+    ("recording", "diff", "second"),
+    ("recording", "export", "file"),
+    ("recording", "replay", "file"),
 }
 
 
@@ -199,7 +199,7 @@ def test_one_file_is_not_accepted_twice(
     assert (status, "use different files" in output) == (2, True)
 
 
-@pytest.mark.parametrize("command", ["har", "screenshot", "pdf", "trace-page"])
+@pytest.mark.parametrize("command", ["har", "screenshot", "pdf", "trace"])
 @pytest.mark.usefixtures("environment")
 def test_the_output_file_must_be_named(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, output = run(capsys, command, URL)

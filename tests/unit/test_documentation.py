@@ -112,7 +112,7 @@ def test_every_command_is_on_the_page_of_the_command_line() -> None:
     found = set(names(commands))
     assert len(found) > 15
     assert (
-        sorted(name for name in found if not re.search(rf"(`|cdpengine |trace ){re.escape(name)}`", rows))
+        sorted(name for name in found if not re.search(rf"(`|cdpengine |recording ){re.escape(name)}`", rows))
         == []
     )
 
@@ -120,7 +120,7 @@ def test_every_command_is_on_the_page_of_the_command_line() -> None:
 def names(group: click.Group) -> Iterator[str]:
     """Yield the names of all commands, including commands of groups."""
     for name, command in group.commands.items():
-        if isinstance(command, click.Group) and name == "trace":
+        if isinstance(command, click.Group) and name == "recording":
             yield from names(command)
         else:
             yield name

@@ -130,7 +130,7 @@ def test_commands_of_recordings_name_missing_packages(tmp_path: Path, kind: str,
         b"\x28\xb5\x2f\xfd\x00" if kind.endswith("zst") else b'{"cdpengine":"recording"}\n{"k":"end"}\n'
     )
     program = "import cdpengine.cli\ncdpengine.cli.main()"
-    done = run(MODULES["debug"], program, "trace", "stats", str(recording), *(["--json"] if json else []))
+    done = run(MODULES["debug"], program, "recording", "stats", str(recording), *(["--json"] if json else []))
     if kind == "jsonl":  # uncompressed files need none of them
         assert (done.returncode, done.stderr) == (0, "")
         return

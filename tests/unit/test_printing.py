@@ -35,7 +35,7 @@ SAFE = rf"a\n{FORGED}\r\x1b]0;x\x07\x9b31m\x85\u2028\u202e\u2066\ufeff\u200b\U00
 
 PRINTING = {
     "output.py": {"click.echo", "Console"},
-    "traces/showing.py": {"sys.stdout.write"},  # pieces of `show_line`
+    "recordings/showing.py": {"sys.stdout.write"},  # pieces of `show_line`
     "page_output.py": {"sys.stdout.buffer.write"},  # --raw
     "page_files.py": {"sys.stdout.buffer.write"},
 }
@@ -193,7 +193,7 @@ def test_commands_on_recordings(
     other.exchange("A.b")
     names = {"OTHER": other.write(tmp_path / "other"), "OUT": tmp_path / "out"}
     status, out, err = run(
-        capsys, "trace", arguments[0], file, *(names.get(each, each) for each in arguments[1:])
+        capsys, "recording", arguments[0], file, *(names.get(each, each) for each in arguments[1:])
     )
     assert status == 1
     assert "Error: " in err
@@ -263,8 +263,8 @@ def test_commands_on_protocols(
     ("proxy", "--listen", "0", "--upstream", f"ws://u:hunter2@{HOSTILE}"),
     ("proxy", "--listen", "0", "--upstream", "ws://127.0.0.1:1", "--fault", HOSTILE),
     ("har", "https://host/", "-o", f"/nothing/{HOSTILE}"), ("pdf", "https://host/", "-o", "x", "--paper", HOSTILE),
-    ("screenshot", "https://host/", "-o", f"x.{HOSTILE}"), ("trace", "replay", f"/{HOSTILE}"),
-    ("trace-page", "https://host/", "-o", f"/nothing/x.{HOSTILE}", "--endpoint", "ws://127.0.0.1:1"),
+    ("screenshot", "https://host/", "-o", f"x.{HOSTILE}"), ("recording", "replay", f"/{HOSTILE}"),
+    ("trace", "https://host/", "-o", f"/nothing/x.{HOSTILE}", "--endpoint", "ws://127.0.0.1:1"),
 ], ids=lambda arguments: " ".join(arguments)[:40])  # fmt: skip
 def test_commands_that_fail_before_a_browser(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]

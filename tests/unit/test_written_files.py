@@ -60,7 +60,7 @@ PLACES = {
     "_measure/profiles.py": (PRIVATE, {"output_file": 2}),
     "_storage/storage_state.py": (PRIVATE, {"write_private": 1}),
     "cli/page_files.py": (PRIVATE, {"output_file": 1}),
-    "cli/traces/commands.py": (PRIVATE, {"new_file": 1}),
+    "cli/recordings/commands.py": (PRIVATE, {"new_file": 1}),
     "cli/protocol.py": (PRIVATE, {"new_file": 1}),
     "cli/repl_prompt.py": ("0600 for the history, 0700 for its folder", {"os.open": 1, "mkdir": 1}),
     "testing/pytest_plugin.py": ("the umask's, for a folder of a user's tests; 0600 for the cassettes in it", {"mkdir": 1}),

@@ -1,4 +1,4 @@
-"""`cdpengine trace`: the group of the commands that read recordings, with `export`, `replay` and `diff`.
+"""`cdpengine recording`: the group of the commands that read recordings, with `export`, `replay` and `diff`.
 
 Rule: a command creates its output only after the first piece is ready. `diff` lists the differences of two
 recordings; its exit status is 0 for equal ones, 1 for different ones.
@@ -17,7 +17,7 @@ import trio
 
 from cdpengine.cli.options import Failed, json_option, may_overwrite, output_option
 from cdpengine.cli.output import errors_as_json, limit, painter, print_json, say, width
-from cdpengine.cli.traces.showing import damage_of, file_argument, lines_of, print_damage, show, stats
+from cdpengine.cli.recordings.showing import damage_of, file_argument, lines_of, print_damage, show, stats
 from cdpengine.errors import MeasurementFailedError, RecordingIncompleteError, os_reason
 from cdpengine.errors.texts import escape_line
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.group(short_help="Read recordings of traffic: show, count, compare, export.")
-def trace() -> None:
+def recording() -> None:
     """Read recordings of the protocol's traffic, made with --record FILE, CDPENGINE_RECORD or debug.record.
 
     If a file is damaged, truncated or not a recording, the commands print the readable part and then an
@@ -36,10 +36,10 @@ def trace() -> None:
 
 
 for command in (show, stats):
-    trace.add_command(command)
+    recording.add_command(command)
 
 
-@trace.command(short_help="Convert a recording to a Perfetto trace, an HTTP archive or a page.")
+@recording.command(short_help="Convert a recording to a Perfetto trace, an HTTP archive or a page.")
 @file_argument
 @click.option(
     "--perfetto", "form", flag_value="perfetto", help="A trace for ui.perfetto.dev and chrome://tracing."
@@ -60,9 +60,9 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
 
     \b
     Examples:
-      cdpengine trace export --perfetto traffic.jsonl -o traffic.json
-      cdpengine trace export --har traffic.jsonl -o traffic.har
-      cdpengine trace export --html traffic.jsonl.zst -o traffic.html
+      cdpengine recording export --perfetto traffic.jsonl -o traffic.json
+      cdpengine recording export --har traffic.jsonl -o traffic.har
+      cdpengine recording export --html traffic.jsonl.zst -o traffic.html
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine.debug.reading.recording import open_recording
 
@@ -124,7 +124,7 @@ def _open_output(output: Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
-@trace.command(short_help="Serve a recording as a browser.")
+@recording.command(short_help="Serve a recording as a browser.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--listen", "port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="0: any free."
@@ -176,7 +176,7 @@ _ENOUGH_MS = 1.0
 """Medians below this are noise, in milliseconds."""
 
 
-@trace.command(short_help="Compare two recordings.")
+@recording.command(short_help="Compare two recordings.")
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
 @click.option("--full", is_flag=True, help="Print whole commands and all counts.")
@@ -190,7 +190,7 @@ def diff(first: Path, second: Path, full: bool, as_json: bool) -> None:
 
     \b
     Example:
-      cdpengine trace diff good.jsonl bad.jsonl
+      cdpengine recording diff good.jsonl bad.jsonl
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine.debug.reading.compare import Commands, Conduct, compare
     from cdpengine.debug.reading.recording import open_recording

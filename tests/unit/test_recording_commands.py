@@ -22,14 +22,14 @@ from trace_checker import check_trace
 
 from cdpengine.cli import main
 
-COMMAND = [sys.executable, "-m", "cdpengine", "trace"]
+COMMAND = [sys.executable, "-m", "cdpengine", "recording"]
 BOUND = 60
 
 
 def trace(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
     """Run a command in this process."""
     with pytest.raises(SystemExit) as ended:
-        main(["trace", *map(str, arguments)])
+        main(["recording", *map(str, arguments)])
     out, err = capsys.readouterr()
     assert isinstance(ended.value.code, int)
     return ended.value.code, out, err
@@ -89,7 +89,7 @@ def test_diff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_export(file: Path, form: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     out = tmp_path / "out"
     with pytest.raises(SystemExit) as ended:
-        main(["trace", "export", f"--{form}", str(file), "-o", str(out)])
+        main(["recording", "export", f"--{form}", str(file), "-o", str(out)])
     assert ended.value.code == 0
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     if form == "perfetto":

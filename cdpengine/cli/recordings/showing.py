@@ -1,4 +1,4 @@
-"""`cdpengine trace show`, which prints a recording line by line, and `trace stats`, which prints its statistics.
+"""`cdpengine recording show` prints a recording line by line, `recording stats` its statistics.
 
 Rule: all readable lines are used first. Then each unreadable one is reported on standard error, and the exit
 status is 1. All commands that read recordings open their files and report damage with these functions.
@@ -173,9 +173,9 @@ def show(
 
     \b
     Examples:
-      cdpengine trace show traffic.jsonl.zst --method 'Page.*' --errors
-      cdpengine trace show traffic.jsonl --slow 100ms --span 'page.click*'
-      cdpengine trace show -f traffic.jsonl
+      cdpengine recording show traffic.jsonl.zst --method 'Page.*' --errors
+      cdpengine recording show traffic.jsonl --slow 100ms --span 'page.click*'
+      cdpengine recording show -f traffic.jsonl
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine.debug.reading.display import Choice, Chooser
 
@@ -268,7 +268,7 @@ def stats(file: Path, top: int | None, as_json: bool) -> None:
 
     \b
     Example:
-      cdpengine trace stats traffic.jsonl.zst --top 20
+      cdpengine recording stats traffic.jsonl.zst --top 20
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine.debug.reading.figures import Tally
     from cdpengine.debug.reading.recording import open_recording

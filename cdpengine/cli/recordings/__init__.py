@@ -1,0 +1,1 @@
+"""`cdpengine recording`: the commands for recordings."""

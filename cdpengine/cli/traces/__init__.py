@@ -1,1 +1,0 @@
-"""`cdpengine trace`: the commands for recordings."""
