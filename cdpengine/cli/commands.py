@@ -41,6 +41,7 @@ from cdpengine.errors import (
 )
 from cdpengine.errors.texts import escape_line, hide_secrets
 from cdpengine.shell.client import VERBS
+from cdpengine.shell.other_shells import name_ours
 
 DONE = 0
 FAILED = 1
@@ -99,47 +100,6 @@ class _Loaded(MutableMapping[str, click.Command]):
         return len(_WHERE | self._commands)
 
 
-_FOREIGN = {
-    name: ours
-    for ours, names in {
-        "open": "goto navigate visit go launch start",
-        "extract": "get content read inner-text get-text",
-        "snapshot": "state tree aria accessibility look",
-        "requests": "network net",
-        "click --double-click": "dblclick double-click",
-        "click": "tap",
-        "press": "keyboard keys key",
-        "type": "send-keys input write",
-        "fill": "clear",
-        "back": "go-back",
-        "forward": "go-forward",
-        "reload": "refresh",
-        "close": "quit exit stop",
-        "tabs": "tab tab-list",
-        "new-tab": "tab-new",
-        "focus-tab": "tab-select",
-        "close-tab": "tab-close",
-        "resize": "resize-window viewport",
-        "screenshot": "shot",
-        "find": "query",
-        "eval": "js run-code",
-        "sessions": "session session-list",
-        "doctor": "install",
-        "dialog": "dialog-accept dialog-dismiss",
-        "scroll": "mousewheel",
-        "scroll-into-view": "scrollintoview",
-        "cookies": "cookie-list",
-        "storage": "state-save",
-        "set-storage": "state-load",
-        "start-recording": "trace-start tracing-start record",
-        "stop-recording": "tracing-stop",
-        "trace": "trace-page",
-    }.items()
-    for name in names.split()
-}
-"""Commands of agent-browser, playwright-cli and browser-use, with the equivalent command."""
-
-
 class _Commands(click.Group):
     """The command group. Its help also lists the commands for the running browser."""
 
@@ -152,7 +112,7 @@ class _Commands(click.Group):
         except click.UsageError:
             known = [*self.commands, *VERBS]
             similar = difflib.get_close_matches(args[0], known, n=1, cutoff=0.7)
-            suggestion = _FOREIGN.get(args[0]) or (similar[0] if similar else "")
+            suggestion = name_ours(args) or (similar[0] if similar else "")
             advice = f" Did you mean {suggestion!r}?" if suggestion else ""
             raise click.UsageError(f"No such command {args[0]!r}.{advice}", ctx) from None
 
@@ -219,7 +179,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         output, message = io.StringIO(), error.format_message()
         error.show(output)
         text = output.getvalue().rstrip("\n").replace(message, escape_line(hide_secrets(message)))
-        say_lines(text, err=True)
+        say_lines(f"{text}{_advise(error)}", err=True)
         return error.exit_code
     except Failed as failed:
         return TIMED_OUT if isinstance(failed.__cause__, EvaluationTimeoutError) else FAILED
@@ -244,6 +204,18 @@ def _run(arguments: Sequence[str] | None) -> int:
         say_lines(f"Error: {lack}", err=True)
         return FAILED
     return status if isinstance(status, int) else DONE
+
+
+_FOR_SESSIONS = {"text": "extract", "markdown": "extract"}
+"""Commands that load a URL, and the command that prints the same of a session's page."""
+
+
+def _advise(error: click.ClickException) -> str:
+    """Return the command for a session's page if a command lacks its URL, or ""."""
+    if not isinstance(error, click.MissingParameter) or error.ctx is None:
+        return ""
+    verb = _FOR_SESSIONS.get(error.ctx.info_name or "")
+    return f" For the page of a session, use {verb!r}." if verb else ""
 
 
 SIGNALLED = 128

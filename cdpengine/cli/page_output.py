@@ -271,7 +271,7 @@ def evaluate(
     if not words or len(words) > 2:
         raise click.UsageError(f"expected a URL and an EXPRESSION, got {len(words)} words")
     if len(words) == 1 and endpoint is None:
-        raise click.UsageError("without a URL, --endpoint is required")
+        raise click.UsageError("without a URL, --endpoint is required. For the page of a session, use 'eval'")
     if raw and as_json:
         raise click.UsageError("--raw writes text unchanged, --json as JSON; give only one")
     if raw and sys.stdout.isatty():

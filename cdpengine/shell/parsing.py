@@ -23,6 +23,7 @@ from cdpengine.act.fields import camel_case
 from cdpengine.act.notations import Place
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.shell.client import split_verb
+from cdpengine.shell.other_shells import name_ours
 from cdpengine.shell.urls import url_problem
 from cdpengine.shell.verbs import VERBS, Verb
 
@@ -74,7 +75,7 @@ def parse(typed: Typed) -> Command:
             given = "both" if "--all" in own else "neither"
             raise InvalidArgumentError(what=verb.name, given=given, expected="SCENARIO or --all")
     elif bare:
-        raise _misused(verb, _count(bare))
+        raise _misused(verb, _count(bare), bare)
     if request is not None:
         request = _complete(verb, request, typed.folder, force="--force" in own, as_json=as_json)
     return Command(verb=verb, session=session, as_json=as_json, request=request, options=own)
@@ -225,7 +226,7 @@ def _bare_fields(verb: Verb, hints: Mapping[str, Any], bare: Sequence[str]) -> d
         elif place.needed:
             raise _misused(verb, f"no {place.name}")
     if left:
-        raise _misused(verb, _count(bare))
+        raise _misused(verb, _count(bare), bare)
     return fields
 
 
@@ -234,8 +235,14 @@ def _count(bare: Sequence[str]) -> str:
     return "1 argument" if len(bare) == 1 else f"{len(bare) or 'no'} arguments"
 
 
-def _misused(verb: Verb, given: str) -> InvalidArgumentError:
-    expected = " ".join(map(str, verb.places)) or "no argument"
+def _misused(verb: Verb, given: str, bare: Sequence[str] = ()) -> InvalidArgumentError:
+    """Return the error of a wrong number of arguments. For a line of another shell, it names our command."""
+    expected = " ".join(map(str, verb.places))
+    if not expected:
+        expected = f"no argument, only options: {', '.join(sorted(set().union(*_option_names(verb))))}"
+    ours = name_ours([verb.name, *bare]) if bare else ""
+    if ours:
+        expected = f"no argument. Did you mean {ours!r}?"
     return InvalidArgumentError(what=verb.name, given=given, expected=expected)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -15,9 +16,11 @@ from pathlib import Path
 import pytest
 from command_line import run_here
 
-from cdpengine.cli.commands import _FOREIGN, commands
+from cdpengine.cli.commands import commands
 from cdpengine.shell import client
 from cdpengine.shell.client import is_for_session, split_verb, wants_help
+from cdpengine.shell.other_shells import OURS
+from cdpengine.shell.parsing import Typed, parse
 from cdpengine.shell.usage import verb_help
 from cdpengine.shell.verbs import TABLE, VERBS
 
@@ -85,7 +88,7 @@ def test_an_unknown_command_is_named_with_a_suggestion() -> None:
         ("snapshoot", "snapshot"),
         ("tab", "tabs"),
         ("evaluat", "evaluate"),
-        ("goto", "open"),
+        ("goto", "open URL"),
         ("get", "extract"),
         ("state", "snapshot"),
         ("network", "requests"),
@@ -282,5 +285,25 @@ def test_a_reader_that_left_causes_no_traceback(folder: Path) -> None:
 
 def test_names_of_other_shells_lead_to_commands() -> None:
     known = {*VERBS, *commands.commands}
-    assert {ours.split()[0] for ours in _FOREIGN.values()} <= known
-    assert not set(_FOREIGN) & known
+    assert not set(OURS) & known
+    for ours in OURS.values():
+        name, *rest = shlex.split(ours)
+        assert name in known | {"--help", "--version"}
+        if rest and name in VERBS and not rest[-1].isupper():
+            parse(Typed(arguments=[name, *rest, *(["e1"] * (name == "click"))], folder="/"))
+
+
+@pytest.mark.parametrize("line", sorted(OURS))
+def test_a_line_of_another_shell_gets_its_command(line: str) -> None:
+    done = run_here(*line.split())
+    assert done.returncode == 2
+    assert f"Did you mean {OURS[line]!r}?" in done.stderr
+
+
+def test_a_command_with_arguments_of_another_shell_lists_its_options() -> None:
+    assert (
+        "find: got 1 argument, expected no argument, only options: --exact, " in run_here("find", "x").stderr
+    )
+    for command, ours in (("text", "extract"), ("markdown", "extract")):
+        assert f"Missing argument 'URL'. For the page of a session, use '{ours}'." in run_here(command).stderr
+    assert "For the page of a session, use 'eval'" in run_here("evaluate", "1").stderr
