@@ -13,7 +13,7 @@ from functools import partial
 import attrs
 
 from cdpengine._snapshot.node import Box, Document, Node
-from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.ref import Ref
 from cdpengine.errors import UndecodableReplyError, exhausted, shortages_named
 
 _COLOURS = ("#b00020", "#0b57d0", "#146c2e", "#7b1fa2", "#8a4b00", "#00658f", "#5a4fcf", "#9c0063")

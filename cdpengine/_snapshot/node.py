@@ -9,21 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, TypeVar
 
 import attrs
 import msgspec
 
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._protocol.domains.accessibility import AXTree
 from cdpengine._protocol.session import Session
 
-if TYPE_CHECKING:
-    from cdpengine._protocol.domains.accessibility import AXTree
-    from cdpengine._snapshot.ref_parts import AssignedParts, AssignedRefs
-    from cdpengine._snapshot.refs import Ref
-    from cdpengine._snapshot.render.lines import Block, SnapshotOptions
-    from cdpengine._snapshot.render.render import Rendering
-
+_Memo = TypeVar("_Memo")
 
 Kind = Literal["interactive", "content", "structural", "text"]
 
@@ -162,18 +157,33 @@ class Document:
 
 @attrs.define(eq=False)
 class SharedNodes:
-    """Cached results for nodes that several documents share: renderings and refs.
+    """The nodes that a document shares with later ones, and the results that their users cached.
 
-    `tops` are the outermost nodes of the parts that later documents may reuse; `blocks` are their lines by the
-    options used. `framed` is whether any of the nodes owns a frame.
+    `tops` are the outermost nodes of the parts that later documents may reuse. `framed` is whether any of the
+    nodes owns a frame. All documents that follow each other have the same `memos`: one object of each type, whose
+    owner checks whether it still applies.
     """
 
-    renderings: dict[SnapshotOptions, tuple[Mapping[Node, Ref], Rendering]] = attrs.field(factory=dict)
-    assigned: AssignedRefs | None = None
-    assigned_parts: AssignedParts | None = None
     tops: AbstractSet[Node] = frozenset()
-    blocks: dict[SnapshotOptions, Mapping[Node, Block]] = attrs.field(factory=dict)
     framed: bool = False
+    memos: dict[type, object] = attrs.field(factory=dict, repr=False)
+
+    def recall(self, kind: type[_Memo]) -> _Memo | None:
+        """Return the kept object of this type; None if there is none."""
+        memo = self.memos.get(kind)
+        return memo if isinstance(memo, kind) else None
+
+    def keep(self, memo: object) -> None:
+        """Keep an object for later documents, in place of the one of its type."""
+        self.memos[type(memo)] = memo
+
+    def __getstate__(self) -> tuple[AbstractSet[Node], bool]:
+        """Pickle without what belongs to this process."""
+        return self.tops, self.framed
+
+    def __setstate__(self, state: tuple[AbstractSet[Node], bool]) -> None:
+        self.tops, self.framed = state
+        self.memos = {}
 
 
 def walk(roots: Iterable[Node]) -> Iterator[Node]:

@@ -31,10 +31,6 @@ class ReceivedRefs:
     _by_caller: WeakKeyDictionary[object, dict[str, Ref]] = attrs.field(factory=WeakKeyDictionary, init=False)
     _latest: dict[str, Ref] = attrs.field(factory=dict, init=False)
 
-    def __reduce__(self) -> tuple[type[ReceivedRefs], tuple[()]]:
-        """Pickle without the refs: a copy in another process has no callers."""
-        return ReceivedRefs, ()
-
     def note(self, refs: Mapping[str, Ref], caller: object) -> None:
         """Record that a caller receives these refs or, in an `unseen` block, that the engine does."""
         own = _own.get()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 from weakref import WeakSet
 
 import attrs
@@ -21,9 +21,6 @@ import msgspec
 
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import StaleRefError
-
-if TYPE_CHECKING:
-    from cdpengine._snapshot.refs import RefTable
 
 # The forms in snapshots and in input by people and models: e3, @e3, 3, ref=e3, [ref=e3], "e3", (e3), e3. and e3,
 _REF_TEXT = re.compile(
@@ -109,6 +106,13 @@ def ref_of_line(line: str) -> str:
     return "" if found is None else found[1] or f"e{found[2]}"
 
 
+class NumberedRefs(Protocol):
+    """Refs of one page, with numbers that other pages share."""
+
+    def find(self, ref_id: str) -> Ref | None:
+        """Return the current ref with this id; None if the page does not have it."""
+
+
 @attrs.define(eq=False)
 class RefNumbers:
     """The numbers of the tables that share them. `last` is the newest one, 0 before the first.
@@ -118,9 +122,9 @@ class RefNumbers:
 
     last: int = 0
     ended: int = attrs.field(default=0, init=False)
-    _tables: WeakSet[RefTable] = attrs.field(factory=WeakSet, init=False)
+    _tables: WeakSet[NumberedRefs] = attrs.field(factory=WeakSet, init=False)
 
-    def add(self, table: RefTable, last_number: int) -> None:
+    def add(self, table: NumberedRefs, last_number: int) -> None:
         """Register a table that takes its numbers from here. `last_number` is its last earlier number."""
         self.last = max(self.last, last_number)
         self._tables.add(table)

@@ -8,40 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING
 
 import attrs
 
-from cdpengine._snapshot.node import Document, Node, walk
-
-if TYPE_CHECKING:
-    from cdpengine._snapshot.refs import Entry, Ref, RefTable
+from cdpengine._snapshot.node import Document, Node, SharedNodes, walk
+from cdpengine._snapshot.ref import Entry, Ref
 
 
-@attrs.define(eq=False)
-class AssignedRefs:
-    """The refs assigned to the nodes of one document, stored with these nodes (`Document.shared`).
-
-    They are valid for a document with the same nodes while its `place` and the `state` of the table are unchanged.
-    """
-
-    table: RefTable
-    place: tuple[str | None, ...]
-    state: tuple[int, int]
-    refs: Mapping[Node, Ref]
-    parts: AssignedParts | None
-    entries: tuple[Entry, ...] = ()
-
-    def give_again(self, snapshot: int) -> None:
-        """Record that the nodes have the same refs in the snapshot with this number."""
-        for entry in self.entries:
-            entry.latest = snapshot
-        self.state = (snapshot, self.state[1])
-        if self.parts is not None:
-            self.parts.snapshot = snapshot
-
-
-class RefsByNode(dict[Node, "Ref"]):
+class RefsByNode(dict[Node, Ref]):
     """The refs of the nodes of one snapshot.
 
     `parts` maps the outermost node of a part to the part's refs, which are the same object while unchanged.
@@ -73,24 +47,35 @@ class Part:
     assigned: dict[Node, Ref] | None = None
 
 
-Validity = tuple[tuple[str | None, ...], int]
-"""The place of the document, and the number of refs that its table has dropped."""
+Validity = tuple[object, ...]
+"""The table of the refs, its number of dropped refs, and the place of the document."""
 
 
 @attrs.define(eq=False)
-class AssignedParts:
-    """The nodes with refs of a document's parts, by the outermost node of each, in document order.
+class AssignedRefs:
+    """The refs last assigned to the nodes of a document, kept with these nodes (`Document.shared`).
 
-    They are stored with these nodes, and are valid for the same table while `validity` is unchanged. `snapshot` is
-    the number of the latest snapshot that assigned their refs, 0 for a partial one. `trunk` has the keys of the
-    nodes outside parts.
+    They apply to the same nodes while `validity` is unchanged. `snapshot` is the number of the latest snapshot
+    that assigned them, 0 for a partial one. `parts` are the document's parts by the outermost node of each, in
+    document order; `trunk` has the keys of the nodes outside parts. `refs` are those of the document with these
+    `roots`, None if the snapshot had other documents too.
     """
 
-    table: RefTable
     validity: Validity
     snapshot: int
     parts: dict[Node, Part] = attrs.field(factory=dict)
     trunk: set[Key] = attrs.field(factory=set)
+    roots: Sequence[Node] = ()
+    refs: RefsByNode | None = None
+    _entries: tuple[Entry, ...] = attrs.field(default=(), init=False)
+
+    def reassign(self, snapshot: int, entry_of: Callable[[str], Entry]) -> None:
+        """Record that all nodes have the same refs in the snapshot with this number."""
+        if not self._entries and self.refs is not None:
+            self._entries = tuple(entry_of(ref.id) for ref in self.refs.values())
+        for entry in self._entries:
+            entry.latest = snapshot
+        self.snapshot = snapshot
 
 
 @attrs.define(eq=False)
@@ -102,7 +87,7 @@ class PartsOfDocument:
     """
 
     _snapshot: int
-    _now: AssignedParts
+    _now: AssignedRefs
     _counted: set[Key] | None = None
     _same: AbstractSet[Node] = frozenset()
 
@@ -110,23 +95,22 @@ class PartsOfDocument:
     def begin(
         cls,
         document: Document,
-        table: RefTable,
+        shared: SharedNodes,
+        snapshot: int,
         validity: Validity,
         known: Callable[[int], Entry | None],
         *,
         partial: bool,
-    ) -> PartsOfDocument | None:
-        """Return the parts, stored with the document; None if the document shares nothing.
+    ) -> PartsOfDocument:
+        """Return the parts of a document with shared nodes.
 
         `known` returns the entry of a backend node id.
         """
-        shared, snapshot = document.shared, table.snapshots
-        if shared is None:
-            return None
-        before = shared.assigned_parts
-        if before is not None and (before.table is not table or before.validity != validity):
+        before = shared.recall(AssignedRefs)
+        if before is not None and before.validity != validity:
             before = None
-        shared.assigned_parts = now = AssignedParts(table, validity, 0 if partial else snapshot)
+        now = AssignedRefs(validity, 0 if partial else snapshot)
+        shared.keep(now)
         found = cls(snapshot, now)
         counted, outside, in_order = found._sort(
             document, shared.tops, {} if before is None else before.parts
@@ -174,7 +158,7 @@ class PartsOfDocument:
 
     def _keep_same(
         self,
-        before: AssignedParts,
+        before: AssignedRefs,
         counted: set[Key],
         outside: Sequence[int],
         known: Callable[[int], Entry | None],

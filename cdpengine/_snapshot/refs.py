@@ -28,7 +28,7 @@ from cdpengine._snapshot.ref import (
     parse_ref_text,
     without_counter,
 )
-from cdpengine._snapshot.ref_parts import AssignedRefs, PartsOfDocument, RefsByNode
+from cdpengine._snapshot.ref_parts import AssignedRefs, PartsOfDocument, RefsByNode, Validity
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
 
@@ -106,7 +106,7 @@ class RefTable:
         the first gets the ref.
         """
         only = next(iter(documents)) if len(documents) == 1 and not (partial or every) else None
-        if only is not None and (again := self._find_assigned(only)) is not None:
+        if only is not None and (again := self._reassign(only)) is not None:
             return again
         assigned = RefsByNode()
         done: set[int] = set()
@@ -115,26 +115,28 @@ class RefTable:
             self._walk(document, partial, every, done, assigned)
         self._renderers = {key: each for key, each in self._renderers.items() if each.nodes}
         self._make_room(len(assigned))
-        if only is not None and only.shared is not None and not only.cut:
-            state = (self._snapshots, self._drops)
-            only.shared.assigned = AssignedRefs(
-                self, _place(only), state, assigned, only.shared.assigned_parts
-            )
+        if only is not None and only.shared is not None and (kept := only.shared.recall(AssignedRefs)):
+            kept.roots, kept.refs = only.roots, assigned
         return assigned
 
-    def _find_assigned(self, document: Document) -> Mapping[Node, Ref] | None:
+    def _reassign(self, document: Document) -> Mapping[Node, Ref] | None:
         """Return the refs of a document whose nodes were the last to get refs here; None for any other."""
-        known = None if document.shared is None else document.shared.assigned
-        if known is None or known.table is not self or known.state != (self._snapshots, self._drops):
+        kept = None if document.shared is None else document.shared.recall(AssignedRefs)
+        if (
+            kept is None
+            or kept.roots is not document.roots
+            or kept.snapshot != self._snapshots
+            or kept.validity != self._validity(document)
+        ):
             return None
-        if known.place != _place(document):
-            return None
-        if not known.entries:
-            known.entries = tuple(self._by_id[ref.id] for ref in known.refs.values())
         self._snapshots += 1
-        known.give_again(self._snapshots)
+        kept.reassign(self._snapshots, self._by_id.__getitem__)
         self._note_looked(document)
-        return known.refs
+        return kept.refs
+
+    def _validity(self, document: Document) -> Validity:
+        place = document.frame_id, document.loader_id, document.session_id, document.renderer_id
+        return (self, self._drops, *place)
 
     def _walk(
         self, document: Document, partial: bool, every: bool, done: set[int], assigned: RefsByNode
@@ -145,10 +147,12 @@ class RefTable:
         view = _View(document, self._renderer(document), partial or document.cut)
         give = functools.partial(self._give, view, assigned)
         known, groups, snapshot = view.renderer.nodes.get, view.groups, self._snapshots
-        validity = (_place(document), self._drops)
-        parts = (
-            None if every else PartsOfDocument.begin(document, self, validity, known, partial=view.partial)
-        )
+        parts = None
+        if document.shared is not None and not every:
+            validity = self._validity(document)
+            parts = PartsOfDocument.begin(
+                document, document.shared, snapshot, validity, known, partial=view.partial
+            )
         place = document.frame_id, document.session_id, document.loader_id
         stack = document.roots[::-1]
         while stack:
@@ -446,7 +450,3 @@ class RefTable:
         self._dropped_order.append(ref.id)
         if len(self._dropped_order) > _DROPPED_REMEMBERED:
             del self._dropped[self._dropped_order.popleft()]
-
-
-def _place(document: Document) -> tuple[str | None, ...]:
-    return document.frame_id, document.loader_id, document.session_id, document.renderer_id

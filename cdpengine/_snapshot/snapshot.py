@@ -20,7 +20,7 @@ import attrs
 from cdpengine._page.patterns import Words, check_words, collapse_space, holds, with_name
 from cdpengine._snapshot.diff import SnapshotDiff, diff
 from cdpengine._snapshot.node import Document, Node, walk
-from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.render.ax_modes import to_json
 from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions, repeats_description
 from cdpengine._snapshot.render.render import Rendering

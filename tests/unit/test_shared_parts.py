@@ -8,6 +8,7 @@ same content shares no nodes and has a separate table of refs.
 from __future__ import annotations
 
 import itertools
+import pickle
 import random
 from collections.abc import Callable, Sequence
 
@@ -17,8 +18,8 @@ import pytest
 
 from cdpengine._snapshot.node import Document, Node, SharedNodes
 from cdpengine._snapshot.refs import RefTable
-from cdpengine._snapshot.render.lines import SnapshotOptions
-from cdpengine._snapshot.render.render import render
+from cdpengine._snapshot.render.lines import Block, SnapshotOptions
+from cdpengine._snapshot.render.render import RenderedNodes, render
 
 OPTIONS = (
     SnapshotOptions(),
@@ -129,7 +130,7 @@ class Page:
         )
         shared = SharedNodes(tops=set(tops), framed=True)
         if self.shared is not None:
-            shared.blocks, shared.assigned_parts = self.shared.blocks, self.shared.assigned_parts
+            shared.memos = self.shared.memos
         self.shared = shared
         return Document(
             roots, self.url, frame_id="F", loader_id="L", session_id="S", renderer_id="R", shared=shared
@@ -234,9 +235,25 @@ def test_lines_of_a_part_are_written_once() -> None:
     page.rows = [Row((row,)), Row((Node("button", "interactive", "Sell", backend_node_id=900_001),))]
     first = page.document()
     render(first, table.assign([first]), SnapshotOptions())
-    block = page.shared.blocks[SnapshotOptions()][row] if page.shared is not None else None
+    block = block_of(row, first)
     page.rows.append(Row((Node("button", "interactive", "More", backend_node_id=900_002),)))
     second = page.document()
     render(second, table.assign([second]), SnapshotOptions())
-    assert page.shared is not None
-    assert page.shared.blocks[SnapshotOptions()][row] is block
+    assert block_of(row, second) is block
+
+
+def block_of(node: Node, document: Document) -> Block:
+    assert document.shared is not None
+    rendered = document.shared.recall(RenderedNodes)
+    assert rendered is not None
+    return rendered.blocks[SnapshotOptions()][node]
+
+
+def test_shared_nodes_are_pickled_without_the_results_of_this_process() -> None:
+    page, table = Page(2), RefTable()
+    document = page.document()
+    options = SnapshotOptions()
+    text = render(document, table.assign([document]), options).text
+    copy = pickle.loads(pickle.dumps(document))
+    assert copy.shared.memos == {}
+    assert render(copy, RefTable().assign([copy]), options).text == text

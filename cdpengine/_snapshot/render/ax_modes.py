@@ -40,7 +40,7 @@ from cdpengine._protocol.domains.accessibility import (
 )
 from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.render.lines import DEEPEST_INDENT, Lines, SnapshotOptions, safe_remark
 from cdpengine._snapshot.roles import TEXT_ROLES, role_and_kind
 from cdpengine._snapshot.sources.ax_tree import ignored_reasons

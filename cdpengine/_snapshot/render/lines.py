@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import attrs
 
 from cdpengine._snapshot.node import Document, Node, walk
-from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.roles import STRUCTURAL_ROLES
 from cdpengine._snapshot.text import collapse_space, is_token, quote, shorten
 from cdpengine.errors import InvalidArgumentError

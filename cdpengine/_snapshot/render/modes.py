@@ -38,7 +38,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.render.lines import (
     DEEPEST_INDENT,
     INDENTS,

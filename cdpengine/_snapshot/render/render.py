@@ -18,10 +18,10 @@ from functools import cached_property
 import attrs
 
 from cdpengine._snapshot.node import Box, Document, Node, walk
+from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.ref_parts import RefsByNode
-from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.ax_modes import aria_lines, webarena_lines
-from cdpengine._snapshot.render.lines import AX_MODES, Blocks, Lines, Mode, SnapshotOptions, amount
+from cdpengine._snapshot.render.lines import AX_MODES, Block, Blocks, Lines, Mode, SnapshotOptions, amount
 from cdpengine._snapshot.render.modes import ai_lines, numbered_lines, role_lines
 
 __all__ = ["Mode", "Rendering", "SnapshotOptions", "render"]
@@ -71,22 +71,36 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
 
     The result is cached for documents that share the same nodes with the same refs.
     """
-    if document.shared is None or document.loading:
-        return _render(document, refs, options)
     shared = document.shared
-    known = shared.renderings
-    last = known.get(options)
-    if last is None or (last[0] is not refs and last[0] != refs):
-        known.clear()
+    if shared is None or document.loading:
+        return _render(document, refs, options)
+    memo = shared.recall(RenderedNodes)
+    if memo is None:
+        shared.keep(memo := RenderedNodes())
+    if memo.roots is not document.roots or (memo.refs is not refs and memo.refs != refs):
+        memo.roots, memo.refs = document.roots, refs
+        memo.renderings.clear()
+    known = memo.renderings.get(options)
+    if known is None:
         # Not with max_depth, which counts the lines below it.
         tops = shared.tops if options.max_depth is None else frozenset()
         assigned = refs.parts if isinstance(refs, RefsByNode) else {}
-        blocks = Blocks(tops, shared.blocks.pop(options, {}), assigned)
-        known[options] = last = refs, _render(document, refs, options, blocks)
-        shared.blocks[options] = blocks.rendered
-        while len(shared.blocks) > _OPTIONS_REMEMBERED:
-            del shared.blocks[next(iter(shared.blocks))]
-    return last[1]
+        blocks = Blocks(tops, memo.blocks.pop(options, {}), assigned)
+        known = memo.renderings[options] = _render(document, refs, options, blocks)
+        memo.blocks[options] = blocks.rendered
+        while len(memo.blocks) > _OPTIONS_REMEMBERED:
+            del memo.blocks[next(iter(memo.blocks))]
+    return known
+
+
+@attrs.define(eq=False)
+class RenderedNodes:
+    """The renderings of a document with these nodes and refs, and the lines of its parts, by options."""
+
+    roots: Sequence[Node] = ()
+    refs: Mapping[Node, Ref] = attrs.field(factory=dict)
+    renderings: dict[SnapshotOptions, Rendering] = attrs.field(factory=dict)
+    blocks: dict[SnapshotOptions, Mapping[Node, Block]] = attrs.field(factory=dict)
 
 
 _OPTIONS_REMEMBERED = 4

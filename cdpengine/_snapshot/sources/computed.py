@@ -250,10 +250,10 @@ def _make_nodes(
     except PartChanged:
         return None
     document.parts_reused = parts.reused
-    document.shared = SharedNodes(tops=parts.tops())
-    if previous.document is not None and previous.document.shared is not None:
-        before = previous.document.shared
-        document.shared.blocks, document.shared.assigned_parts = before.blocks, before.assigned_parts
+    before = None if previous.document is None else previous.document.shared
+    document.shared = SharedNodes(parts.tops())
+    if before is not None:
+        document.shared.memos = before.memos
     keep = PreviousWalk(walk.number, parts.found, document) if walk.number else NO_WALK
     return _Made(document, unnumbered, customs, keep)
 
