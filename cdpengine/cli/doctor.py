@@ -123,6 +123,9 @@ def check_python() -> Finding:
 
 _EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
 
+_EVERYTHING = "all"
+"""The extra that includes all others."""
+
 
 def check_packages() -> Iterator[Finding]:
     """Check the requirements of cdpengine in its metadata; those of extras are optional."""
@@ -134,26 +137,29 @@ def check_packages() -> Iterator[Finding]:
     except metadata.PackageNotFoundError:
         yield Finding("packages", "warn", "cdpengine is not installed", "python -m pip install --editable .")
         return
+    extras: dict[str, str] = {}  # requirement -> the first extra with it, "" if it is always required
     for requirement in requirements:
         specifier, _, marker = requirement.partition(";")
-        name = re.split(r"[^A-Za-z0-9._-]", specifier, maxsplit=1)[0]
         extra = _EXTRA.search(marker)
-        if name == "cdpengine":
-            continue  # the extra that includes all others
+        if extra is None or extra[1] != _EVERYTHING:  # the other extras have the same packages
+            extras.setdefault(specifier.strip(), "" if extra is None else extra[1])
+    for specifier, extra_name in extras.items():
+        name = re.split(r"[^A-Za-z0-9._-]", specifier, maxsplit=1)[0]
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
-            if extra is not None:
-                what = f"cdpengine[{extra[1]}]"
-                advice = f"python -m pip install '{what}'"
-                yield Finding(name, "warn", f"not installed; {what} includes it", advice)
-                continue
-            yield Finding(
-                name,
-                "fail",
-                f"not installed (required: {specifier.strip()})",
-                f"python -m pip install '{specifier.strip()}'",
-            )
+            if extra_name:
+                what = f"cdpengine[{extra_name}]"
+                yield Finding(
+                    name, "warn", f"not installed; {what} includes it", f"python -m pip install '{what}'"
+                )
+            else:
+                yield Finding(
+                    name,
+                    "fail",
+                    f"not installed (required: {specifier})",
+                    f"python -m pip install '{specifier}'",
+                )
     yield Finding("packages", "ok", ", ".join(versions))
 
 

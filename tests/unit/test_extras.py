@@ -234,17 +234,27 @@ def test_the_doctor_distinguishes_optional_packages(monkeypatch: pytest.MonkeyPa
     wanted = [
         "cattrs>=24.1",
         "trio>=0.27",
+        "pillow>=10.1; extra == 'all'",
+        "httpx>=0.27; extra == 'all'",
+        "httpx>=0.27; extra == 'crawl'",
+        "httpx>=0.27; extra == 'debug'",
         "pillow>=10.1; extra == 'pictures'",
         "cdpengine[repl]; extra == 'all'",
     ]
     monkeypatch.setattr(metadata, "requires", lambda _name: wanted)
     monkeypatch.setattr(metadata, "version", version)
-    found = {each.subject: (each.status, each.advice) for each in check_packages()}
-    assert found == {
-        "cattrs": ("fail", "python -m pip install 'cattrs>=24.1'"),
-        "pillow": ("warn", "python -m pip install 'cdpengine[pictures]'"),
-        "packages": ("ok", ""),
-    }
+    assert [(each.subject, each.status, each.advice) for each in check_packages()] == [
+        ("cattrs", "fail", "python -m pip install 'cattrs>=24.1'"),
+        ("pillow", "warn", "python -m pip install 'cdpengine[pictures]'"),
+        ("packages", "ok", ""),
+    ]
+
+
+def test_the_doctor_lists_each_package_once() -> None:
+    *_, packages = check_packages()
+    names = [each.split()[0] for each in packages.detail.split(", ")]
+    assert sorted(names) == sorted(set(names))
+    assert "httpx" in names
 
 
 def test_other_failed_imports_leave_as_they_are() -> None:
