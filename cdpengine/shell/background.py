@@ -35,6 +35,7 @@ from cdpengine.shell.command_wording import WORDS
 from cdpengine.shell.parsing import Command, Typed, parse, wants_json
 from cdpengine.shell.printing import DONE, Printed, print_error, print_response
 from cdpengine.shell.ref_number_file import RefNumberFile
+from cdpengine.shell.without_session import answer_without_session, with_advice
 
 IDLE = 1800.0
 """Idle time after which the service ends, in seconds."""
@@ -55,8 +56,6 @@ _TAKING_OVER = 15.0
 
 _NO_BROWSER = frozenset({"browserNotFound", "launchFailed"})
 """Errors after which a service without sessions ends."""
-
-_NO_PAGE = "Open a page first: cdpengine open URL."
 
 
 @attrs.frozen(kw_only=True)
@@ -152,12 +151,15 @@ class Background:
             self._check_options(command)
             if command.request is None:
                 return await self._perform_own(command)
+            sessions = self.service.sessions
+            if sessions.find(command.session) is None and command.session not in sessions.lost:
+                printed = answer_without_session(command)
+                if printed is not None:
+                    return printed
             response = reword(await self.service.perform(command.session, dict(command.request)), WORDS)
             await self.refs.keep(self.service.sessions.last_ref)
             if response.error is not None and response.error.kind in _NO_BROWSER:
                 self._end_without_sessions()
-            if response.error is not None and "no open page, expected" in response.error.message:
-                response = attrs.evolve(response, error=attrs.evolve(response.error, hint=_NO_PAGE))
         except EngineError as error:
             verb = next((each for each in typed.arguments if not each.startswith("-")), "")
             return print_error(
@@ -166,9 +168,8 @@ class Background:
                 kind="",
                 as_json=wants_json(typed.arguments),
             )
-        return print_response(
-            response, as_json=command.as_json, script=response.kind == "evaluate" and response.ok
-        )
+        is_script = response.kind == "evaluate" and response.ok
+        return print_response(with_advice(response), as_json=command.as_json, script=is_script)
 
     def _check_options(self, command: Command) -> None:
         """Refuse options for a browser that differs from the service's browser."""

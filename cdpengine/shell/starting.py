@@ -19,6 +19,7 @@ from cdpengine.errors.texts import escape_lines
 from cdpengine.shell import client, service_files
 from cdpengine.shell.parsing import Command, Typed, parse, wants_json
 from cdpengine.shell.printing import DONE, Printed, print_error, print_failure, print_response
+from cdpengine.shell.without_session import answer_without_session
 
 _STARTING = 30.0
 """Maximum time for a service to listen, in seconds, including the end of an earlier one."""
@@ -48,6 +49,9 @@ def start_and_ask(arguments: Sequence[str], stdin: bytes) -> int:
     if command.verb.name == "sessions":
         none = ActResponse(kind="", ok=True, result=[])
         return _say(print_response(none, as_json=True) if command.as_json else Printed(DONE), arguments)
+    printed = answer_without_session(command)
+    if printed is not None:
+        return _say(printed, arguments)
     for _ in range(_ATTEMPTS):
         try:
             start(command)

@@ -157,6 +157,8 @@ async def test_output_for_people(background: Background, site: str, tmp_path: Pa
     pageless = await run("click", "e1", "--session=other")
     assert pageless.returncode == 2
     assert b"\nHint: Open a page first: cdpengine open URL." in pageless.stderr
+    assert await say("sessions") == "default\n", "no command without a page makes a session"
+    await say("--session", "other", "new-tab")
     assert await say("sessions") == "default\nother\n"
     assert await say("close", "--session", "other") == "done\n"
     assert await say("sessions") == "default\n"
@@ -290,8 +292,8 @@ async def test_concurrent_starts_give_one_service_and_killed_one_leaves_nothing(
     assert (folder / "shell.sock").exists()
     async with trio.open_nursery() as nursery:
         for _ in range(rounds(1, 6)):
-            nursery.start_soon(partial(say, "tabs", note="no page is open\n"))
-    assert await say("tabs", note="no page is open\n") == ""
+            nursery.start_soon(say, "new-tab")
+    assert len((await say("tabs")).splitlines()) == rounds(1, 6)
     second = service_pid(folder)
     assert second not in (None, first)
     assert second is not None
@@ -373,7 +375,7 @@ async def test_unused_service_ends_and_killed_service_is_reported(
             os.kill(pid, signal.SIGKILL)
     assert done[0].returncode == 4
     assert b"during the command" in done[0].stderr
-    assert await say("tabs", note="no page is open\n") == ""
+    assert await say("new-tab") == "about:blank\n"
     pid = service_pid(folder)
     assert pid is not None
     await until_gone([pid])

@@ -230,6 +230,34 @@ def test_nothing_is_started_for_an_impossible_command(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "line", ["click e3", "snapshot", "eval 1", "screenshot", "cookies", "cache-lookup login", "close-tab"]
+)
+def test_a_command_without_a_session_starts_nothing(folder: Path, line: str) -> None:
+    done = run_here(*line.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    name = line.split(maxsplit=1)[0]
+    assert done.stderr.startswith(f"Error: {name}: got no open page, expected cdpengine open first")
+    assert done.stderr.endswith("Hint: Open a page first: cdpengine open URL.\n")
+    answer = json.loads(run_here(*line.split(), "--json").stdout)
+    assert (answer["ok"], answer["error"]["kind"]) == (False, "invalidArgument")
+    assert list(folder.iterdir()) == []
+
+
+def test_the_list_of_tabs_without_a_session_is_empty(folder: Path) -> None:
+    done = run_here("tabs")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "no page is open\n")
+    assert json.loads(run_here("tabs", "--json").stdout) == {"ok": True, "kind": "tabs", "result": []}
+    assert list(folder.iterdir()) == []
+
+
+def test_an_impossible_request_without_a_session_starts_nothing(folder: Path) -> None:
+    done = run_here("act", '{"kind": "clik"}')
+    assert done.returncode == 2
+    assert "clik" in done.stderr
+    assert list(folder.iterdir()) == []
+
+
 def test_a_folder_that_others_can_use_is_refused(folder: Path) -> None:
     folder.chmod(0o755)
     done = run_here("tabs")
@@ -258,14 +286,14 @@ def test_a_folder_whose_name_is_too_long_for_a_socket_is_named(
     deep = tmp_path / ("x" * 120)
     (deep / "cdpengine").mkdir(parents=True, mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
-    done = run_here("tabs")
+    done = run_here("new-tab")
     assert done.returncode == client.UNREACHABLE
     assert "is too long\nHint: Set XDG_RUNTIME_DIR to a folder with a shorter path." in done.stderr
 
 
 def test_a_service_that_cannot_start_gives_the_reason(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CDPENGINE_IDLE", "soon")
-    done = run_here("tabs")
+    done = run_here("new-tab")
     assert done.returncode == client.UNREACHABLE
     assert "could not be started" in done.stderr
     assert "invalid float value: 'soon'" in done.stderr

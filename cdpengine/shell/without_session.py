@@ -1,0 +1,45 @@
+"""Answers to commands in a session that does not exist, without the start of a service, a browser or a session.
+
+Rule: commands that open a page, or that need none, are performed as usual.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from cdpengine.act import ActResponse
+from cdpengine.act.parsing import parse_request
+from cdpengine.act.response import describe_failure, reword
+from cdpengine.errors import EngineError, InvalidArgumentError
+from cdpengine.shell.command_wording import WORDS
+from cdpengine.shell.parsing import Command
+from cdpengine.shell.printing import Printed, print_response
+
+OPEN_FIRST = "Open a page first: cdpengine open URL."
+"""The hint for a command that needs a page."""
+
+
+def answer_without_session(command: Command) -> Printed | None:
+    """Return the output of a command that lists the tabs or needs a page; None for all other commands."""
+    if command.request is None:
+        return None
+    kind = str(command.request.get("kind", ""))
+    try:
+        request = parse_request(command.request)
+        if kind == "tabs":
+            return print_response(ActResponse(kind=kind, ok=True, result=[]), as_json=command.as_json)
+        if not request.wants_page() or request.opens_url:
+            return None
+        raise InvalidArgumentError(what=kind, given="no open page", expected="a navigate request first")
+    except EngineError as error:
+        failure = describe_failure(error)
+    response = reword(ActResponse(kind=kind, ok=False, error=failure), WORDS)
+    return print_response(with_advice(response), as_json=command.as_json)
+
+
+def with_advice(response: ActResponse) -> ActResponse:
+    """Return the response; if it failed for lack of a page, with the hint for that."""
+    error = response.error
+    if error is None or "no open page, expected" not in error.message:
+        return response
+    return attrs.evolve(response, error=attrs.evolve(error, hint=OPEN_FIRST))
