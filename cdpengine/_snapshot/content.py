@@ -96,10 +96,14 @@ class Quote:
 
 @attrs.frozen
 class Items:
-    """A list; `start` is the first number of an ordered list, None for bullets."""
+    """A list; `numbers` are those of an ordered list's items, None for bullets."""
 
     items: tuple[tuple[Block, ...], ...]
-    start: int | None = None
+    numbers: tuple[int, ...] | None = None
+
+    def bullets(self) -> list[int | None]:
+        """Return the number of each item, None for a bullet."""
+        return [None] * len(self.items) if self.numbers is None else list(self.numbers[: len(self.items)])
 
 
 @attrs.frozen
@@ -120,9 +124,11 @@ class Remark:
 Block: TypeAlias = Paragraph | Heading | Code | Rule | Quote | Items | Table | Remark
 
 
-def clean(text: str) -> str:
-    """Return the string without invisible characters, with plain spaces; newlines stay."""
+def clean(text: str, *, keep_tabs: bool = False) -> str:
+    """Return the string without invisible characters, with plain spaces; newlines stay, and tabs on request."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if keep_tabs and "\t" in text:
+        return "\t".join(clean(piece) for piece in text.split("\t"))
     return _UNSEEN.sub("", _SPACE.sub(" ", text))
 
 
@@ -255,8 +261,8 @@ def _block(block: Block) -> list[str]:
 
 def _items(block: Items) -> list[str]:
     lines: list[str] = []
-    for number, item in enumerate(block.items, block.start or 0):
-        bullet = "- " if block.start is None else f"{number}. "
+    for number, item in zip(block.bullets(), block.items, strict=True):
+        bullet = "- " if number is None else f"{number}. "
         written = _blocks(item)
         if all(isinstance(each, Paragraph | Items) for each in item):
             written = [line for line in written if line]

@@ -105,8 +105,8 @@ def _items(block: Items, other: bool) -> list[str]:
     lines: list[str] = []
     items = [_blocks(item) for item in block.items]
     tight = all(map(_is_tight, block.items))
-    for number, item in enumerate(items, block.start or 0):
-        if block.start is None:
+    for number, item in zip(block.bullets(), items, strict=True):
+        if number is None:
             bullet = "* " if other else "- "
         else:
             bullet = f"{min(max(number, 0), 999_999_999)}{')' if other else '.'} "
@@ -123,7 +123,7 @@ def _is_tight(item: Sequence[Block]) -> bool:
     """Return whether an item needs no empty lines: it has words, followed only by lists that may begin there."""
     return all(isinstance(block, Paragraph) for block in item[:1]) and all(
         isinstance(block, Items)
-        and (block.start is None or block.start == 1)
+        and (block.numbers is None or block.numbers[:1] == (1,))
         and len(item) == 2
         and all(map(_is_tight, block.items))
         for block in item[1:]

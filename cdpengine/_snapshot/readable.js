@@ -180,9 +180,9 @@
     const what = role(element);
     if (/^h[1-6]$/.test(name)) return ["h", Number(name[1])];
     if (what === "heading") return ["h", Math.min(Math.max(parseInt(attribute(element, "aria-level"), 10) || 2, 1), 6)];
-    if (name === "ol") return ["ol", element.start];
+    if (name === "ol") return ["ol"];
     if (name === "ul" || name === "menu" || name === "dir" || what === "list") return ["ul"];
-    if (name === "li" || what === "listitem") return ["li"];
+    if (name === "li" || what === "listitem") return ["li", context.numbering === null ? 0 : numberOf(element, context.numbering)];
     if (name === "blockquote") return ["quote"];
     if (name === "dt" || name === "dd") return [name];
     if (name === "pre" && style.whiteSpaceCollapse === "preserve") return ["pre", language(element)];
@@ -197,6 +197,23 @@
       return url ? ["a", url] : null;
     }
     return name !== "a" && Object.hasOwn(MARKS, name) ? [MARKS[name]] : null;
+  }
+
+  // The numbering of an ordered list (HTML standard, "ordinal value"): the next number, and its step.
+  function numberingOf(list) {
+    const reversed = attribute(list, "reversed") !== null;
+    const start = parseInt(attribute(list, "start"), 10);
+    if (!Number.isNaN(start)) return { next: start, step: reversed ? -1 : 1 };
+    if (!reversed) return { next: 1, step: 1 };
+    const items = childrenOf(list, "ol").filter((each) => each instanceof HTMLLIElement && isDrawn(getComputedStyle(each)));
+    return { next: items.length, step: -1 };
+  }
+
+  function numberOf(item, numbering) {
+    const value = parseInt(attribute(item, "value"), 10);
+    const number = Number.isNaN(value) ? numbering.next : value;
+    numbering.next = number + numbering.step;
+    return number;
   }
 
   // The name of a link without visible content.
@@ -279,6 +296,7 @@
       keeps: style.whiteSpaceCollapse,
       table: opened && opened[0] === "table" ? true : context.table && name !== "table",
       main: context.main,
+      numbering: name === "ol" ? numberingOf(element) : opened && ["ul", "li"].includes(opened[0]) ? null : context.numbering,
     };
     const children = childrenOf(element, name);
     for (let index = children.length - 1; index >= 0; index--) stack.push([children[index], below]);
@@ -308,7 +326,7 @@
   const starts = start === null || !isConnected.call(start) ? [] : main && start === whole ? mainOf(start) : [start];
   for (const each of starts) {
     parts.push(2);
-    read(each, { visible: true, veiled: false, keeps: "collapse", table: false, main: main ? each : null });
+    read(each, { visible: true, veiled: false, keeps: "collapse", table: false, main: main ? each : null, numbering: null });
     parts.push(2);
   }
   return [JSON.stringify({ parts, cut, seen }), document, ...frames];

@@ -146,6 +146,7 @@ class _Open:
     flat: bool = False
     blocks: list[Block] = attrs.field(factory=list)
     items: list[tuple[Block, ...]] = attrs.field(factory=list)
+    numbers: list[int] = attrs.field(factory=list)
     rows: list[list[Inlines]] = attrs.field(factory=list)
     cells: list[tuple[Inlines, tuple[Any, ...]]] = attrs.field(factory=list)
     loose: Items | None = None
@@ -199,7 +200,7 @@ class _Building:
 
     def _text(self, text: str) -> None:
         if self._in_code:
-            self._code.append(clean(text))
+            self._code.append(clean(text, keep_tabs=True))
             return
         text = re.sub(" +", " ", clean(text).replace("\n", " "))
         if self._at_start:
@@ -209,10 +210,10 @@ class _Building:
             self._at_start = text.endswith(" ")
 
     def _keep_text(self, text: str) -> None:
-        text = clean(text)
         if self._in_code:
-            self._code.append(text)
+            self._code.append(clean(text, keep_tabs=True))
             return
+        text = clean(text)
         for number, line in enumerate(text.split("\n")):
             if number:
                 self._end_line(3)
@@ -277,6 +278,7 @@ class _Building:
         top = self._stack[-1]
         if top.kind in ("ul", "ol"):
             top.items.append((block,))  # a list's child that is not an item
+            top.numbers.append(top.numbers[-1] if top.numbers else 1)
         else:
             top.blocks.append(block)
         self._gap = 0
@@ -368,9 +370,9 @@ class _Building:
                 self._add(Quote(tuple(top.blocks)))
         elif top.kind in ("ul", "ol"):
             if top.items:
-                self._add(Items(tuple(top.items), top.details[0] if top.kind == "ol" else None))
+                self._add(Items(tuple(top.items), tuple(top.numbers) if top.kind == "ol" else None))
         elif top.blocks:  # an item
-            self._add_item(tuple(top.blocks))
+            self._add_item(tuple(top.blocks), next(iter(top.details), 0) if top.kind == "li" else 0)
 
     def _of_text(self, top: _Open) -> Block | None:
         if top.kind == "pre":
@@ -383,11 +385,12 @@ class _Building:
             return Heading(top.details[0], inlines)
         return Paragraph(tuple(map(_bold, inlines)) if top.kind == "dt" else inlines)
 
-    def _add_item(self, blocks: tuple[Block, ...]) -> None:
+    def _add_item(self, blocks: tuple[Block, ...], number: int) -> None:
         """Add an item to its list. Items outside of lists share a separate list."""
         parent = self._stack[-1]
         if parent.kind in ("ul", "ol"):
             parent.items.append(blocks)
+            parent.numbers.append(number)
         elif parent.loose is not None and parent.blocks and parent.blocks[-1] is parent.loose:
             parent.blocks[-1] = parent.loose = Items((*parent.loose.items, blocks))
         else:

@@ -30,6 +30,17 @@ CORPUS: dict[str, tuple[str, str]] = {
         "<p>Call <code>f(`x`)</code><pre><code class='language-py'>if a:\n    b\n</code></pre>",
         "Call ``f(`x`)``\n\n```py\nif a:\n    b\n```",
     ),
+    "numbers": (
+        (
+            "<ol start=5><li>five<li hidden>no<li value=8>eight<li>nine<ul><li>dot</ul><div><li>ten</div></ol><p>and"
+            "<ol reversed><li>gold<li>silver<li hidden>no</ol><p>and<ol reversed start=-1><li>a<li><ol><li>in</ol></ol>"
+        ),
+        (
+            "5. five\n8. eight\n9. nine\n   - dot\n10. ten\n\nand\n\n2. gold\n1. silver\n\nand\n\n"
+            "0. a\n\n0. 1. in"
+        ),
+    ),
+    "tabs": ("<pre>all:\n\tcc\t-o\n</pre><p>a\tb", "```\nall:\n\tcc\t-o\n```\n\na b"),
     "tables": (
         (
             "<table><caption>C</caption><tr><th>A<th>B<tr><td>1|2<td><a href='/x'>y</a></table>"

@@ -44,7 +44,7 @@ CASES: list[tuple[str, list[Any], str]] = [
      "\\# a\n\n\\- b\n\n1\\. c\n\n\\> d\n\n\\+ e\n\n\\---\n\n\\===\n\n-5\\\n\\# f"),
     ("html", ["<b>&amp; a < b & c"], "\\<b>\\&amp; a < b & c"),
     ("two lists", [["ul"], ["li"], "a", 0, 0, ["ul"], ["li"], "b", 0, 0], "- a\n\n* b"),
-    ("nested lists", [["ul"], ["li"], "a", ["ol", 3], ["li"], "b", 0, 0, 0, ["li"], "c", 0, 0], "- a\n\n  3. b\n\n- c"),
+    ("nested lists", [["ul"], ["li"], "a", ["ol"], ["li", 3], "b", 0, 0, 0, ["li"], "c", 0, 0], "- a\n\n  3. b\n\n- c"),
     ("items without a list", [["li"], "a", 0, ["li"], "b", 0], "- a\n- b"),
     ("table", [["table"], ["row"], ["cell", 1, 2, 1], "A|", 0, 0, ["row"], ["cell", 0, 1, 1], "1", 3, "2", 0,
                ["cell", 0, 1, 1], "3", 0, 0, 0], "| A\\| |  |\n| --- | --- |\n| 1<br>2 | 3 |"),
@@ -155,7 +155,7 @@ def test_a_shortened_text_fits_and_is_marked(most: int, write: Any) -> None:
 
 @given(st.data())
 def test_no_word_is_lost_in_odd_nesting(data: st.DataObject) -> None:
-    kinds = st.sampled_from([["h", 1], ["ul"], ["ol", 1], ["li"], ["a", "http://h/"], ["b"], ["table"], ["row"],
+    kinds = st.sampled_from([["h", 1], ["ul"], ["ol"], ["li"], ["li", 4], ["a", "http://h/"], ["b"], ["table"], ["row"],
                              ["cell", 0, 1, 1], ["quote"], ["dt"], ["dd"], ["caption"]])  # fmt: skip
     parts: list[Any] = []
     opened = 0
