@@ -42,7 +42,8 @@ from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
 from cdpengine._storage.storage_state import StorageState
 from cdpengine.errors import SessionGoneError, shown_url
-from cdpengine.errors.other_libraries import BROWSER, name_ours
+from cdpengine.errors.misuse import block, name_our_arguments, name_ours
+from cdpengine.errors.other_libraries import BROWSER, NEW_PAGE
 
 
 @attrs.frozen
@@ -153,6 +154,7 @@ class Browser:
             ),
         )
 
+    @name_our_arguments(NEW_PAGE)
     async def new_page(
         self,
         url: str | None = None,
@@ -234,7 +236,7 @@ class Browser:
         with within("wait for a page", timeout):
             return await self._next_page(lambda: next((page for page in self.pages if matches(page)), None))
 
-    @asynccontextmanager
+    @block("browser.expect_page() as expected")
     async def expect_page(
         self,
         *,
@@ -301,7 +303,7 @@ class Browser:
             await target.shows_document(_FIRST_DOCUMENT)
             return page
 
-    @asynccontextmanager
+    @block("browser.new_context() as context")
     async def new_context(
         self,
         *,

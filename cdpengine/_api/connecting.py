@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 import trio
@@ -27,10 +26,12 @@ from cdpengine._launch.endpoint import (
 from cdpengine._network.messages import secret_values
 from cdpengine._protocol.http_connections import lacking
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortages_named
+from cdpengine.errors.misuse import block
+from cdpengine.errors.other_libraries import CONNECT
 from cdpengine.errors.texts import duration
 
 
-@asynccontextmanager
+@block("cdpengine.connect(endpoint) as browser", CONNECT)
 async def connect(
     endpoint: str,
     *,

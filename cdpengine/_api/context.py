@@ -37,7 +37,8 @@ from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._storage.storage_state import StorageState, apply_state
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
-from cdpengine.errors.other_libraries import CONTEXT, name_ours
+from cdpengine.errors.misuse import name_ours
+from cdpengine.errors.other_libraries import CONTEXT
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser

@@ -37,6 +37,8 @@ from cdpengine.errors import (
     shortage_of,
     shortages_named,
 )
+from cdpengine.errors.misuse import block
+from cdpengine.errors.other_libraries import LAUNCH
 from cdpengine.errors.texts import duration
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ _EXIT_TIMEOUT = 1.0
 """Time in seconds to detect that the browser exited, after its connection ended during the start."""
 
 
-@asynccontextmanager
+@block("cdpengine.launch() as browser", LAUNCH)
 async def launch(
     *,
     executable: str | Path | None = None,

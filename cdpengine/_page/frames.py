@@ -31,7 +31,8 @@ from cdpengine._protocol.domains.runtime import IsolateIdReply
 from cdpengine._protocol.domains.target import TargetInfo
 from cdpengine._protocol.session import Session
 from cdpengine.errors import RemoteError
-from cdpengine.errors.other_libraries import FRAME, name_ours
+from cdpengine.errors.misuse import name_ours
+from cdpengine.errors.other_libraries import FRAME
 
 LoadState = Literal["commit", "domcontentloaded", "load", "networkidle"]
 

@@ -54,6 +54,8 @@ from cdpengine.errors import (
     SessionGoneError,
     UndecodableReplyError,
 )
+from cdpengine.errors.misuse import explain_arguments, is_about_arguments
+from cdpengine.errors.other_libraries import ARGUMENTS
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -73,7 +75,12 @@ def announced(
             actions = running(args[0])
             check_run(actions.owner, verb)
             if not (listeners := actions.listeners):
-                return await method(*args, **kwargs)
+                try:
+                    return await method(*args, **kwargs)
+                except TypeError as error:
+                    if not is_about_arguments(error):
+                        raise
+                    raise explain_arguments(error, ARGUMENTS.get(verb, {}), method) from None
             return await announce_call(verb, listeners, method, args, kwargs)
 
         return run

@@ -27,6 +27,7 @@ from cdpengine.errors import (
     NotSendableError,
     PoolClosedError,
 )
+from cdpengine.errors.misuse import refuse_await
 from cdpengine.errors.texts import duration
 from cdpengine.pool.jobs import JobFunction, JobOptions, JobPlan, JobResult, JobResults, JobRun, prepare_run
 from cdpengine.pool.members import BrowserLimits, LaunchOptions, Members, check_count
@@ -100,6 +101,9 @@ class BrowserCluster:
 
     def __repr__(self) -> str:
         return f"<BrowserCluster {self._capacity} pages>"
+
+    if not TYPE_CHECKING:
+        __await__ = refuse_await("async with BrowserCluster(...) as cluster:")
 
     @property
     def scheduler(self) -> str | None:

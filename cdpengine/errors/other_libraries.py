@@ -1,13 +1,11 @@
-"""Method names of Playwright and Puppeteer, with the engine's equivalent call.
+"""Names and forms of Playwright and Puppeteer, with the engine's equivalent.
 
-An unknown attribute raises AttributeError as usual. If its class has a table with the name, the error adds the
-engine's call.
+Rule: only errors use these tables (`misuse.py`); no name is one of the engine's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NoReturn
+from collections.abc import Mapping
 
 PAGE = {
     "$": "page.find(css=...)",
@@ -146,15 +144,128 @@ FRAME = {name: f"page.{name}(..., frame=frame)" for name in ("evaluate", "find",
     "parent_frame": "frame.parent_id",
 }
 
+LAUNCH = {
+    "executable_path": "executable=...",
+    "executablePath": "executable=...",
+    "browser_executable_path": "executable=...",
+    "channel": "executable='chrome', 'chromium', 'edge' or 'brave'",
+    "proxy": "browser.new_context(proxy=...), or args=['--proxy-server=...']",
+    "slow_mo": "delay=... of page.click(...) and page.type(...)",
+    "slowMo": "delay=... of page.click(...) and page.type(...)",
+    "headful": "headless=False",
+    "headed": "headless=False",
+    "devtools": "headless=False, args=['--auto-open-devtools-for-tabs']",
+    "userDataDir": "user_data_dir=...",
+    "browser_args": "args=[...]",
+    "defaultViewport": "viewport=(width, height)",
+    "default_viewport": "viewport=(width, height)",
+    "no_viewport": "viewport=None",
+    "window_size": "viewport=(width, height)",
+    "chromium_sandbox": "args=['--no-sandbox'] to turn the sandbox off",
+    "no_sandbox": "args=['--no-sandbox']",
+    "downloads_path": "browser.new_context(downloads=...)",
+    "storage_state": "browser.new_context(storage_state=...)",
+    "user_agent": "browser.new_context(user_agent=...)",
+    "locale": "browser.new_context(locale=...)",
+    "timezone_id": "browser.new_context(timezone=...)",
+    "port": "debugging_port=...",
+    "remote_debugging_port": "debugging_port=...",
+    "": "names for all arguments: cdpengine.launch(executable=...)",
+}
+"""Arguments of `launch`. "" is for positional arguments, here and in the tables below."""
 
-def name_ours(names: Mapping[str, str]) -> Callable[[object, str], NoReturn]:
-    """Return a `__getattr__` whose AttributeError names the engine's call for a name of another library."""
+CONNECT = {
+    "endpoint_url": "cdpengine.connect('http://127.0.0.1:9222')",
+    "ws_endpoint": "cdpengine.connect('ws://...')",
+    "browserWSEndpoint": "cdpengine.connect('ws://...')",
+    "browserURL": "cdpengine.connect('http://127.0.0.1:9222')",
+    "cdp_url": "cdpengine.connect('http://127.0.0.1:9222')",
+    "url": "cdpengine.connect('http://127.0.0.1:9222')",
+    "port": "cdpengine.connect('http://127.0.0.1:9222')",
+    "slow_mo": "delay=... of page.click(...) and page.type(...)",
+    "no_viewport": "viewport=None",
+    "defaultViewport": "viewport=(width, height)",
+    "": "cdpengine.connect(endpoint, headers=...): names for all arguments but the first",
+}
 
-    def __getattr__(self: object, name: str) -> NoReturn:  # noqa: N807 - it becomes the class's own
-        ours = names.get(name)
-        advice = f". In cdpengine: {ours}" if ours else ""
-        raise AttributeError(
-            f"{type(self).__name__!r} object has no attribute {name!r}{advice}", name=name, obj=self
-        )
+NEW_PAGE = {
+    "no_viewport": "viewport=None",
+    "user_agent": "browser.new_context(user_agent=...), and its new_page()",
+    "locale": "browser.new_context(locale=...), and its new_page()",
+    "timezone_id": "browser.new_context(timezone=...), and its new_page()",
+    "storage_state": "browser.new_context(storage_state=...), and its new_page()",
+    "proxy": "browser.new_context(proxy=...), and its new_page()",
+}
 
-    return __getattr__
+GOTO = {
+    "referer": "page.network.extra_headers({'Referer': ...})",
+    "waitUntil": "wait_until=...",
+    "new_tab": "browser.new_page(url)",
+}
+
+WAIT_FOR = {
+    "selector": "page.wait_for(css=...)",
+    "predicate": "page.wait_for(expression=...)",
+    "function": "page.wait_for(expression=...)",
+    "role": "page.find(role=..., name=..., timeout=...)",
+    "name": "page.find(role=..., name=..., timeout=...)",
+    "": "a name for the condition: page.wait_for(css='h1'), wait_for(text=...), wait_for(url=...) or "
+    "wait_for(seconds=...)",
+}
+
+FIND = {
+    "selector": "page.find(css=...)",
+    "has_text": "page.find(css, text=...)",
+    "": "names for all arguments but the first: page.find(css, role=..., name=..., text=...)",
+}
+
+ACTION = {
+    "selector": "page.locate(css=...) as the target",
+    "no_wait_after": "no such argument: an action waits only for the document of a navigation that it starts",
+    "noWaitAfter": "no such argument: an action waits only for the document of a navigation that it starts",
+    "trial": "page.hover(target), which makes the same checks",
+    "strict": "no such argument: an action always needs exactly one element",
+    "click_count": "count=...",
+    "clickCount": "count=...",
+    "files": "page.upload(target, *files)",
+}
+"""Arguments of the actions on an element."""
+
+TYPE = ACTION | {
+    "value": "page.fill(target, value)",
+    "": "page.type(target, text)",
+}
+
+SELECT = dict.fromkeys(("value", "values", "label", "index"), "page.select(target, 'value or label')") | {
+    "selector": "page.locate(css=...) as the target",
+    "option": "page.select(target, option)",
+}
+
+SCREENSHOT = {
+    "type": "format='png', 'jpeg' or 'webp'",
+    "fullPage": "full_page=True",
+    "selector": "target=await page.find(css)",
+    "element": "target=...",
+    "encoding": "page.screenshot(): it returns bytes",
+    "": "names for all arguments but the first: page.screenshot(path, full_page=True)",
+}
+
+EVALUATE = {"arg": "page.evaluate(function, argument, ...)", "args": "page.evaluate(function, argument, ...)"}
+
+SET_CONTENT = {
+    "wait_until": "page.set_content(html), and page.wait_for(...)",
+    "waitUntil": "page.set_content(html), and page.wait_for(...)",
+}
+
+
+ARGUMENTS: Mapping[str, Mapping[str, str]] = {
+    **dict.fromkeys(("click", "hover", "tap", "drag", "fill", "focus", "check", "uncheck", "upload"), ACTION),
+    "press": ACTION,
+    "type": TYPE,
+    "select": SELECT,
+    "goto": GOTO,
+    "wait_for": WAIT_FOR,
+    "evaluate": EVALUATE,
+    "set_content": SET_CONTENT,
+}
+"""Arguments of the announced methods of a page, by method."""

@@ -31,6 +31,7 @@ from cdpengine.errors import (
     PoolClosedError,
     PoolUnavailableError,
 )
+from cdpengine.errors.misuse import refuse_await
 from cdpengine.pool.members import ContextOptions, check_count
 
 if TYPE_CHECKING:
@@ -210,6 +211,9 @@ class JobResults(Generic[Value]):
         # Dropping the object cannot wait. `run` does not refer to it.
         dropped = weakref.finalize(self, run.abandon_soon, trio.lowlevel.current_trio_token())
         dropped.atexit = False
+
+    if not TYPE_CHECKING:
+        __await__ = refuse_await("async for result in pool.map(...):")
 
     def __aiter__(self) -> JobResults[Value]:
         return self

@@ -27,6 +27,7 @@ from cdpengine.errors import (
     LeaseEndedError,
     PoolClosedError,
 )
+from cdpengine.errors.misuse import block, refuse_await
 from cdpengine.pool.browser_slots import BrowserSlots
 from cdpengine.pool.host_turns import HostTurns
 from cdpengine.pool.jobs import (
@@ -109,6 +110,9 @@ class BrowserPool:
         self._block = BlockEnteredOnce("a pool", self._running)
         self._nursery: trio.Nursery | None = None
 
+    if not TYPE_CHECKING:
+        __await__ = refuse_await("async with BrowserPool(...) as pool:")
+
     def __repr__(self) -> str:
         ready = sum(browser.stage == "ready" for browser in self._browsers.running)
         return f"<BrowserPool {ready} browsers ready>"
@@ -143,7 +147,7 @@ class BrowserPool:
 
     # --- leases ----------------------------------------------------------------------------------------------
 
-    @asynccontextmanager
+    @block("pool.page() as page")
     async def page(
         self,
         url: str | None = None,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 import pytest
 import trio
 
 import cdpengine
-from cdpengine.errors import ActivityOffError, NotInTrioError, WrongRunError
+from cdpengine.cluster import BrowserCluster
+from cdpengine.errors import ActivityOffError, NotInTrioError, WrongRunError, other_libraries
 from cdpengine.errors.other_libraries import BROWSER, CONTEXT, ELEMENT, FRAME, LOCATOR, PAGE
 from cdpengine.pool import BrowserPool
 
@@ -93,3 +96,91 @@ async def test_an_unknown_name_is_an_ordinary_attribute_error(page: cdpengine.Pa
     with pytest.raises(AttributeError, match="^'Page' object has no attribute 'frobnicate'$"):
         page.frobnicate  # type: ignore[attr-defined]  # noqa: B018
     assert not hasattr(page, "locator")
+
+
+POSITIONAL = {
+    "wait_for": ("h1",),
+    "find": ("button", "Save"),
+    "find_all": ("button", "Save"),
+    "locate": ("button", "Save"),
+    "screenshot": ("a.png", True),
+    "type": ("e1", "text", 5),
+}
+"""Methods whose error for too many positional arguments names the engine's form."""
+
+
+async def test_arguments_of_other_libraries_lead_to_the_engines_arguments(
+    browser: cdpengine.Browser, page: cdpengine.Page
+) -> None:
+    tables = {
+        **other_libraries.ARGUMENTS,
+        "find": other_libraries.FIND,
+        "find_all": other_libraries.FIND,
+        "locate": other_libraries.FIND,
+        "screenshot": other_libraries.SCREENSHOT,
+    }
+    calls: dict[str, tuple[Any, Mapping[str, str]]] = {
+        name: (getattr(page, name), table) for name, table in tables.items()
+    }
+    calls |= {
+        "launch": (cdpengine.launch, other_libraries.LAUNCH),
+        "connect": (cdpengine.connect, other_libraries.CONNECT),
+        "new_page": (browser.new_page, other_libraries.NEW_PAGE),
+    }
+    for name, (call, table) in calls.items():
+        for argument, ours in table.items():
+            positional = POSITIONAL.get(name, ("x",) * 3) if not argument else ()
+            with pytest.raises(TypeError, match=re.escape(f". In cdpengine: {ours}")) as caught:
+                await call(*positional, **({argument: 1} if argument else {}))
+            assert str(caught.value).startswith(f"{name}() ")
+
+
+async def test_other_wrong_arguments_are_ordinary_type_errors(page: cdpengine.Page) -> None:
+    calls: tuple[Any, ...] = (page.click, page.find, page.locate, cdpengine.launch)
+    for call in calls:
+        with pytest.raises(TypeError, match="unexpected keyword argument 'frobnicate'$"):
+            await call(frobnicate=1)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'target'$"):
+        await page.click()  # type: ignore[call-arg]
+
+
+async def test_a_type_error_of_a_users_function_keeps_its_traceback(page: cdpengine.Page) -> None:
+    def wrong(_url: str) -> bool:
+        raise TypeError("wrong() got an unexpected keyword argument 'selector'")
+
+    with pytest.raises(TypeError, match="'selector'$"):
+        await page.wait_for(url=wrong, timeout=5)
+
+
+async def test_awaiting_a_block_shows_the_block_to_write(
+    browser: cdpengine.Browser, page: cdpengine.Page
+) -> None:
+    blocks: dict[str, Any] = {
+        "async with cdpengine.launch() as browser:": cdpengine.launch(),
+        "async with cdpengine.connect(endpoint) as browser:": cdpengine.connect("ws://127.0.0.1:1"),
+        "async with browser.new_context() as context:": browser.new_context(),
+        "async with browser.expect_page() as expected:": browser.expect_page(),
+        "async with page.expect_popup() as expected:": page.expect_popup(),
+        "async with page.expect_dialog() as expected:": page.expect_dialog(),
+        "async with page.expect_download() as expected:": page.expect_download(),
+        "async with page.expect_response() as expected:": page.expect_response(),
+        "async with page.expect_file_chooser() as chooser:": page.expect_file_chooser(),
+        "async with page.evaluate_handle(...) as handle:": page.evaluate_handle("1"),
+        "async with page.settling():": page.settling(),
+        "async with BrowserPool(...) as pool:": BrowserPool(),
+        "async with BrowserCluster(...) as cluster:": BrowserCluster(),
+        "async with pool.page() as page:": BrowserPool().page(),
+    }
+    for written, made in blocks.items():
+        with pytest.raises(TypeError, match=re.escape(f"this cannot be awaited. Use `{written}`")):
+            await made
+
+
+async def test_a_block_that_was_not_entered_shows_the_block_to_write() -> None:
+    expected = re.escape("Use `async with cdpengine.launch() as browser:`")
+    with pytest.raises(
+        AttributeError, match=f"the block was not entered, so it has no 'new_page'. {expected}"
+    ):
+        await cdpengine.launch().new_page()  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match=f"this is an async block. {expected}"), cdpengine.launch():  # type: ignore[attr-defined]
+        pass

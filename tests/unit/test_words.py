@@ -65,6 +65,7 @@ NOT_FOR_CLIENTS = {
 """Modules whose errors no request can raise."""
 
 OF_ONE_CLIENT = {
+    "misuse.py",
     "other_libraries.py",
     "mcp_server.py",
     "mcp_tools.py",
@@ -74,8 +75,8 @@ OF_ONE_CLIENT = {
 }
 """Modules with the words of one client."""
 
-FORMS = {"ToolForm", "CommandForm"}
-"""Values with the words of one client, in the classes of verbs."""
+FORMS = {"ToolForm", "CommandForm", "block"}
+"""Values with the words of one client: in the classes of verbs, and in the errors of wrong code."""
 
 NOT_ADVICE = re.compile(
     # Words of a page's script, a command line or a protocol, and arguments that no request passes on.

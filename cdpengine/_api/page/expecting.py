@@ -36,6 +36,7 @@ from cdpengine._page.scripts.page_functions import Node
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
+from cdpengine.errors.misuse import block
 
 T = TypeVar("T")
 
@@ -76,7 +77,7 @@ _EXPECTED_TIMEOUT = 0.08
 """Minimum time in seconds for an object that arrived during the block to become ready."""
 
 
-@asynccontextmanager
+@block("page.expect_dialog() as expected")
 async def expect_dialog(
     core: PageCore, *, accept: bool, text: str | None, timeout: float
 ) -> AsyncIterator[Expected[Dialog]]:
@@ -109,7 +110,7 @@ def _describe_dialog(awaited: AwaitedDialog) -> str:
     return f"a {awaited.tracked.dialog.type} opened, but Chrome did not report its end"
 
 
-@asynccontextmanager
+@block("page.expect_download() as expected")
 async def expect_download(
     core: PageCore, directory: str | Path | None, *, timeout: float
 ) -> AsyncIterator[Expected[Download]]:
@@ -142,7 +143,7 @@ def _describe_downloads(core: PageCore, awaited: AwaitedDownload) -> Callable[[]
     return describe
 
 
-@asynccontextmanager
+@block("page.expect_response() as expected")
 async def expect_response(
     core: PageCore,
     url: UrlPattern | None,
@@ -167,7 +168,7 @@ async def expect_response(
             )
 
 
-@asynccontextmanager
+@block("page.expect_file_chooser() as chooser")
 async def expect_file_chooser(core: PageCore, *, timeout: float) -> AsyncIterator[ExpectedFileChooser]:
     """Expect a file chooser to open in the block: `Page.expect_file_chooser`."""
     budget = Budget.start("expect a file chooser", timeout)

@@ -9,7 +9,7 @@ Everything else belongs to a part, which is a property of the page.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,8 @@ from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, packages_named, shown_url
-from cdpengine.errors.other_libraries import PAGE, name_ours
+from cdpengine.errors.misuse import block, name_ours
+from cdpengine.errors.other_libraries import PAGE
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
@@ -336,7 +337,7 @@ class Page(PageActions, PageReading):
         """
         return expect_file_chooser(self._core, timeout=timeout)
 
-    @asynccontextmanager
+    @block("page.expect_popup() as expected")
     async def expect_popup(
         self, *, url: UrlPattern | None = None, timeout: float = 30
     ) -> AsyncIterator[Expected[Page]]:

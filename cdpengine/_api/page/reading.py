@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, Unpack
 
@@ -59,6 +59,8 @@ from cdpengine._snapshot.node import Source
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import Mode, RefsFor, SnapshotOptions
 from cdpengine._snapshot.snapshot import Snapshot
+from cdpengine.errors.misuse import block, name_our_arguments
+from cdpengine.errors.other_libraries import FIND, SCREENSHOT
 
 QUIET = 0.1
 """Default time without activity, in seconds, after which a page counts as settled."""
@@ -157,6 +159,7 @@ class PageReading:
         part = attrs.evolve(part, source=check_source(part.source, options.mode))
         return await read_snapshot(self._core, part, options, since, timeout)
 
+    @name_our_arguments(FIND)
     async def find(
         self,
         css: str | None = None,
@@ -190,6 +193,7 @@ class PageReading:
         criteria = make_criteria(css, role, name, text, exact)
         return await find_one(self._core, criteria, frame, index, timeout)
 
+    @name_our_arguments(FIND)
     def locate(
         self,
         css: str | None = None,
@@ -211,6 +215,7 @@ class PageReading:
         index = None if nth is None else check_index(nth)
         return Locator(str(criteria), partial(find_one, self._core, criteria, frame), index)
 
+    @name_our_arguments(FIND)
     async def find_all(
         self,
         css: str | None = None,
@@ -260,6 +265,7 @@ class PageReading:
         options = TextOptions(to_markdown, main_only, max_chars)
         return await extract(self._core, "extract Markdown", target, options, timeout)
 
+    @name_our_arguments(SCREENSHOT)
     async def screenshot(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -348,7 +354,7 @@ class PageReading:
         with action_span("page.evaluate"), self._core.target.running.run("evaluate"):
             return await self._core.evaluator.evaluate(script, budget, allow=recover)
 
-    @asynccontextmanager
+    @block("page.evaluate_handle(...) as handle")
     async def evaluate_handle(
         self,
         expression_or_function: str,
@@ -463,7 +469,7 @@ class PageReading:
         async with self.settling(quiet=quiet, timeout=timeout):
             pass
 
-    @asynccontextmanager
+    @block("page.settling()")
     async def settling(self, *, quiet: float = QUIET, timeout: float = 30) -> AsyncIterator[None]:
         """Wait, at the end of an `async with` block, until the page has settled after the block.
 

@@ -28,7 +28,8 @@ from cdpengine.errors import (
     SessionGoneError,
     StaleRefError,
 )
-from cdpengine.errors.other_libraries import ELEMENT, name_ours
+from cdpengine.errors.misuse import name_ours
+from cdpengine.errors.other_libraries import ELEMENT
 
 
 @attrs.frozen

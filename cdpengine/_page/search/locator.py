@@ -14,7 +14,8 @@ import trio
 
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.errors.other_libraries import ELEMENT, LOCATOR, name_ours
+from cdpengine.errors.misuse import name_ours
+from cdpengine.errors.other_libraries import ELEMENT, LOCATOR
 
 
 @attrs.frozen
