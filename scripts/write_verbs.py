@@ -13,12 +13,12 @@ from pathlib import Path
 
 import attrs
 
+from cdpengine.act.commands.verbs import TABLE
 from cdpengine.act.schema import make_schema
 from cdpengine.act.script_language import ACTIONS
 from cdpengine.act.verbs import AREAS, KINDS
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, Tool, choose_tools, input_schema
 from cdpengine.shell.client import SHARED
-from cdpengine.shell.verbs import TABLE
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- verbs: {}; written by scripts/write_verbs.py, do not edit -->"

@@ -8,7 +8,7 @@ for the network or run a script, and 120 s for those that wait for a person or a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import attrs
@@ -82,6 +82,21 @@ class ActRequest:
     def text_lines(_result: Any) -> Iterable[str] | None:
         """Return the lines that show a result to a person, or None to show it as JSON."""
         return None
+
+    @classmethod
+    def notes(cls, result: Any) -> Iterator[str]:
+        """Yield notes on a list: that it is empty, or the number of items that it omits."""
+        if cls.listed is None:
+            return
+        field, empty = cls.listed
+        items = result[field] if field else result
+        if not items:
+            yield empty
+        count, dropped = (result.get(name, 0) if field else 0 for name in ("count", "dropped"))
+        if count > len(items):
+            yield f"{count - len(items)} more"
+        if dropped:
+            yield f"{dropped} older {'one was' if dropped == 1 else 'ones were'} dropped"
 
     async def run(self, performance: Performance) -> Any:
         """Perform the request by calls of the page, with the rest of the request's time.

@@ -9,14 +9,25 @@ else.
 import os
 import sys
 
-from cdpengine.shell.client import is_for_session, run
+from cdpengine.shell.client import (
+    INTERRUPTED,
+    LostError,
+    NoValuesError,
+    TooLongError,
+    ask,
+    is_for_session,
+    read_input,
+    show,
+    split_verb,
+    wants_help,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-__all__ = ["main"]
+__all__ = ["main", "run_in_session"]
 
 
 def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
@@ -26,7 +37,7 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
     """
     args = sys.argv[1:] if arguments is None else arguments
     if is_for_session(args):
-        status = run(args)
+        status = run_in_session(args)
         if arguments is None:
             os._exit(
                 status
@@ -40,3 +51,28 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
     except PackageMissingError as error:
         sys.exit(f"Error: {error}")  # on standard error, with status 1
     run_command(arguments)
+
+
+def run_in_session(arguments: "Sequence[str]") -> int:
+    """Perform one command of a session, print its output, and return its exit status.
+
+    Everything but asking a running service needs further modules.
+    """
+    try:
+        if wants_help(arguments):
+            from cdpengine.act.commands.usage import verb_help
+
+            return show(0, b"", verb_help(split_verb(arguments)[0]).encode())
+        stdin = b""
+        try:
+            stdin = read_input(arguments)
+            return show(*ask(arguments, stdin))
+        except (OSError, LostError, NoValuesError, TooLongError) as error:
+            from cdpengine.shell.starting import report, start_and_ask
+
+            no_service = isinstance(error, (FileNotFoundError, ConnectionRefusedError))
+            if no_service or (isinstance(error, LostError) and not error.began):
+                return start_and_ask(arguments, stdin)
+            return report(arguments, error)
+    except KeyboardInterrupt:
+        return INTERRUPTED

@@ -29,6 +29,7 @@ import trio
 
 from cdpengine._launch.ending_signals import ENDING_SIGNALS, Wishes, cancel_main_task
 from cdpengine._version import __version__
+from cdpengine.act.commands.other_shells import name_ours
 from cdpengine.cli.options import Failed
 from cdpengine.cli.output import say_lines
 from cdpengine.errors import (
@@ -41,7 +42,6 @@ from cdpengine.errors import (
 )
 from cdpengine.errors.texts import escape_line, hide_secrets
 from cdpengine.shell.client import VERBS
-from cdpengine.shell.other_shells import name_ours
 
 DONE = 0
 FAILED = 1
@@ -118,7 +118,7 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, and below them the commands for the running browser."""
-        from cdpengine.shell.verbs import TABLE
+        from cdpengine.act.commands.verbs import TABLE
 
         super().format_commands(ctx, formatter)
         with formatter.section("For the page of the running browser"):

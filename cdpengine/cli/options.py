@@ -21,8 +21,7 @@ import click
 import trio
 
 from cdpengine.errors import EngineError
-from cdpengine.shell import service_files
-from cdpengine.shell.urls import url_problem
+from cdpengine.shell import client
 
 if TYPE_CHECKING:
     from cdpengine import ActivityOptions, Browser, Page
@@ -39,7 +38,7 @@ class SharedCommand(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Add the help of the command for the running browser below."""
-        from cdpengine.shell.usage import verb_help
+        from cdpengine.act.commands.usage import verb_help
 
         super().format_epilog(ctx, formatter)
         assert self.name is not None
@@ -137,7 +136,7 @@ class Source:
 
 def state_folder() -> Path:
     """Return the user's folder in which commands keep persistent state."""
-    return Path(service_files.state_folder())
+    return Path(client.state_folder())
 
 
 # These options have the effect of the environment variables, for this process.
@@ -254,6 +253,8 @@ def timeout_option(what: str, default_ms: int) -> Callable[[F], F]:
 
 def absolute_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Return a URL; refuse a host without a scheme, or a path, and suggest the intended URL."""
+    from cdpengine.act.commands.parsing import url_problem
+
     problem, suggestion = url_problem(value)
     if problem:
         raise click.BadParameter(f"{value!r} {problem}; expected {suggestion}", ctx, param)

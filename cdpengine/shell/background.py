@@ -23,16 +23,16 @@ import trio
 
 from cdpengine._emulation.options import parse_viewport
 from cdpengine.act import ActResponse
+from cdpengine.act.commands.parsing import Command, Typed, parse, wants_json
+from cdpengine.act.commands.verbs import WORDS
 from cdpengine.act.response import reword
 from cdpengine.errors import EngineError, InvalidArgumentError
 from cdpengine.service.app import Service
 from cdpengine.service.serving import open_service
 from cdpengine.service.settings import ServiceSettings, make_token
 from cdpengine.service.url_policy import UrlPolicy
-from cdpengine.shell import service_files
+from cdpengine.shell import client
 from cdpengine.shell.client import LONGEST, PROTOCOL, TAKEN
-from cdpengine.shell.command_wording import WORDS
-from cdpengine.shell.parsing import Command, Typed, parse, wants_json
 from cdpengine.shell.printing import DONE, Printed, print_error, print_response
 from cdpengine.shell.ref_number_file import RefNumberFile
 from cdpengine.shell.without_session import answer_without_session, with_advice
@@ -254,7 +254,7 @@ async def read_command(stream: trio.SocketStream) -> tuple[Typed, str] | None:
         return None
     folder, session, encoding, *arguments = fields
     text = body[packed:].decode("utf-8", "replace")
-    return Typed(arguments=arguments, folder=folder, session=session, stdin=text), encoding
+    return Typed(arguments=client.verb_first(arguments), folder=folder, session=session, stdin=text), encoding
 
 
 async def send_answer(stream: trio.SocketStream, printed: Printed, encoding: str, *, as_json: bool) -> None:
@@ -275,7 +275,7 @@ async def running(options: BackgroundOptions) -> AsyncIterator[Background]:
     """
     async with trio.open_nursery() as clients:
         async with open_service(options.settings()) as service, trio.open_nursery() as nursery:
-            refs = await RefNumberFile.load(Path(service_files.refs_path()))
+            refs = await RefNumberFile.load(Path(client.refs_path()))
             service.sessions.begin_refs_after(refs.last)
             background = Background(service, options, refs)
             nursery.start_soon(_accept, listen(), background, clients)
@@ -284,7 +284,7 @@ async def running(options: BackgroundOptions) -> AsyncIterator[Background]:
                 yield background
             finally:
                 background.ending.set()
-                _unlink(service_files.socket_path())
+                _unlink(client.socket_path())
                 nursery.cancel_scope.cancel()
         background.ended.set()
         clients.cancel_scope.deadline = trio.current_time() + 1
@@ -303,7 +303,7 @@ async def _accept(listener: trio.SocketListener, background: Background, clients
 
 def listen() -> trio.SocketListener:
     """Open the user's socket with mode 0600, and return its listener."""
-    path = Path(service_files.socket_path())
+    path = Path(client.socket_path())
     new = path.with_name(f"{path.name}.{os.getpid()}")
     new.unlink(missing_ok=True)
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -328,7 +328,7 @@ async def take_lock() -> int | None:
 
     Raises TimeoutError if a service that is ending keeps it.
     """
-    descriptor = os.open(service_files.lock_path(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(client.lock_path(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     locked = False
     try:
         with trio.move_on_after(_TAKING_OVER):
@@ -359,7 +359,7 @@ def answers() -> bool:
     """Return whether a service listens on the user's socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
-            probe.connect(service_files.socket_path())
+            probe.connect(client.socket_path())
         except OSError:
             return False
     return True

@@ -8,13 +8,13 @@ The request: a line `cdpengine-shell 1 ARGUMENTS STDIN` with the sizes of both i
 arguments are separated by NUL, and begin with the folder, the session and the encoding of the output. The
 answer: a line `taken` when the service accepts the command, a line `STATUS ERRORS OUTPUT` with sizes at its
 end, and then both. A client that disconnects earlier cancels its command.
+
+The socket, the lock and the log are in a private folder of the user.
 """
 
 import _socket
 import os
 import sys
-
-from cdpengine.shell.service_files import runtime_folder, socket_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,8 +84,14 @@ def is_for_session(arguments: "Sequence[str]") -> bool:
     return not any("://" in each or each.startswith(("-o", "--output", "about:", "data:")) for each in rest)
 
 
+def verb_first(arguments: "Sequence[str]") -> "list[str]":
+    """Return the arguments with the verb at the beginning. `--session NAME` and `--json` may precede it."""
+    verb, rest = split_verb(arguments)
+    return [verb, *rest]
+
+
 def split_verb(arguments: "Sequence[str]") -> "tuple[str, list[str]]":
-    """Return the verb, or "", and the other arguments. `--session NAME` and `--json` may precede the verb."""
+    """Return the verb, or "", and the other arguments."""
     at = 0
     while at < len(arguments):
         each = arguments[at]
@@ -113,30 +119,6 @@ def _has_bare(arguments: "Sequence[str]") -> bool:
         else:
             is_value = "=" not in each and each not in _FLAGS
     return False
-
-
-def run(arguments: "Sequence[str]") -> int:
-    """Perform one command, print its output, and return its exit status."""
-    try:
-        if wants_help(arguments):
-            return _help(arguments)
-        try:
-            stdin = _read_values(arguments) or _read_stdin(arguments)
-        except NoValuesError as error:
-            return _report(arguments, error)
-        try:
-            status, err, out = ask(arguments, stdin)
-        except (FileNotFoundError, ConnectionRefusedError):
-            return _start_and_ask(arguments, stdin)
-        except LostError as lost:
-            if not lost.began:
-                return _start_and_ask(arguments, stdin)
-            return _report(arguments, lost)
-        except (OSError, TooLongError) as error:
-            return _report(arguments, error)
-        return show(status, err, out)
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
 def wants_help(arguments: "Sequence[str]") -> bool:
@@ -198,8 +180,15 @@ def _receive(connection: _socket.socket) -> "tuple[int, bytes, bytes]":
     return status, body[:errors], body[errors:]
 
 
+def read_input(arguments: "Sequence[str]") -> bytes:
+    """Return the command's input: the file of `--values`, or standard input if an argument is "-".
+
+    Raises NoValuesError.
+    """
+    return _read_values(arguments) or _read_stdin(arguments)
+
+
 def _read_stdin(arguments: "Sequence[str]") -> bytes:
-    """Return the content of standard input if an argument is "-"."""
     if "-" not in arguments:
         return b""
     before = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
@@ -242,19 +231,39 @@ def show(status: int, err: bytes, out: bytes) -> int:
     return status
 
 
-def _help(arguments: "Sequence[str]") -> int:
-    from cdpengine.shell.usage import verb_help
-
-    return show(0, b"", verb_help(split_verb(arguments)[0]).encode())
+# --- the files of the background service ----------------------------------------------------------------------
 
 
-def _start_and_ask(arguments: "Sequence[str]", stdin: bytes) -> int:
-    from cdpengine.shell.starting import start_and_ask
+def state_folder() -> str:
+    """Return the user's folder for persistent state of the command line."""
+    if sys.platform == "win32":
+        root = os.environ.get("LOCALAPPDATA") or os.path.join(os.path.expanduser("~"), "AppData", "Local")
+    else:
+        root = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(root, "cdpengine")
 
-    return start_and_ask(arguments, stdin)
+
+def refs_path() -> str:
+    """Return the path of the file with the highest ref number."""
+    return os.path.join(state_folder(), "shell-refs")
 
 
-def _report(arguments: "Sequence[str]", error: Exception) -> int:
-    from cdpengine.shell.starting import report
+def runtime_folder() -> str:
+    """Return the folder of the service's files, which are needed only while it runs."""
+    root = os.environ.get("XDG_RUNTIME_DIR")
+    return os.path.join(root, "cdpengine") if root else os.path.join(state_folder(), "run")
 
-    return report(arguments, error)
+
+def socket_path() -> str:
+    """Return the path of the service's socket."""
+    return os.path.join(runtime_folder(), "shell.sock")
+
+
+def lock_path() -> str:
+    """Return the path of the file that the service locks while it runs."""
+    return os.path.join(runtime_folder(), "shell.lock")
+
+
+def log_path() -> str:
+    """Return the path of the log: the standard error of the latest service."""
+    return os.path.join(runtime_folder(), "shell.log")

@@ -8,7 +8,7 @@ hints. With `--json`, standard output has the whole response. Content of a page 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -74,11 +74,12 @@ def print_response(response: ActResponse, *, as_json: bool, script: bool = False
     err = f"Error: {escape_lines(failure)}\n" if failure else ""
     if as_json:
         return Printed(status, _to_json(response.to_json()), err)
+    verb = KINDS.get(response.kind)
     lines = [*_format_result(response, script=script)]
-    notes = [*note_result(response), *describe_effects(response.effects), *describe_cached(response.cached)]
+    notes = [] if verb is None else [*verb.notes(response.result)]
+    notes += [*describe_effects(response.effects), *describe_cached(response.cached)]
     if response.diff is not None:
         lines.append(escape_lines(shorten_diff(response.diff)))
-    verb = KINDS.get(response.kind)
     if (verb is None or verb.listed is None) and not failure:
         lines = lines or ["done"]
     return Printed(status, _join(lines), f"{err}{_join(notes)}")
@@ -161,20 +162,3 @@ def _format_result(response: ActResponse, *, script: bool) -> Sequence[str]:
     if result is None:
         return ["null"] if script else []
     return [escape_lines(result if isinstance(result, str) else _json.encode_text(result))]
-
-
-def note_result(response: ActResponse) -> Iterator[str]:
-    """Return notes on a list: that it is empty, or the number of items that it omits."""
-    verb = KINDS.get(response.kind)
-    if verb is None or verb.listed is None:
-        return
-    field, empty = verb.listed
-    result = response.result
-    items = result[field] if field else result
-    if not items:
-        yield empty
-    count, dropped = (result.get(name, 0) if field else 0 for name in ("count", "dropped"))
-    if count > len(items):
-        yield f"{count - len(items)} more"
-    if dropped:
-        yield f"{dropped} older {'one was' if dropped == 1 else 'ones were'} dropped"

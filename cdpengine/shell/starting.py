@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cdpengine.act import ActResponse, Failure
+from cdpengine.act.commands.parsing import Command, Typed, parse, wants_json
 from cdpengine.errors import EngineError, packages_named
 from cdpengine.errors.texts import escape_lines
-from cdpengine.shell import client, service_files
-from cdpengine.shell.parsing import Command, Typed, parse, wants_json
+from cdpengine.shell import client
 from cdpengine.shell.printing import DONE, Printed, print_error, print_failure, print_response
 from cdpengine.shell.without_session import answer_without_session
 
@@ -33,7 +33,7 @@ _LONGEST_LOG_LINE = 300
 def start_and_ask(arguments: Sequence[str], stdin: bytes) -> int:
     """Perform a command while no service runs: check it, start the service, and send it."""
     typed = Typed(
-        arguments=arguments,
+        arguments=client.verb_first(arguments),
         folder=_folder(),
         session=os.environ.get("CDPENGINE_SESSION", ""),
         stdin=stdin.decode("utf-8", "replace"),
@@ -82,12 +82,12 @@ def start(command: Command) -> None:
         import hypercorn  # noqa: F401 - what the service needs is missed here, where it can be said
         import prometheus_client  # noqa: F401
         import starlette  # noqa: F401
-    folder = Path(service_files.runtime_folder())
+    folder = Path(client.runtime_folder())
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.mkdir(exist_ok=True, mode=0o700)
     reading, writing = os.pipe()
     try:
-        log = os.open(service_files.log_path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        log = os.open(client.log_path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             process = subprocess.Popen(
                 [*_program(), "--ready", str(writing), *_options(command)],
@@ -152,15 +152,15 @@ def report(arguments: Sequence[str], error: Exception) -> int:
         message, hint = str(error), "Install the package that the message names."
     elif isinstance(error, PermissionError):
         message = f"cannot connect to the background service: {_reason(error)}"
-        folder = service_files.runtime_folder()
+        folder = client.runtime_folder()
         hint = f"{folder} must be private: chmod 700, or set XDG_RUNTIME_DIR to another folder."
     elif "path too long" in str(error):
-        path = service_files.socket_path()
+        path = client.socket_path()
         message = f"cannot connect to the background service: the socket path {path} is too long"
         hint = "Set XDG_RUNTIME_DIR to a folder with a shorter path."
     else:
         message = f"the background service could not be started: {_reason(error)}{_log()}"
-        hint = f"Run cdpengine doctor to find the cause. The service's log is {service_files.log_path()}."
+        hint = f"Run cdpengine doctor to find the cause. The service's log is {client.log_path()}."
     failure = Failure(kind=kind, message=message, hint=hint, retryable=False)
     response = ActResponse(kind="", ok=False, error=failure)
     return _say(print_failure(failure, response=response, as_json=wants_json(arguments)), arguments)
@@ -173,7 +173,7 @@ def _reason(error: Exception) -> str:
 def _log() -> str:
     """Return the last line of the service's log, or "" for an empty log."""
     try:
-        lines = Path(service_files.log_path()).read_text("utf-8", "replace").strip().splitlines()
+        lines = Path(client.log_path()).read_text("utf-8", "replace").strip().splitlines()
     except OSError:
         return ""
     return f" ({escape_lines(lines[-1])[-_LONGEST_LOG_LINE:]})" if lines else ""

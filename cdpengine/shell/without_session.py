@@ -8,11 +8,11 @@ from __future__ import annotations
 import attrs
 
 from cdpengine.act import ActResponse
+from cdpengine.act.commands.parsing import Command
+from cdpengine.act.commands.verbs import WORDS
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.response import describe_failure, reword
 from cdpengine.errors import EngineError, InvalidArgumentError
-from cdpengine.shell.command_wording import WORDS
-from cdpengine.shell.parsing import Command
 from cdpengine.shell.printing import Printed, print_response
 
 OPEN_FIRST = "Open a page first: cdpengine open URL."

@@ -25,6 +25,7 @@ from werkzeug import Request, Response
 
 from cdpengine import Page, Snapshot
 from cdpengine.act import Actor, ActResponse, Click, Fill, FormField, Navigate, Select, dispatch
+from cdpengine.act.commands.parsing import Typed
 from cdpengine.act.fields import camel_case
 from cdpengine.act.response import name_error
 from cdpengine.cache import (
@@ -43,7 +44,6 @@ from cdpengine.cli.cache import cache as command
 from cdpengine.errors import CacheMissError, EngineError
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.shell.background import Background, BackgroundOptions
-from cdpengine.shell.parsing import Typed
 
 pytestmark = pytest.mark.chrome
 

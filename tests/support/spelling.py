@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from cdpengine.act.commands.verbs import TABLE, Verb, option_fields
 from cdpengine.act.fields import camel_case
-from cdpengine.shell.parsing import option_fields
-from cdpengine.shell.verbs import TABLE, Verb
 
 
 def spell(request: dict[str, Any]) -> list[str]:

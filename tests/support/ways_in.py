@@ -20,6 +20,7 @@ from spelling import spell
 
 import cdpengine
 from cdpengine.act import Actor, dispatch
+from cdpengine.act.commands.parsing import Typed
 from cdpengine.cache import ActionCache, CacheRequests, read_config
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
@@ -27,7 +28,6 @@ from cdpengine.service.serving import open_service, serve
 from cdpengine.service.settings import ServiceSettings
 from cdpengine.service.url_policy import UrlPolicy
 from cdpengine.shell.background import BackgroundOptions, running
-from cdpengine.shell.parsing import Typed
 
 WAYS = ("dispatch", "mcp", "http", "shell")
 

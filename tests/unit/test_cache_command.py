@@ -16,9 +16,9 @@ import trio
 from command_line import run_here
 
 from cdpengine.act import ActResponse, Click
+from cdpengine.act.commands.verbs import VERBS
 from cdpengine.cache import ActionCache, CacheConfig, CacheEntry, Step, Target, Viewport, make_entry, make_key
 from cdpengine.shell.printing import print_response
-from cdpengine.shell.verbs import VERBS
 
 STEP = Step(request=Click(ref="t1"), targets={"t1": Target(role="button", name="Log in")})
 

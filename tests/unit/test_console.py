@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protocols import protocol
 
+from cdpengine.act.commands.verbs import TABLE
 from cdpengine.debug.explorer.actions import ACTIONS, find_action
 from cdpengine.debug.explorer.console import (
     ActionLine,
@@ -24,7 +25,6 @@ from cdpengine.debug.explorer.console import (
 from cdpengine.debug.explorer.page_actions import arguments_of
 from cdpengine.debug.explorer.unanswered import Stopped
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, RecoveryStep
-from cdpengine.shell.verbs import TABLE
 
 CANARY = "hunter2-canary"
 

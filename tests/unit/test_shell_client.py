@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 from command_line import run_here
 
+from cdpengine import cli
+from cdpengine.act.commands.other_shells import OURS
+from cdpengine.act.commands.parsing import Typed, parse
+from cdpengine.act.commands.usage import verb_help
+from cdpengine.act.commands.verbs import TABLE, VERBS
+from cdpengine.cli import run_in_session
 from cdpengine.cli.commands import commands
 from cdpengine.shell import client
 from cdpengine.shell.client import is_for_session, split_verb, wants_help
-from cdpengine.shell.other_shells import OURS
-from cdpengine.shell.parsing import Typed, parse
-from cdpengine.shell.usage import verb_help
-from cdpengine.shell.verbs import TABLE, VERBS
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAM = [sys.executable, "-m", "cdpengine"]
@@ -37,17 +39,17 @@ def test_the_file_of_values_is_sent_as_standard_input(
         sent.append(given)
         return 0, b"", b""
 
-    monkeypatch.setattr(client, "ask", ask)
+    monkeypatch.setattr(cli, "ask", ask)
     file = tmp_path / "values.json"
     file.write_text('{"user": "ada"}', "utf-8")
-    assert client.run(["cache-replay", "login", "--values", str(file)]) == 0
-    assert client.run(["start-learning", "login", f"--values={file}"]) == 0
-    assert client.run(["type", "e1", "--", "--values", str(file)]) == 0
+    assert run_in_session(["cache-replay", "login", "--values", str(file)]) == 0
+    assert run_in_session(["start-learning", "login", f"--values={file}"]) == 0
+    assert run_in_session(["type", "e1", "--", "--values", str(file)]) == 0
     assert sent == [b'{"user": "ada"}', b'{"user": "ada"}', b""]
 
 
 def test_a_missing_file_of_values_is_named(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert client.run(["cache-replay", "login", "--values", str(tmp_path / "no.json")]) != 0
+    assert run_in_session(["cache-replay", "login", "--values", str(tmp_path / "no.json")]) != 0
     assert "the file of --values cannot be read: No such file" in capfd.readouterr().err
 
 
@@ -161,7 +163,7 @@ class Peer:
 
 
 BUDGET = {
-    "cdpengine", "cdpengine.cli", "cdpengine.shell", "cdpengine.shell.client", "cdpengine.shell.service_files", "_socket",
+    "cdpengine", "cdpengine.cli", "cdpengine.shell", "cdpengine.shell.client", "_socket",
 }  # fmt: skip
 """Modules that a command with a running service loads, in addition to the interpreter's own."""
 

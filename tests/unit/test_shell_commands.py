@@ -23,16 +23,17 @@ from cdpengine.act import (
     to_json,
 )
 from cdpengine.act import StartedNavigation as Started
+from cdpengine.act.commands.parsing import Command, Typed, parse
+from cdpengine.act.commands.usage import verb_help
+from cdpengine.act.commands.verbs import TABLE, option_fields
 from cdpengine.act.fields import camel_case
 from cdpengine.errors import AmbiguousNodeError, InvalidArgumentError
-from cdpengine.shell.parsing import Command, Typed, option_fields, parse
+from cdpengine.shell.client import verb_first
 from cdpengine.shell.printing import Printed, print_response
-from cdpengine.shell.usage import verb_help
-from cdpengine.shell.verbs import TABLE
 
 
 def command(*arguments: str, **more: Any) -> Command:
-    return parse(Typed(arguments=arguments, folder="/there", **more))
+    return parse(Typed(arguments=verb_first(arguments), folder="/there", **more))
 
 
 def request(*arguments: str, **more: Any) -> dict[str, Any]:

@@ -13,8 +13,9 @@ import pytest
 import trio
 import trio.testing
 
+from cdpengine.act.commands.parsing import Typed
 from cdpengine.shell import background as module
-from cdpengine.shell import service_files
+from cdpengine.shell import client
 from cdpengine.shell.background import (
     BackgroundOptions,
     listen,
@@ -24,7 +25,6 @@ from cdpengine.shell.background import (
     take_lock,
 )
 from cdpengine.shell.client import PROTOCOL, TAKEN
-from cdpengine.shell.parsing import Typed
 from cdpengine.shell.printing import Printed
 
 
@@ -128,7 +128,7 @@ async def test_one_service_has_the_lock_and_the_others_wait_for_its_end(
 
 async def ask(*arguments: str) -> tuple[int, str, str]:
     """Return the status, the errors and the output of a command."""
-    async with await trio.open_unix_socket(service_files.socket_path()) as stream:
+    async with await trio.open_unix_socket(client.socket_path()) as stream:
         await stream.send_all(packed("/", "", "utf-8", *arguments))
         answer = b"".join([bytes(piece) async for piece in stream])
     assert answer.startswith(TAKEN)
@@ -182,7 +182,7 @@ async def test_a_service_whose_browser_cannot_be_started_ends(folder: Path) -> N
 
 async def test_a_service_that_is_ending_accepts_no_command(folder: Path) -> None:
     async with running(BackgroundOptions()) as background:
-        stream = await trio.open_unix_socket(service_files.socket_path())
+        stream = await trio.open_unix_socket(client.socket_path())
         background.ending.set()
         async with stream:
             await stream.send_all(packed("/", "", "utf-8", "sessions"))

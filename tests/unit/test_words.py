@@ -13,6 +13,8 @@ from made_errors import CLASSES, make
 
 import cdpengine
 from cdpengine.act import KINDS, ActResponse
+from cdpengine.act.commands.verbs import VERBS
+from cdpengine.act.commands.verbs import WORDS as SHELL
 from cdpengine.act.response import NOT_READ, Failure, describe_failure, reword
 from cdpengine.act.words.advice import ADVICE, RENAMED
 from cdpengine.act.words.wording import Words, in_requests
@@ -27,8 +29,6 @@ from cdpengine.errors import (
 )
 from cdpengine.service.mcp_results import WORDS as MCP
 from cdpengine.service.mcp_tools import TOOLS
-from cdpengine.shell.command_wording import WORDS as SHELL
-from cdpengine.shell.verbs import VERBS
 
 ROOT = Path(cdpengine.__file__).parent
 
@@ -145,6 +145,7 @@ def modules() -> Iterator[Path]:
         if (
             top not in (*NOT_FOR_CLIENTS, "shell")
             and "domains" not in path.parts
+            and "commands" not in path.parts  # only the shell and the console
             and path.name not in OF_ONE_CLIENT
         ):
             yield path

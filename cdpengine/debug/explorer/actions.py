@@ -11,9 +11,9 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 import attrs
 
+from cdpengine.act.commands.verbs import TABLE, Verb
 from cdpengine.act.fields import secret_fields
 from cdpengine.act.requests import ActingRequest
-from cdpengine.shell.verbs import TABLE, Verb
 
 Work = Literal["none", "question", "work", "script"]
 """Effect of a line on its target: nothing; an answer; possibly page code; or the line's script.

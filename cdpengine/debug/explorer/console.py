@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import attrs
 
 from cdpengine import _json
+from cdpengine.act.commands.verbs import option_fields
 from cdpengine.act.fields import MEANING
 from cdpengine.debug.explorer.actions import ACTIONS, FORMER, Work, find_action, first_secret
 from cdpengine.debug.explorer.protocol import Field, Protocol
@@ -27,7 +28,6 @@ from cdpengine.debug.explorer.protocol_text import brief, signature
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.shell.parsing import option_fields
 
 SCRIPTS = frozenset({
     "Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.runScript", "Runtime.awaitPromise",

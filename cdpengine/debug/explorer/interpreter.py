@@ -18,6 +18,7 @@ from cdpengine._budget import check_timeout, within
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event, compile_pattern
+from cdpengine.act.commands.usage import option_lines
 from cdpengine.debug.explorer.actions import ACTIONS, Work, find_action
 from cdpengine.debug.explorer.console import (
     ActionLine,
@@ -44,7 +45,6 @@ from cdpengine.errors import (
     TargetCrashedError,
 )
 from cdpengine.errors.texts import escape_line, escape_lines
-from cdpengine.shell.usage import option_lines
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser

@@ -16,8 +16,9 @@ import trio
 from cdpengine import _json
 from cdpengine._json_values import to_plain
 from cdpengine._snapshot.ref import ref_of_line
-from cdpengine.act import ActRequest, ActResponse, TakeSnapshot, parse_request
+from cdpengine.act import ActRequest, TakeSnapshot, parse_request
 from cdpengine.act.actor import actor_of
+from cdpengine.act.commands.parsing import Typed, parse
 from cdpengine.act.performing import Performance
 from cdpengine.act.response import describe_effects
 from cdpengine.debug.explorer.actions import Action, find_action, rest_of
@@ -30,8 +31,6 @@ from cdpengine.errors import (
     ValueRefusedError,
 )
 from cdpengine.errors.texts import escape_json, escape_lines
-from cdpengine.shell.parsing import Typed, parse
-from cdpengine.shell.printing import note_result
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
@@ -121,8 +120,7 @@ async def _perform(browser: Browser, page: Page, request: ActRequest, timeout: f
     lines = request.text_lines(result)
     if lines is None and (result is not None or request.runs_script):
         return json_output(result)
-    response = ActResponse(kind=request.kind, ok=True, result=result, effects=performance.effects)
-    notes = (*note_result(response), *describe_effects(response.effects))
+    notes = (*request.notes(result), *describe_effects(performance.effects))
     shown = "\n".join(map(escape_lines, (*(lines or ()), *notes)))
     refs = None
     if isinstance(request, TakeSnapshot):

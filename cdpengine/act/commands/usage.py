@@ -8,9 +8,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import attrs
 
+from cdpengine.act.commands.verbs import VERBS, Verb, is_flag, option_fields
 from cdpengine.act.fields import MEANING
-from cdpengine.shell.parsing import is_flag, option_fields
-from cdpengine.shell.verbs import VERBS, Verb
 
 _WIDTH = 100
 _COLUMN = 30

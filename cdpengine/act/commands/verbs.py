@@ -7,14 +7,20 @@ names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import attrs
 
-from cdpengine.act import KINDS, ActRequest
+from cdpengine import errors
 from cdpengine.act.fields import snake_case, summary_of
 from cdpengine.act.notations import Place
+from cdpengine.act.requests import ActRequest
+from cdpengine.act.verbs import KINDS
+from cdpengine.act.words.advice import ADVICE
+from cdpengine.act.words.wording import Words
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -95,3 +101,74 @@ TABLE: Sequence[Verb] = (*sorted(_make_verbs(), key=_rank), *_OWN)
 
 VERBS: Mapping[str, Verb] = {verb.name: verb for verb in TABLE}
 """All verbs, by name."""
+
+
+# --- names ---------------------------------------------------------------------------------------------------
+
+
+def option_name(field: str) -> str:
+    """Return the option of a field: "--max-depth" for "max_depth"."""
+    return f"--{field.replace('_', '-')}"
+
+
+def field_name(verb: Verb | None, field: str) -> str:
+    """Return the command-line name of a JSON field: "--max-depth", or the name of a positional argument."""
+    snake = re.sub("([A-Z])", lambda found: f"_{found[1].lower()}", field)
+    if snake in ("ref", "selector"):
+        snake = "target"
+    place = next((each.name for each in verb.places if each.field == snake), None) if verb else None
+    return place or option_name(snake)
+
+
+@cache
+def option_fields(verb: Verb) -> Mapping[str, attrs.Attribute[Any]]:
+    """Return the fields of a verb's request that are options, by option name."""
+    if verb.request is None:
+        return {}
+    taken = {place.field for place in verb.places} | set(verb.preset)
+    if verb.kind == "fill":
+        taken.add("fields")
+    return {option_name(each.name): each for each in attrs.fields(verb.request) if each.name not in taken}
+
+
+def is_flag(field: attrs.Attribute[Any]) -> bool:
+    """Return whether the option of a field has no value."""
+    return field.default is False
+
+
+_BY_KIND: Mapping[str, Verb] = {verb.kind: verb for verb in reversed(TABLE) if verb.kind}
+"""The first verb of each kind."""
+
+
+def _name_request(kind: str, field: str, value: str) -> str:
+    verb = _BY_KIND[kind]
+    if not field:
+        return f"cdpengine {verb.name}"
+    name = field_name(verb, field)
+    return f"cdpengine {verb.name} {f'{name} ' if name.startswith('--') else ''}{value}"
+
+
+def _name_place(kind: str, field: str) -> str:
+    verb = _BY_KIND[kind]
+    return f"{verb.name} {field_name(verb, field)}" if field else verb.name
+
+
+def _name_field(field: str) -> str:
+    return field_name(None, field)
+
+
+WORDS = Words(
+    kinds=tuple(KINDS),
+    name_request=_name_request,
+    name_place=_name_place,
+    name_field=_name_field,
+    hints={
+        ADVICE[
+            errors.InvalidArgumentError
+        ].hint: "Correct the command as the message explains; --help shows its arguments and options.",
+        ADVICE[
+            errors.ConnectionLostError
+        ].hint: "The browser has ended. cdpengine open URL starts a new one.",
+        ADVICE[errors.StaleRefError].hint: "cdpengine snapshot shows the page with its refs.",
+    },
+)

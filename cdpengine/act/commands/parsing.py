@@ -7,25 +7,25 @@ of requests checks the values, as for all clients. File names are relative to th
 from __future__ import annotations
 
 import os
-import re
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
 
 import attrs
 
 from cdpengine import _json
 from cdpengine._emulation.options import parse_viewport
 from cdpengine._snapshot.refs import parse_ref_text
+from cdpengine._urls import EXAMPLE, explain_no_url
+from cdpengine.act.commands.other_shells import name_ours
+from cdpengine.act.commands.verbs import VERBS, Verb, is_flag, option_fields
 from cdpengine.act.fields import camel_case
 from cdpengine.act.notations import Place
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.shell.client import split_verb
-from cdpengine.shell.other_shells import name_ours
-from cdpengine.shell.urls import url_problem
-from cdpengine.shell.verbs import VERBS, Verb
 
 DEFAULT_SESSION = "default"
 
@@ -34,7 +34,7 @@ _PICTURES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
 
 @attrs.frozen(kw_only=True)
 class Typed:
-    """A command line: the arguments, the folder, the session in the environment, and standard input."""
+    """A command line: the verb with its arguments, the folder, the session of the environment, standard input."""
 
     arguments: Sequence[str]
     folder: str
@@ -55,7 +55,7 @@ class Command:
 
 def parse(typed: Typed) -> Command:
     """Return the command. Raises InvalidArgumentError."""
-    name, rest = split_verb(typed.arguments)
+    name, *rest = typed.arguments or [""]
     if name not in VERBS:
         raise InvalidArgumentError(what="the command", given=repr(name[:40]), expected="a verb")
     verb = VERBS[name]
@@ -130,36 +130,6 @@ def _split(verb: Verb, arguments: Sequence[str]) -> tuple[list[str], dict[str, l
 
 def _one(values: Sequence[str]) -> str:
     return values[-1]
-
-
-def option_name(field: str) -> str:
-    """Return the option of a field: "--max-depth" for "max_depth"."""
-    return f"--{field.replace('_', '-')}"
-
-
-def field_name(verb: Verb | None, field: str) -> str:
-    """Return the command-line name of a JSON field: "--max-depth", or the name of a positional argument."""
-    snake = re.sub("([A-Z])", lambda found: f"_{found[1].lower()}", field)
-    if snake in ("ref", "selector"):
-        snake = "target"
-    place = next((each.name for each in verb.places if each.field == snake), None) if verb else None
-    return place or option_name(snake)
-
-
-@cache
-def option_fields(verb: Verb) -> Mapping[str, attrs.Attribute[Any]]:
-    """Return the fields of a verb's request that are options, by option name."""
-    if verb.request is None:
-        return {}
-    taken = {place.field for place in verb.places} | set(verb.preset)
-    if verb.kind == "fill":
-        taken.add("fields")
-    return {option_name(each.name): each for each in attrs.fields(verb.request) if each.name not in taken}
-
-
-def is_flag(field: attrs.Attribute[Any]) -> bool:
-    """Return whether the option of a field has no value."""
-    return field.default is False
 
 
 @cache
@@ -379,6 +349,27 @@ def _complete(
     if suffix is not None and "path" not in done:
         done["path"] = _new_name(folder, done.get("measurement", verb.name), suffix)
     return done
+
+
+def url_problem(text: str, folder: str = "") -> tuple[str, str]:
+    """Return the fault of a URL, "" if it is absolute, and the expected URL.
+
+    The fault continues a sentence: "'/a' is a path without a host". File names are relative to `folder`.
+    """
+    problem, suggestion = explain_no_url(text)
+    if problem and text.strip():
+        file = Path(folder, text)
+        if file.exists():
+            return "is a file", file.resolve().as_uri()
+    if problem:
+        return problem, suggestion if problem == "has no scheme" else f"an address such as {suggestion}"
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        return f"is not a URL: {error}", f"an address such as {EXAMPLE}"
+    if parts.scheme in ("http", "https") and not parts.netloc:
+        return "names no host", f"an address such as {EXAMPLE}"
+    return "", ""
 
 
 _SUFFIXES = {

@@ -1,0 +1,1 @@
+"""The verbs as commands of a command line: their names and help, and the parsing of arguments to requests."""
