@@ -21,6 +21,9 @@ _COMMENTS_AND_INDENTATION = re.compile(r"^(?:\s*//.*\n)+\s*|^\s+", re.MULTILINE)
 _USES_DOM = re.compile(r"\bDOM\.\w+\(")
 _WITH_DOM = "((DOM) => "
 
+ENTERED = "entered"
+"""Field of a script's arguments that holds the strings to enter. Recordings hide it, whatever its length."""
+
 _own: set[str] = set()
 
 
@@ -57,7 +60,7 @@ def own(source: str) -> str:
     """Register the source of a function or an expression as a script of the engine, and return it.
 
     Pass the complete source, as it is sent. Its result must contain no value of a secret field, because it is
-    recorded.
+    recorded. Its arguments hold strings to enter only in the field ENTERED.
     """
     source = with_dom(source)
     if len(_own) < _MOST_OWN:

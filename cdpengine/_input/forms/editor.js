@@ -1,6 +1,6 @@
 // Replaces the selection of a focused code editor by a string, or compares its selection with that string, by
 // clipboard events. These cover the whole text, whereas the document contains only the visible part. The
-// clipboard itself is not used. Called on the editor's node in an isolated world, with { paste, text }; then
+// clipboard itself is not used. Called on the editor's node in an isolated world, with { paste, entered }; then
 // with the key guards. Returns { handled, same }: whether the editor handled the event, and whether its
 // selection equals the string.
 (function (request, keys) {
@@ -25,11 +25,11 @@
   function selected() {
     const text = send("copy", null).data.getData("text/plain");
     // CodeMirror 5 puts the copied text into its field. With an empty text, nothing is selected.
-    return text || (request.text !== "" && DOM.localName(input) === "textarea" ? DOM.value(input) : "");
+    return text || (request.entered !== "" && DOM.localName(input) === "textarea" ? DOM.value(input) : "");
   }
 
   const plain = (text) => text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
-  const isSame = (text) => plain(text) === plain(request.text);
+  const isSame = (text) => plain(text) === plain(request.entered);
 
   const nextFrame = () =>
     new Promise((resolve) => {
@@ -42,7 +42,7 @@
 
   if (!request.paste) return { handled: true, same: isSame(selected()) };
   const before = selected();
-  const { handled } = send("paste", request.text);
+  const { handled } = send("paste", request.entered);
   const started = performance.now();
   // After the paste the selection changes. An empty editor has no selection before or after, so it gets one frame.
   function wait() {

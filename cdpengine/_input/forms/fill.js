@@ -1,5 +1,5 @@
 // Prepares a form control for filling, or fills it if it takes no typed text. Called on a node in an isolated
-// world, with { texts, script, guard }: the string for each input type, "" for all others; whether to set inputs
+// world, with { entered, script, guard }: the string for each input type, "" for all others; whether to set inputs
 // that take no text right now; the request of key_guard.js for the input that follows. Then with the key
 // guards, and the parts secret_field.js, field_values.js and mask.js. With `select`, all text is selected even
 // if a mask placed its caret. Returns a description of the control:
@@ -129,7 +129,7 @@
   const group = unused && DOM.closest(element, "[role=group]");
   if (group && DOM.querySelector(group, "[role=spinbutton][aria-valuemax]:not(input)")) return answer("sections", "");
 
-  const text = request.texts[isInput ? element.type : ""] ?? request.texts[""];
+  const text = request.entered[isInput ? element.type : ""] ?? request.entered[""];
 
   if (isInput && !values.isTyped(element.type)) {
     const taken = values.sanitized(element, text);

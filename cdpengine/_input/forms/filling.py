@@ -22,7 +22,7 @@ from cdpengine._input.devices.keyboard import KeyboardDevice, count_typed
 from cdpengine._input.forms.own_listeners import OwnListeners, own_listeners, pace_of
 from cdpengine._input.forms.related import related_node
 from cdpengine._input.forms.segments import segment_keys, segments_in
-from cdpengine._javascript import script_with
+from cdpengine._javascript import ENTERED, script_with
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.dom import DescribeNodeReply
@@ -130,7 +130,7 @@ class Filling:
             self.guard.end()
 
     def _request(self, *, script: bool = False, select: bool = False) -> dict[str, object]:
-        return {"texts": self.texts, "script": script, "select": select, "guard": self.guard.arming()}
+        return {ENTERED: self.texts, "script": script, "select": select, "guard": self.guard.arming()}
 
     async def _prepare(self, *, script: bool = False, select: bool = False) -> FillReply:
         return await self.inspection.run(
@@ -203,7 +203,7 @@ class Filling:
         return ActionOutcome("fill", self.node.description, dialog_opened=dialog, set_by_script=by_script)
 
     async def _ask_editor(self, *, paste: bool) -> _Clipboard:
-        request = {"paste": paste, "text": self.text}
+        request = {"paste": paste, ENTERED: self.text}
         return await self.inspection.run(_source(("_input/forms/editor",)), request, _Clipboard)
 
     async def _replace(self) -> tuple[ActionOutcome, _ReadBack | None]:
@@ -264,7 +264,7 @@ class Filling:
 
     def _read_back_request(self) -> dict[str, object]:
         made = self.made
-        return {"wanted": self.text, "type": made.type, "guard": {"id": self.guard.id}, "masked": made.masked}
+        return {ENTERED: self.text, "type": made.type, "guard": {"id": self.guard.id}, "masked": made.masked}
 
     async def _read_back(self) -> _ReadBack | None:
         """Return the state of the control after the entry, or None if the page navigated in response."""

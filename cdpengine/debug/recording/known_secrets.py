@@ -179,6 +179,7 @@ class KnownSecrets:
         self.version = 0
         self._entered: dict[str, None] = {}
         self._observed: dict[str, None] = {}
+        self._short: dict[str, None] = {}
         self._fresh: list[str] = []
         self._stale = bool(self.given)
         self._settled: _Index | None = None
@@ -192,14 +193,23 @@ class KnownSecrets:
 
     def add_entered(self, text: str) -> None:
         """Add a string that was entered as a whole: typed, filled or set."""
+        if 0 < len(text.strip()) < LONG_ENOUGH:
+            self._short[text] = None
+            if len(self._short) > _MOST_ENTERED:
+                del self._short[next(iter(self._short))]
         for part in _split_entered(text):
             if part not in self.given:
                 self._keep(part, self._entered, _MOST_ENTERED)
+
+    def is_short(self, text: str) -> bool:
+        """Return whether a string was entered that is too short to be searched in other messages."""
+        return text in self._short
 
     def add_typed(self, before: str, text: str) -> None:
         """Add a string that is being typed. It replaces its previous state."""
         if any(known.startswith(text) for known in self._entered):
             return  # found by its beginning
+        self._short.pop(before, None)
         for part in _split_entered(before):
             self._entered.pop(part, None)  # a remaining index entry is harmless
             if part in self._fresh:

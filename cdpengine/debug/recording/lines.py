@@ -21,6 +21,7 @@ from cdpengine.debug.recording.content_streams import STREAMS, ContentStreams, P
 from cdpengine.debug.recording.fingerprints import KEYS, Entered, EnteredTexts
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
+from cdpengine.debug.recording.secret_payloads import enters_text
 from cdpengine.debug.recording.secret_words import CALLS, SECRET_PARAMETERS, holds_secrets
 from cdpengine.debug.recording_format import CUT, Kind, Line, http_params
 
@@ -432,7 +433,7 @@ class LineMaker:
             return REDACTED
         # The search covers more than the kept part, so that it sees a secret at the cut as a whole.
         scanned = payload[: _HEAD + _SCANNED]
-        if self._redactor.suspicious(scanned, method):
+        if self._redactor.suspicious(scanned, method) or (own and method in CALLS and enters_text(scanned)):
             return REDACTED
         return self._redactor.text(scanned.decode("utf-8", "ignore"))[:_HEAD]
 

@@ -27,8 +27,11 @@ from cdpengine.debug.recording.secret_fields import hide_in_attributes, hide_in_
 from cdpengine.debug.recording.secret_payloads import (
     PayloadRedactor,
     Remember,
+    enters_text,
     gives_no_text,
     hide_all,
+    hide_entered,
+    hide_field_values,
     withhold_arguments,
     withhold_quickly,
     withhold_result,
@@ -125,7 +128,11 @@ class Redactor:
         if withheld and (quick := withhold_quickly(message)) is not None:
             return quick
         withheld = withheld and not gives_no_text(message)
-        if not suspicious and not withheld and not self.suspicious(message, method):
+        entering = False
+        if own and method in CALLS:
+            entering = enters_text(message)
+            message = hide_field_values(message, self._known.is_short)
+        if not suspicious and not withheld and not entering and not self.suspicious(message, method):
             return message
         try:
             loaded = _json.decode(message)
@@ -135,7 +142,7 @@ class Redactor:
         found = loaded.get("method") if isinstance(loaded, dict) else None
         method = found if isinstance(found, str) else method
         try:
-            clean = self._clean_message(loaded, method, withheld=withheld, piece=piece)
+            clean = self._clean_message(loaded, method, withheld=withheld, entering=entering, piece=piece)
         except RecursionError:
             return _json.encode({"id": loaded.get("id"), "method": method, REDACTED: "nested too deeply"})
         if clean == loaded:
@@ -264,7 +271,9 @@ class Redactor:
             return _forget
         return self._known.add_entered if method in ENTERED else self._known.add_observed
 
-    def _clean_message(self, message: Any, method: str, *, withheld: bool, piece: Piece | None) -> Any:
+    def _clean_message(
+        self, message: Any, method: str, *, withheld: bool, entering: bool, piece: Piece | None
+    ) -> Any:
         fields = SECRET_PARAMETERS.get(method, ())
         cookies = has_cookies(method)
         if not isinstance(message, dict):
@@ -287,6 +296,8 @@ class Redactor:
                         self._learn_from_nodes(payload.get("result"))
                     change = withhold_arguments if name == "params" else withhold_result
                     payload = change(payload)
+                elif entering and name == "params":
+                    payload = hide_entered(payload, self._known.add_entered)
                 message[name] = self._payloads.redact(payload, method, piece)
         remember = self._remembers(method)
         version = self.learned

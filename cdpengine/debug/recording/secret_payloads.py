@@ -17,6 +17,8 @@ from typing import Any
 
 import attrs
 
+from cdpengine import _json
+from cdpengine._javascript import ENTERED
 from cdpengine._posted_strings import MOST_VALUES, posted_values
 from cdpengine._urls import credentials_in
 from cdpengine.debug.recording.content_streams import NOWHERE, STREAMS, Piece
@@ -222,6 +224,45 @@ def withhold_quickly(reply: bytes) -> bytes | None:
 def gives_no_text(call: bytes) -> bool:
     """Return whether a command passes no string to its script: no value and no trailing literals."""
     return _CALL.match(call) is not None and not any(sign in call for sign in _SIGNS_OF_TEXT)
+
+
+_ENTERED_SIGN = b'"%b"' % ENTERED.encode()
+_FIELD_VALUE = re.compile(rb'(\\"value\\",)\\"((?:[^"\\]|\\u[\da-fA-F]{4}|\\\\(?:\\.|[^\\])){1,40})\\"')
+"""Value of a text field in a snapshot that a script of the engine returned as JSON."""
+
+
+def enters_text(call: bytes) -> bool:
+    """Return whether a command to a script of the engine passes strings to enter."""
+    return _ENTERED_SIGN in call
+
+
+def hide_entered(value: Any, remember: Remember) -> Any:
+    """Replace the strings to enter in the parameters of a command to a script of the engine."""
+    if isinstance(value, list):
+        return [hide_entered(each, remember) for each in value]
+    if isinstance(value, dict):
+        return {
+            key: hide_all(each, remember) if key == ENTERED else hide_entered(each, remember)
+            for key, each in value.items()
+        }
+    return value
+
+
+def hide_field_values(reply: bytes, is_entered: Callable[[str], bool]) -> bytes:
+    """Replace the values of fields in a snapshot of the engine that equal an entered string.
+
+    Returns the same object if there are none.
+    """
+
+    def hide(found: re.Match[bytes]) -> bytes:
+        try:
+            text = _json.decode(b'"%b"' % _json.decode(b'"%b"' % found[2]).encode())
+        except ValueError:
+            return found[0]
+        return b'%b\\"%b\\"' % (found[1], REDACTED.encode()) if is_entered(text) else found[0]
+
+    clean = _FIELD_VALUE.sub(hide, reply)
+    return reply if clean == reply else clean
 
 
 def withhold_arguments(params: dict[str, Any]) -> dict[str, Any]:
