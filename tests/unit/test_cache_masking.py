@@ -15,6 +15,7 @@ from cdpengine.cache.recognizing.masking import mask_address, mask_for_classifie
         ("log in: username bob, password hunter2", "login", {}, "log in: username ${username}, password ${password}"),
         ('log in with password "a b c"', "login", {}, 'log in with password "${password}"'),
         ("登录：用户名 alice，密码 hunter2", "login", {}, "登录：用户名 ${username}，密码 ${password}"),  # noqa: RUF001
+        ('log in with password "a \\"b\\""', "login", {}, 'log in with password "${password}"'),
         ("search for blue shoes", "search", {}, "search for ${query}"),
         ("order 2 books", "goal_1", {"quantity": "2"}, "order ${quantity} books"),
         ("book a room for Ada Lovelace", "goal_1", {"guest": "Ada Lovelace"}, "book a room for ${guest}"),

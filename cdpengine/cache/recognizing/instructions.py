@@ -17,10 +17,10 @@ NEGATIONS = (
     "mustn't", "didn't", "doesn't", "unable to", "failed to", "fails to", "refuse to", "stop", "skip", "forgot to",
     "hold off", "put off", "postpone", "delay", "defer", "quit", "cease", "give up",
     "forget about", "ignore", "forbid", "neither", "nor", "hardly", "by no means", "no circumstances",
-    "pretend", "hate", "dislike", "regret",
+    "pretend", "hate", "dislike", "regret", "none of", "nobody", "no one", "no-one", "few of",
     "不要", "不用", "不需要", "无需", "无须", "别", "没有", "没", "不", "取消", "避免", "勿", "无法", "没法",
     "禁止", "拒绝", "忘记", "忘了", "停止", "暂停", "暂缓", "推迟", "延后", "延迟", "撤销", "放弃", "阻止",
-    "防止", "跳过", "讨厌", "未",
+    "防止", "跳过", "讨厌", "未", "没人", "谁也不", "谁都不", "假装", "模拟", "禁用", "停用", "屏蔽", "绕过",
 )  # fmt: skip
 """Words that negate the following phrase. A few other words can come between them."""
 
@@ -152,6 +152,23 @@ _LONGER_REMARK = _compile(
     "|\\s*(?:功能|状态|流程|方式|方法|要求|成功|错误|后(?!台)|以后|之后|前(?![台端])|以前|之前|时(?![代间])|的时候|才|过|了(?!解)"
     "|是|需要|会(?!员)|记录|宝)"
 )
+_DECLINED = _compile(
+    r"\s*[:：,，;；.。…?？!！(（\[–—-]*\s*(?:"
+    r"no[,\s]+thank(?:s|\s+you)(?:\s+you)?|no|nope|nah|no\s+way|never|never\s*mind|not\s+(?:now|yet|today)|forget\s+(?:it|that)"
+    r"|don['’]?t|do\s+not|(?:rather|better|please)\s+not|i(?:['’]d|\s+would)\s+rather\s+not|(?:just\s+)?(?:kidding|joking)"
+    r"|on\s+second\s+thoughts?|disabled|not\s+(?:needed|necessary|required|allowed|possible)|unnecessary|forbidden|unavailable"
+    r"|不用了?|不要了?|不了|不必了?|算了|免了|不行|先不|以后再说|已?禁用|不需要了?"
+    r")(?=\s*(?:[,.!;)\]，。！；）…]|$))"
+)
+"""Words right after a phrase that take it back: "log in: no thanks"."""
+_TREATS = _compile(
+    r"(?<![A-Za-z])(?:simulat(?:e|ing)|mock|stub|fak(?:e|ing)|emulat(?:e|ing)|imitat(?:e|ing)|disabl(?:e|ing)"
+    r"|enabl(?:e|ing)|(?:de)?activat(?:e|ing)|block|forbid|prohibit|bypass|circumvent|restrict|allow|permit|require|configure"
+    r"|implement|debug|fix|test|monitor|audit|document|automate|support|break|hack|(?:turn|switch)(?:ing)?\s+(?:on|off))\s+"
+    r"(?:(?:the|a|an|this|that|any|all|our|your|my|every|user|users?['’]?|guest|social|public|automatic|auto|sso|google)\s+){0,2}$"
+    r"|(?:启用|开启|关闭|开放|限制|封禁|禁止|允许|测试|配置|实现|开发|修复|调试|监控|支持)[了着]?(?:用户|自动|第三方|社交|所有|的|人){0,2}\s*$"
+)
+"""Verbs that make a phrase their object instead of an instruction: "disable login"."""
 _DETERMINED = _compile(r"\b(?:the|an?|this|that|my|your|our|its|their|each|every|no|last|next)\s+$")
 _STARTS = _compile(
     r"\b(?:do|perform|run|start|complete|finish|proceed|go|continue|make|execute|submit|repeat|use)\b"
@@ -174,6 +191,8 @@ def is_instruction(text: str, start: int, end: int, *, content: bool = False, pl
     clause = max((pause.end() for pause in CLAUSE.finditer(text, 0, start)), default=0)
     before, behind, phrase = text[clause:start], text[end:to], text[start:end].lower()
     if _NEGATED.search(before) or _BEFORE.search(text[from_:start]) or _DESCRIBES.search(before):
+        return False
+    if _TREATS.search(before) or (not content and _DECLINED.match(text, end)):
         return False
     if is_conditional(text[from_:to], start - from_, end - from_, content=content):
         return False

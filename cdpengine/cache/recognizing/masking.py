@@ -18,7 +18,7 @@ from cdpengine._page.patterns import Words
 from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.snapshot import ListedNodes, SnapshotNode
 from cdpengine.cache.recognizing.sentences import LONGEST_SENTENCE, extract_variables, find_values
-from cdpengine.cache.recognizing.variable_rules import QUOTED, VARIABLE_RULES
+from cdpengine.cache.recognizing.variable_rules import QUOTED, VARIABLE_RULES, forms_in_quotes
 from cdpengine.cache.variables import forms_of, is_sensitive_name
 
 SHORTEST = 3
@@ -84,9 +84,9 @@ def _find_values(sentence: str, scenario: str | None) -> tuple[dict[str, str], l
 
 
 def _mask(sentence: str, known: Iterable[Mapping[str, str]], wrong: Iterable[str]) -> str:
-    marks = {text: UNNAMED for text in wrong if text.strip()}
+    marks = {form: UNNAMED for text in wrong if text.strip() for form in forms_in_quotes(text)}
     for values in known:
-        marks |= _names_of(values)
+        marks |= {form: mark for text, mark in _names_of(values).items() for form in forms_in_quotes(text)}
     return _Masks(marks).mask(sentence[:LONGEST_SENTENCE])
 
 

@@ -27,6 +27,8 @@ from cdpengine.cache.recognizing.variable_rules import (
     QUOTES,
     VARIABLE_RULES,
     VariableRule,
+    forms_in_quotes,
+    unquote,
 )
 from cdpengine.cache.variables import is_sensitive_name
 
@@ -240,8 +242,8 @@ def _value_behind(text: str, end: int, until: int, rule: VariableRule) -> str | 
     assert link is not None
     start = link.end()
     if quoted := re.compile(QUOTED).match(text, start):
-        return quoted[0][1:-1]
-    if start >= len(text) or start >= until:
+        return unquote(quoted[0])
+    if start >= len(text) or start >= until or (link["mark"] is None and _SIGNS.match(text, start)):
         return None
     closing = text.find(BRACKETS.get(text[start], "\0"), start, until)
     if closing != -1 and re.fullmatch(rule.value, inner := text[start + 1 : closing].strip()):
@@ -266,6 +268,9 @@ def _value_behind(text: str, end: int, until: int, rule: VariableRule) -> str | 
         return None
     return value
 
+
+_SIGNS = re.compile(r"(?:log|sign|check)(?:g?ing)?\s+(?:me\s+|us\s+)?(?:in|on|out|off)\b", re.IGNORECASE)
+"""An instruction after a naming word, which is no value: "use this account to log in"."""
 
 _PLACE_SEARCHED = re.compile(
     r"(?:(?:(?:the|this|our|your|my)\s+)?(?:web\s*site|site|page|catalog(?:ue)?|shop|store|web|internet|database|list"
@@ -319,20 +324,21 @@ def _value_before(text: str, least: int, start: int, rule: VariableRule, word: s
     if word not in rule.before:
         return None
     found = re.search(rf"(?:用|使用|以)\s*(?:({QUOTED})|([A-Za-z0-9._@+\-]+))\s*的?\s*$", text[least:start])
-    return None if found is None else found[2] or found[1][1:-1]
+    return None if found is None else found[2] or unquote(found[1])
 
 
 def mask_values(sentence: str, scenario: str | None = None) -> str:
     """Return a sentence without its values and without quoted strings: "log in as ..."."""
     text = sentence[:LONGEST_SENTENCE]
     found = {
-        value
+        form
         for each in (VARIABLE_RULES if scenario is None else (scenario,))
         if each != "search"
         for _, value in _find_values(text, _rules_of(each, VARIABLE_RULES))
         if value
+        for form in forms_in_quotes(value)
     }
     text = re.sub(rf"(?<![A-Za-z0-9])(?:{QUOTED})", "...", text)
-    for value in sorted(found, key=len, reverse=True):
-        text = text.replace(value, "...")
+    for form in sorted(found, key=len, reverse=True):
+        text = text.replace(form, "...")
     return text

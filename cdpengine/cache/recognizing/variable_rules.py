@@ -11,7 +11,25 @@ import attrs
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "`": "`"}
 
 HAN = r"\u3400-\u9fff"
-QUOTED = "|".join(rf"{opening}[^{closing}]*{closing}" for opening, closing in QUOTES.items())
+QUOTED = "|".join(
+    rf"{opening}(?:\\{closing}|[^{closing}]|(?<!\\){closing}(?=[A-Za-z0-9]))*{closing}"
+    if opening == closing
+    else rf"{opening}[^{closing}]*{closing}"
+    for opening, closing in QUOTES.items()
+)
+"""Quoted strings. A quote before a letter or a digit, or after a backslash, does not close them."""
+
+
+def unquote(quoted: str) -> str:
+    """Return the content of a quoted string, without the backslashes before its closing quote."""
+    return quoted[1:-1].replace(f"\\{quoted[-1]}", quoted[-1])
+
+
+def forms_in_quotes(value: str) -> tuple[str, ...]:
+    """Return the forms in which a sentence can contain a value: plain, and with escaped quotes."""
+    return (value, *(value.replace(quote, f"\\{quote}") for quote in "\"'`" if quote in value))
+
+
 NO_VALUES = frozenset(
     (
         "a", "again", "an", "and", "and/or", "are", "as", "at", "be", "box", "by", "can", "field", "for", "from",
