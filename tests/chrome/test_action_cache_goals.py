@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 from cache_flows import LOGOUT, run_flow
-from cache_login import CONFIG, GOAL, PASSWORD, VALUES, begin, is_logged_in, requests_of, single
+from cache_login import CONFIG, GOAL, PASSWORD, VALUES, begin, is_logged_in, make_login, requests_of, single
 from cache_site.server import CacheSite
 
 from cdpengine import Page, Snapshot
@@ -21,6 +21,7 @@ from cdpengine.cache import (
 )
 from cdpengine.errors import (
     CacheMissError,
+    InvalidArgumentError,
     UndefinedVariablesError,
 )
 
@@ -153,3 +154,78 @@ async def test_a_flow_of_two_pages(page: Page, site: CacheSite, cache: ActionCac
     await page.goto(site.url + LOGOUT.start)
     assert (await cache.perform(page, "please log me out")).outcome == "replayed"
     assert site.submitted == LOGOUT.submitted({})
+
+
+@pytest.mark.parametrize(
+    "goal", ["log in ({}, {})", "log in: {}, {}", "登录: {} / {}", "log in: password {1}, {0}"]
+)
+async def test_values_without_names_are_assigned_in_the_order_of_the_steps(
+    page: Page, site: CacheSite, cache: ActionCache, goal: str
+) -> None:
+    await begin(page, site)
+    await cache.store.put(await make_login(page, site))
+    done = await cache.perform(page, goal.format(VALUES["username"], PASSWORD))
+    assert (done.outcome, done.reason) == ("replayed", "")
+    assert is_logged_in(site)
+
+
+@pytest.mark.parametrize(
+    ("goal", "given"),
+    [
+        ("log in (grace)", {}),
+        ("log in (grace, x9, 8)", {}),
+        ("log in: grace, x9, remember me", {}),
+        ("log in: username grace, x9, y8", {}),
+        ("登录 (alice)", {}),
+        ("log in (grace, x9)", {"username": "ada"}),
+    ],
+)
+async def test_values_that_belong_to_no_variable_for_certain_are_not_used(
+    page: Page,
+    site: CacheSite,
+    cache: ActionCache,
+    goal: str,
+    given: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in VALUES.items():  # values for which the goal does not ask
+        monkeypatch.setenv(f"CDPENGINE_VAR_{name.upper()}", value)
+        monkeypatch.setenv(f"CDPENGINE_ORIGINS_{name.upper()}", site.url)
+    await begin(page, site)
+    planner = Scripted([[0, 1, 2, 3]])
+    entry = await make_login(page, site)
+    for put in (False, True):
+        if put:
+            await cache.store.put(entry)
+        if given and not put:
+            continue
+        with pytest.raises(InvalidArgumentError, match="cannot be assigned to .*username ada") as caught:
+            await cache.perform(page, goal, variables=given, planner=planner)
+        assert "grace" not in str(caught.value)
+        assert "x9" not in str(caught.value)
+        if not given:
+            found = await cache.look_up(page, goal)
+            assert (found.entry, found.to_json()["unassigned"]) == (None, found.unassigned)
+            assert found.unassigned > 0
+    assert (site.submitted, planner.goals) == ([], [])
+    assert (await cache.statistics()).refused == (1 if given else 2)
+
+
+async def test_a_planner_gets_no_value_without_a_name(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    planner = Scripted([[0, 1, 2, 3]])
+    done = await cache.perform(page, f"log in ({VALUES['username']}, {PASSWORD})", planner=planner)
+    assert done.outcome == "planned", done.reason
+    assert is_logged_in(site)
+    assert planner.goals == ["log in (${username}, ${password})"]
+
+
+async def test_words_in_brackets_are_no_values_of_an_entry_without_variables(
+    page: Page, site: CacheSite, cache: ActionCache
+) -> None:
+    await begin(page, site)
+    planner = Scripted([[99], [99], [99]])
+    done = await cache.perform(page, "open the settings (Notifications)", planner=planner)
+    assert (done.outcome, planner.goals[0]) == ("failed", "open the settings (Notifications)")

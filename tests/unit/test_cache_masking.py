@@ -47,6 +47,7 @@ def test_a_secret_of_another_scenario_keeps_its_value_for_the_plan() -> None:
         ('write "my secret" there', {}, "write ... there"),
         ('user "grace" wants in', {}, 'user "${username}" wants in'),
         ("card 4111111111111112 please", {}, "card ... please"),
+        ("get me inside (grace, hunter2)", {}, "get me inside (..., ...)"),
     ],
 )  # fmt: skip
 def test_a_classifier_gets_names_in_place_of_values(

@@ -39,7 +39,9 @@ def test_sentences_ask_for_their_scenario_with_their_values(heading: str) -> Non
     for sentence, values in SECTIONS[heading]:
         found = match_rules(sentence)
         scenario = "" if found is None or found.confidence < 60 else found.scenario
-        extracted = dict(extract_variables(sentence, scenario).values) if scenario else {}
+        found_values = extract_variables(sentence, scenario)
+        unnamed = {str(number): value for number, value in enumerate(found_values.unnamed, 1)}
+        extracted = {**found_values.values, **unnamed} if scenario else {}
         if (scenario, extracted) != (wanted, values):
             wrong.append((sentence, scenario, extracted))
     assert wrong == []

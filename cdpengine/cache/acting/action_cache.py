@@ -38,6 +38,7 @@ from cdpengine.cache.acting.running import (
 )
 from cdpengine.cache.acting.statistics import (
     MISS,
+    REFUSED,
     REPORTED,
     CacheStatistics,
     add_up,
@@ -266,8 +267,9 @@ class ActionCache:
 
         Raises CacheMissError if no entry matches and no planner is available. Raises UnusedVariablesError
         if no entry uses a given variable and no planner is available. Raises UndefinedVariablesError before
-        any action that needs a variable without a value. Raises DeadlineExceededError if the values do not
-        arrive in time.
+        any action that needs a variable without a value. Raises InvalidArgumentError if the goal has values
+        without names that belong to no variable for certain. Raises DeadlineExceededError if the values do
+        not arrive in time.
         """
         deadline = trio.current_time() + timeout
         with within("find out what the goal means", timeout):
@@ -276,6 +278,11 @@ class ActionCache:
             )
         if not found.acts:
             return conclude("known", found, entry=found.entry, reason=ASKS_NOTHING)
+        if found.unassigned:
+            await count_use(self._store, self._config, REFUSED)
+            raise InvalidArgumentError(
+                "goal", found.reason, 'a name before each value, such as "username ada"'
+            )
         request = Goal(text=goal, found=found, known=known, deadline=deadline, actor=actor, asking=asking)
         done = await self._perform(page, request, planner)
         if done.ok and found.match is not None:  # goals of unknown scenarios are stored under their own words

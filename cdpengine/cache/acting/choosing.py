@@ -52,6 +52,21 @@ def choose_usable(found: Sequence[CacheEntry], config: CacheConfig) -> tuple[lis
     return sound, "" if sound else f"its last {of_level[0].statistics.failed_in_row} runs failed"
 
 
+async def orders_for_page(
+    store: CacheStore, config: CacheConfig, url: str, scenario: str, names: Collection[str]
+) -> set[tuple[str, ...]]:
+    """Return the variables of a scenario's usable entries for a URL, in the order of their steps.
+
+    names: given variables. Only entries that use them count. Entries without variables do not count.
+    """
+    usable, _ = choose_usable(await _find_for_url(store, url, scenario, names), config)
+    orders = {
+        tuple(dict.fromkeys(name for step in entry.all_steps() for name in step_variables(step)))
+        for entry in usable
+    }
+    return {order for order in orders if order and set(names) <= set(order)}
+
+
 def used_variables(entry: CacheEntry) -> frozenset[str]:
     """Return the variables that the steps of an entry use. Its key may name more."""
     return frozenset(name for step in entry.all_steps() for name in step_variables(step))

@@ -69,7 +69,8 @@ class Lookup:
     `variant` is the requested variant. `acts`: whether the goal can request an action. A question, a
     negation and a remark do not. `remarks` are failures during the recognition. `variables` are the names
     that the caller and the goal gave. `unused` are the variables that no entry uses. `used` are the
-    variables of the nearest entry.
+    variables of the nearest entry. `unassigned` is the number of values in the goal that have no name and
+    belong to no variable for certain. Such a goal is not performed.
     """
 
     scenario: str
@@ -83,6 +84,7 @@ class Lookup:
     variables: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
+    unassigned: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the lookup as JSON data, without the entries."""
@@ -95,6 +97,8 @@ class Lookup:
             result |= {"confidence": self.match.confidence, "method": self.match.method}
         if self.unused:
             result["unused"] = list(self.unused)
+        if self.unassigned:
+            result["unassigned"] = self.unassigned
         if self.reason:
             result["reason"] = self.reason
         if self.remarks:

@@ -17,7 +17,12 @@ from cdpengine import Snapshot
 from cdpengine._page.patterns import Words
 from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.snapshot import ListedNodes, SnapshotNode
-from cdpengine.cache.recognizing.sentences import LONGEST_SENTENCE, extract_variables, find_values
+from cdpengine.cache.recognizing.sentences import (
+    LONGEST_SENTENCE,
+    extract_variables,
+    find_unnamed_values,
+    find_values,
+)
 from cdpengine.cache.recognizing.variable_rules import QUOTED, VARIABLE_RULES, forms_in_quotes
 from cdpengine.cache.variables import forms_of, is_sensitive_name
 
@@ -53,6 +58,7 @@ def mask_for_classifier(sentence: str, known: Mapping[str, str], *, searches: bo
     `searches`: whether the sentence requests a search.
     """
     extracted, wrong = _find_values(sentence, "search" if searches else None)
+    wrong += () if searches else find_unnamed_values(sentence)
     masked = _mask(sentence, [extracted, known], wrong)
 
     def drop(found: re.Match[str]) -> str:

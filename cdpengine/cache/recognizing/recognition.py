@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -22,7 +21,7 @@ import trio
 from cdpengine.cache.addresses import normalize_url
 from cdpengine.cache.recognizing.instructions import CLAUSE, asks_nothing, is_instruction
 from cdpengine.cache.recognizing.masking import mask_address, mask_for_classifier
-from cdpengine.cache.recognizing.scenario_rules import SCENARIO_RULES, SURE, ScenarioRule
+from cdpengine.cache.recognizing.scenario_rules import SCENARIO_RULES, SURE, ScenarioRule, phrases_of
 from cdpengine.cache.recognizing.sentences import LONGEST_SENTENCE, mask_values
 from cdpengine.cache.recognizing.variable_rules import HAN, QUOTED
 from cdpengine.errors import InvalidArgumentError
@@ -109,7 +108,9 @@ def _match_words(sentence: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[S
 def _find_phrases(text: str, rules: tuple[ScenarioRule, ...]) -> list[tuple[int, int, ScenarioRule, bool]]:
     """Return the phrases of rules outside of content, in order, and whether each is an instruction."""
     spans = [
-        (found.start(), found.end(), rule) for rule in rules for found in _phrases(rule.words).finditer(text)
+        (found.start(), found.end(), rule)
+        for rule in rules
+        for found in phrases_of(rule.words).finditer(text)
     ]
     spans = sorted(spans, key=lambda each: each[0])[:_MOST_PHRASES]
     taken: list[tuple[int, int, ScenarioRule]] = []
@@ -146,21 +147,6 @@ def match_remark(sentence: str, *, rules: Iterable[ScenarioRule] = SCENARIO_RULE
     return ScenarioMatch(
         scenario=rule.scenario, confidence=_SPOKEN_OF, method="words", matched=text[start:end]
     )
-
-
-_SPACE = r"\s+"
-
-
-@lru_cache(maxsize=100)
-def _phrases(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Return the regular expression for these phrases, longest first."""
-    pieces = [
-        rf"(?<![A-Za-z0-9_@/.-]){_SPACE.join(map(re.escape, phrase.split()))}(?![A-Za-z0-9_@/-]|\.\w)"
-        if phrase.isascii()
-        else re.escape(phrase)
-        for phrase in sorted(words, key=len, reverse=True)
-    ]
-    return re.compile("|".join(pieces) or r"(?!)", re.IGNORECASE)
 
 
 def _match_path(url: str | None, rules: tuple[ScenarioRule, ...]) -> ScenarioMatch | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import product
 
 import attrs
@@ -118,3 +120,18 @@ SCENARIO_RULES: tuple[ScenarioRule, ...] = (
     ),
 )  # fmt: skip
 """The predefined scenarios. Callers can add rules."""
+
+
+_SPACE = r"\s+"
+
+
+@lru_cache(maxsize=100)
+def phrases_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the regular expression for these phrases, longest first."""
+    pieces = [
+        rf"(?<![A-Za-z0-9_@/.-]){_SPACE.join(map(re.escape, phrase.split()))}(?![A-Za-z0-9_@/-]|\.\w)"
+        if phrase.isascii()
+        else re.escape(phrase)
+        for phrase in sorted(words, key=len, reverse=True)
+    ]
+    return re.compile("|".join(pieces) or r"(?!)", re.IGNORECASE)

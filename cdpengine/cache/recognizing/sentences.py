@@ -16,6 +16,7 @@ from types import MappingProxyType
 import attrs
 
 from cdpengine.cache.recognizing.instructions import is_polite_question
+from cdpengine.cache.recognizing.unnamed_values import NO_VALUE, find_unnamed
 from cdpengine.cache.recognizing.variable_rules import (
     BRACKETS,
     HAN,
@@ -40,11 +41,13 @@ LONGEST_SENTENCE = 4_000
 class Extraction:
     """The values in a sentence, by variable name. `refused` are the variables with implausible values.
 
-    The `repr` contains no values.
+    `unnamed` are the values of a list without naming words, in order: "log in (bob, x9)". An item of the list
+    that is no value is "". The `repr` contains no values.
     """
 
     values: Mapping[str, str] = attrs.field(repr=False)
     refused: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = attrs.field(default=(), repr=False)
 
     @property
     def sensitive(self) -> frozenset[str]:
@@ -58,7 +61,10 @@ def extract_variables(
     """Return the values of a scenario's variables in a sentence. Missing variables are omitted."""
     values: dict[str, str] = {}
     refused: dict[str, None] = {}
-    for rule, value in _find_values(sentence[:LONGEST_SENTENCE], _rules_of(scenario, rules)):
+    named: list[tuple[int, int]] = []
+    text = sentence[:LONGEST_SENTENCE]
+    for rule, value, span in _find_values(text, _rules_of(scenario, rules)):
+        named.append(span)
         if rule.name in values:
             continue
         if rule.check(value):
@@ -66,20 +72,40 @@ def extract_variables(
         else:
             refused[rule.name] = None
     wrong = tuple(each for each in refused if each not in values)
-    return Extraction(values=MappingProxyType(values), refused=wrong)
+    unnamed = find_unnamed(text, scenario, named)
+    return Extraction(values=MappingProxyType(values), refused=wrong, unnamed=unnamed)
+
+
+def is_plausible(name: str, value: str, scenario: str) -> bool:
+    """Return whether a string can be the value of a variable. Variables without a rule accept any value."""
+    checks = [rule.check for rule in _rules_of(scenario, VARIABLE_RULES) if rule.name == name]
+    return value != NO_VALUE and all(check(value) for check in checks)
 
 
 def find_values(sentence: str, scenario: str) -> Iterator[tuple[VariableRule, str]]:
     """Yield all values in a sentence by the rules of a scenario, including implausible ones."""
-    return _find_values(sentence[:LONGEST_SENTENCE], _rules_of(scenario, VARIABLE_RULES))
+    found = _find_values(sentence[:LONGEST_SENTENCE], _rules_of(scenario, VARIABLE_RULES))
+    return ((rule, value) for rule, value, _ in found)
+
+
+def find_unnamed_values(sentence: str, scenario: str | None = None) -> tuple[str, ...]:
+    """Return the values without naming words in a sentence. `scenario`: None if it is unknown."""
+    text = sentence[:LONGEST_SENTENCE]
+    rules = [
+        _rules_of(each, VARIABLE_RULES) for each in (VARIABLE_RULES if scenario is None else (scenario,))
+    ]
+    named = [span for each in rules for *_, span in _find_values(text, each)]
+    return tuple(value for value in find_unnamed(text, scenario, named) if value != NO_VALUE)
 
 
 def _rules_of(scenario: str, rules: Mapping[str, Iterable[VariableRule]]) -> tuple[VariableRule, ...]:
     return tuple(rules[scenario] if scenario in rules else rules.get("form_fill", ()))
 
 
-def _find_values(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[VariableRule, str]]:
-    """Yield all values in a sentence in order, including implausible ones."""
+def _find_values(
+    text: str, rules: tuple[VariableRule, ...]
+) -> Iterator[tuple[VariableRule, str, tuple[int, int]]]:
+    """Yield all values in a sentence in order, including implausible ones, with their spans and names."""
     named = list(_find_names(text, rules))
     for place, (start, end, rule, limit) in enumerate(named):
         until = named[place + 1][0] if place + 1 < len(named) else len(text)
@@ -89,7 +115,8 @@ def _find_values(text: str, rules: tuple[VariableRule, ...]) -> Iterator[tuple[V
             text, end, until, rule
         )
         if value is not None:
-            yield rule, value
+            place = text.find(value, end, until)
+            yield rule, value, (start, until if place < 0 else place + len(value))
 
 
 @lru_cache(maxsize=100)
@@ -334,10 +361,11 @@ def mask_values(sentence: str, scenario: str | None = None) -> str:
         form
         for each in (VARIABLE_RULES if scenario is None else (scenario,))
         if each != "search"
-        for _, value in _find_values(text, _rules_of(each, VARIABLE_RULES))
+        for _, value, _ in _find_values(text, _rules_of(each, VARIABLE_RULES))
         if value
         for form in forms_in_quotes(value)
     }
+    found.update(find_unnamed_values(sentence, scenario))
     text = re.sub(rf"(?<![A-Za-z0-9])(?:{QUOTED})", "...", text)
     for form in sorted(found, key=len, reverse=True):
         text = text.replace(form, "...")

@@ -252,3 +252,6 @@ VARIABLE_RULES: Mapping[str, tuple[VariableRule, ...]] = MappingProxyType(
 
 Callers can pass another mapping. A scenario that is missing from the mapping uses the rules of form_fill.
 """
+
+ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType({"login": ("username", "password")})
+"""The variables of values without names, by scenario, if the cache has no fitting entry."""
