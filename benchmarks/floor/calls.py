@@ -11,7 +11,7 @@ import sys
 
 async def engine(url: str, calls: int) -> None:
     """Make calls with the engine's `session.call` over its websocket transport."""
-    from cdpengine._protocol.connection import open_connection
+    from cdpengine._protocol.session import open_connection
     from cdpengine._protocol.websocket_transport import open_websocket
 
     async with open_websocket(url) as transport, open_connection(transport) as connection:

@@ -20,8 +20,8 @@ import trio
 
 from benchmarks.floor.messages import decode
 from benchmarks.floor.pipe import Pipe
-from cdpengine._protocol.connection import open_connection
 from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.session import open_connection
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 METHOD = "Runtime.consoleAPICalled"

@@ -35,7 +35,8 @@ from cdpengine._protocol.domains.runtime import (
     ExceptionRevoked,
     ExceptionThrown,
 )
-from cdpengine._protocol.session import CRASHED, Session
+from cdpengine._protocol.feed import CRASHED
+from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, SessionGoneError
 
@@ -187,10 +188,10 @@ class Collector:
         def leave() -> None:
             for method, listener in listeners:
                 session.off_event(method, listener)
-            session._release_domains(*domains)
+            session.domains.release(*domains)
 
         try:
-            calls = session._acquire_domains(*domains)
+            calls = session.domains.acquire(*domains)
         except BaseException:
             for method, listener in listeners:
                 session.off_event(method, listener)

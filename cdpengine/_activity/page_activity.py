@@ -19,7 +19,7 @@ from cdpengine._activity.collector import Collector
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.har import LARGEST_BODY, fill_bodies
 from cdpengine._activity.request import Request, Response
-from cdpengine._activity.streams import PART_OF, ActivityStream, AwaitedResponse, Buffer, Kind
+from cdpengine._activity.streams import PART_OF, ActivityFeed, ActivityStream, AwaitedResponse, Buffer, Kind
 from cdpengine._budget import check_timeout, within
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.navigation.liveness import explain_deadline
@@ -280,8 +280,8 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
         raise InvalidArgumentError(what="buffer", given=repr(buffer), expected="a number of items, 1 or more")
     subscribed: Sequence[Kind] = kinds or ("console", "errors", "requests")
     parts = {PART_OF[kind] for kind in subscribed}
-    stream = ActivityStream(subscribed, buffer, caller())
-    collector.subscribers.add(stream, subscribed)
+    feed = ActivityFeed(subscribed, buffer, caller())
+    collector.subscribers.add(feed, subscribed)
     try:
         calls = collector.acquire(parts)
         try:
@@ -289,12 +289,12 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
             with trio.move_on_after(_REPORTING_TIMEOUT):
                 await _wait_for_answers(calls)
             await trio.lowlevel.checkpoint()
-            yield stream
+            yield ActivityStream(feed)
         finally:
             collector.release(parts)
     finally:
-        collector.subscribers.remove(stream)
-        stream._end(_stream_left_error)
+        collector.subscribers.remove(feed)
+        feed.end(_stream_left_error)
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.request import Request, Response
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.streams import Stream
+from cdpengine._protocol.streams import Stream, StreamFeed
 from cdpengine.errors import InvalidArgumentError, TargetCrashedError, shown_url
 
 T = TypeVar("T")
@@ -109,6 +109,9 @@ ActivityItem: TypeAlias = ConsoleMessage | PageError | Request | Response | Requ
 ActivityStream = Stream[ActivityItem]
 """A stream of `PageActivity.stream`: iterate over it, or call `receive()`."""
 
+ActivityFeed = StreamFeed[ActivityItem]
+"""The reader's end of an ActivityStream."""
+
 PART_OF: dict[Kind, Part] = {
     "console": "console",
     "errors": "errors",
@@ -119,53 +122,53 @@ PART_OF: dict[Kind, Part] = {
 
 
 class Subscribers:
-    """The streams of one page. They end with its session."""
+    """The reader's ends of one page's streams. They end with its session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._streams: dict[Kind, tuple[ActivityStream, ...]] = {}
+        self._streams: dict[Kind, tuple[ActivityFeed, ...]] = {}
 
-    def add(self, stream: ActivityStream, kinds: Sequence[Kind]) -> None:
+    def add(self, stream: ActivityFeed, kinds: Sequence[Kind]) -> None:
         """Deliver items of these kinds to another stream."""
         for kind in kinds:
             self._streams[kind] = (*self._streams.get(kind, ()), stream)
-        self._session.connection._consumers.add(stream)
+        self._session.connection.wire.consumers.add(stream)
         if self._session.ended:
             self._end(stream)
 
-    def remove(self, stream: ActivityStream) -> None:
+    def remove(self, stream: ActivityFeed) -> None:
         """Stop delivering to a stream."""
-        self._session.connection._consumers.remove(stream)
+        self._session.connection.wire.consumers.remove(stream)
         for kind, streams in self._streams.items():
             self._streams[kind] = tuple(each for each in streams if each is not stream)
 
     def deliver(self, kind: Kind, item: ActivityItem) -> None:
         """Deliver an item. Called by the reader."""
         for stream in self._streams.get(kind, ()):
-            stream._deliver(item)
+            stream.deliver(item)
 
     def crash(self) -> None:
         """Report the page's crash to every stream."""
         error = self._session.error()
         if isinstance(error, TargetCrashedError):
             for stream in self._all():
-                stream._crash(error)
+                stream.crash(error)
 
     def end(self) -> None:
         """End every stream."""
         for stream in self._all():
             self._end(stream)
 
-    def _all(self) -> set[ActivityStream]:
+    def _all(self) -> set[ActivityFeed]:
         return {stream for streams in self._streams.values() for stream in streams}
 
-    def _end(self, stream: ActivityStream) -> None:
+    def _end(self, stream: ActivityFeed) -> None:
         def reason() -> Exception:
             error = self._session.error()
             assert error is not None
             return error
 
-        stream._end(reason)
+        stream.end(reason)
 
 
 _NAMED = 5

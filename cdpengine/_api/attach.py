@@ -18,11 +18,11 @@ from cdpengine._launch.process import BrowserProcess
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener
 from cdpengine._page.tabs import Tabs
-from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.instruments import logger as wire_logger
 from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.session import Connection, open_connection
 from cdpengine.errors import (
     ConnectFailedError,
     ConnectionLostError,
@@ -160,7 +160,7 @@ async def open_engine(
             await tabs.creations.settle()
             # Closed before the nursery, so that no later event finds the nursery closed.
             tabs.evaluation_sessions.close()
-            main._lose("this program closed the connection")
+            main.wire.close()
 
 
 async def _version_of(main: Connection) -> BrowserVersion:

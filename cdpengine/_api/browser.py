@@ -34,12 +34,12 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import UrlPattern, url_test
 from cdpengine._page.tabs import Tabs
 from cdpengine._pickling import not_picklable
-from cdpengine._protocol.calls import span as action_span
-from cdpengine._protocol.connection import Connection, ConnectionStatistics
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.domains.target import CreateTargetReply, TargetInfo
 from cdpengine._protocol.instruments import Instruments
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
+from cdpengine._protocol.wire import ConnectionStatistics
+from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState
 from cdpengine.errors import SessionGoneError, shown_url
 from cdpengine.errors.misuse import block, name_our_arguments, name_ours

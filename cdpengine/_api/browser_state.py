@@ -25,12 +25,11 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._page.tabs import Tabs
-from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.domains.runtime import EvaluateReply, RemoteArgument, RemoteObject
 from cdpengine._protocol.domains.target import BrowserContextsReply
 from cdpengine._protocol.instruments import Instruments
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine._snapshot.ref import RefNumbers
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
 from cdpengine._storage.storage_state import VisitedOrigins

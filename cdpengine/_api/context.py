@@ -33,8 +33,8 @@ from cdpengine._page.downloads.download import Download
 from cdpengine._page.patterns import UrlPattern
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
-from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
+from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState, apply_state
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
 from cdpengine.errors.misuse import name_ours

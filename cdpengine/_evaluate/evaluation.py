@@ -32,6 +32,7 @@ from cdpengine._evaluate.recovery import Recovery, check_recovery, recover
 from cdpengine._evaluate.replies import explain_refusal, holds_objects, receive_value
 from cdpengine._evaluate.script import JSHandle, Script
 from cdpengine._logs import get_logger
+from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import PATIENCE, QUESTIONS, confirm_input, wait_for_documents
 from cdpengine._page.page_target import PageTarget
@@ -153,9 +154,9 @@ class Evaluator:
                     try:
                         value = await self._evaluate(run, script, budget)
                     except EvaluationFailedError:
-                        await self.page.wait_for_exposed_calls(budget.deadline)
+                        await wait_until_begun(self.page.frame_sessions.values(), budget.deadline)
                         raise
-                    await self.page.wait_for_exposed_calls(budget.deadline)
+                    await wait_until_begun(self.page.frame_sessions.values(), budget.deadline)
                     return value
                 except (ConnectionLostError, SessionGoneError):
                     # The session of its frame ended. Chrome does not report the end of the script, and other

@@ -116,7 +116,7 @@ class Binding:
             expected = "a name that is not exposed already"
             raise InvalidArgumentError(what="name", given=repr(self.name), expected=expected)
         # Chrome adds bindings to new documents only while Runtime is enabled.
-        calls: list[Posted] = [*session._acquire_domains("Runtime")]
+        calls: list[Posted] = [*session.domains.acquire("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._binding))
         calls += self._script.begin(session)
         names.add(self.name)
@@ -141,13 +141,11 @@ class Binding:
         _NAMES.get(session, set()).discard(self.name)
         documents = self._documents.pop(session)
         calls = self._script.end(session)
-        removal = session.connection._post_shared(
-            "Runtime.removeBinding", {"name": self._binding}, session.id
-        )
+        removal = session.post_shared("Runtime.removeBinding", {"name": self._binding})
         # Chrome leaves the function in existing documents. The context numbers may belong to another process by
         # now; that process does not have the key.
         calls += [removal, *(self._post_call(session, context, "end") for context in documents)]
-        session._release_domains("Runtime")
+        session.domains.release("Runtime")
         self._tabs.in_background(self._end_listening, session, listener, removal)
         return calls
 
@@ -270,20 +268,18 @@ class InitScript:
         """Add the script to a session."""
         for ended in [known for known in self._added if known.ended]:
             del self._added[ended]
-        if (error := session.error(ADD)) is not None:
-            raise error
         # The blank document of a new page already exists, and no script has run in it.
         is_paused = any(page.paused_at_start for page in self._tabs.pages.values() if page.session is session)
         params = {**self._params, "runImmediately": True} if is_paused else self._params
         # Shared: cancelling a caller must not lose the number.
-        call = self._added[session] = session.connection._post_shared(ADD, params, session.id)
+        call = self._added[session] = session.post_shared(ADD, params)
         return [call]
 
     async def renew(self, session: Session) -> None:
         """Run the script in the documents of a session that Chrome had prerendered, and in new ones as before."""
         calls = self.end(session)
         params = {**self._params, "runImmediately": True}
-        call = self._added[session] = session.connection._post_shared(ADD, params, session.id)
+        call = self._added[session] = session.post_shared(ADD, params)
         await _answered([*calls, call])
 
     def end(self, session: Session) -> list[Posted]:

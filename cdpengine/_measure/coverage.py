@@ -145,7 +145,7 @@ class _Watch:
         self._listeners[session] = listeners
         session.on_end(lambda: self._note_gone(session))
         if self._javascript:
-            session._acquire_domains("Profiler", "Debugger")
+            session.domains.acquire("Profiler", "Debugger")
             calls += [
                 # Ignore `debugger` statements: the Debugger domain serves only to read script sources.
                 session.post("Debugger.setSkipAllPauses", skip=True),
@@ -154,7 +154,7 @@ class _Watch:
                 ),
             ]
         if self._css:
-            session._acquire_domains("CSS")
+            session.domains.acquire("CSS")
             calls.append(session.post("CSS.startRuleUsageTracking"))
         return calls
 
@@ -166,10 +166,10 @@ class _Watch:
         if self._javascript:
             calls.append(session.post("Profiler.stopPreciseCoverage"))
             calls.append(session.post("Debugger.setSkipAllPauses", skip=False))
-            session._release_domains("Profiler", "Debugger")
+            session.domains.release("Profiler", "Debugger")
         if self._css:
             calls.append(session.post("CSS.stopRuleUsageTracking"))
-            session._release_domains("DOM", "CSS")
+            session.domains.release("CSS")
         return calls
 
     def _url_of(self, session: Session) -> str:

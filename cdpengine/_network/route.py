@@ -390,13 +390,10 @@ class Exchange:
 
     def send(self, method: str, params: dict[str, Any]) -> SharedCall | None:
         """Send an answer, or return None if the session has ended. Cancelling the caller does not withdraw it."""
-        if self.session.error(method) is not None:
-            return None
-        connection = self.session.connection
         for value in entered_by(params, self.original_request, self.response):
-            connection.instruments.add_secret(value)
+            self.session.connection.instruments.add_secret(value)
         try:
-            return connection._post_shared(method, {"requestId": self.request_id, **params}, self.session.id)
+            return self.session.post_shared(method, {"requestId": self.request_id, **params})
         except (SessionGoneError, ConnectionLostError):
             return None
 

@@ -114,7 +114,7 @@ class Setting(Generic[T]):
 
         def begin(session: Session) -> list[PendingCall]:
             if self.domain is not None:
-                session._acquire_domains(self.domain)
+                session.domains.acquire(self.domain)
             self._registrations.setdefault(session, []).append(registration)
             return [self.post(session, self.values(session))]
 
@@ -127,7 +127,7 @@ class Setting(Generic[T]):
                 return [self.post(session, self.values(session))]
             finally:
                 if self.domain is not None:
-                    session._release_domains(self.domain)
+                    session.domains.release(self.domain)
 
         return begin, end
 

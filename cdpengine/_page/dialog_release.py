@@ -23,7 +23,8 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import FrameTree
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.domains.target import AttachToTargetReply
-from cdpengine._protocol.session import CRASHED, Session
+from cdpengine._protocol.feed import CRASHED
+from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, EngineError, SessionGoneError
 from cdpengine.errors.texts import shown_url

@@ -28,7 +28,8 @@ from cdpengine._page.frames import FrameTree
 from cdpengine._page.navigation.active_document import is_not_active
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import JavascriptDialogClosed, JavascriptDialogOpening
-from cdpengine._protocol.session import CRASHED, Session
+from cdpengine._protocol.feed import CRASHED
+from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,

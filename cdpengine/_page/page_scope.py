@@ -18,7 +18,8 @@ from cdpengine._budget import undoing
 from cdpengine._logs import get_logger
 from cdpengine._page.page_target import REVIVED, PageTarget
 from cdpengine._page.tabs import Posted, Tabs
-from cdpengine._protocol.session import UNDISCARDED, Session
+from cdpengine._protocol.feed import UNDISCARDED
+from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,

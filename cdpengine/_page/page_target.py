@@ -17,7 +17,6 @@ import trio
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialogs import DialogPolicy, PageDialogs
-from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.file_choosers import FileChoosers, post_interception
 from cdpengine._page.frames import FRAME_EVENTS, RESTORED, FrameEvent, FrameTree
 from cdpengine._page.navigation.activation import Activation
@@ -27,7 +26,8 @@ from cdpengine._page.running_actions import RunningActions
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import FrameNavigated, FrameTreeReply
 from cdpengine._protocol.domains.target import TargetInfo
-from cdpengine._protocol.session import CRASHED, UNDISCARDED, Session
+from cdpengine._protocol.feed import CRASHED, UNDISCARDED
+from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
@@ -65,8 +65,8 @@ class PageTarget:
     """A page in the engine's model. Tabs creates it when Chrome attaches its target.
 
     `opener` is the page that opened it, if present. `paused_at_start`: Chrome pauses it at its start until it is
-    set up. `owner_of` returns the user's object for a page. `own_size`: its opener set a width or height. `used`:
-    the engine may act on the page. `ours`: this program opened the page, its opener or its browser.
+    set up. `owner_of` returns the user's object for a page. `own_size`: its opener set a width or height. `ours`:
+    this program opened the page, its opener or its browser.
     """
 
     def __init__(
@@ -109,7 +109,6 @@ class PageTarget:
             session, changes, nursery, policy, frames=self.frames, owner=lambda: owner_of(self)
         )
         self.dialogs.on_opening(self.running.note_dialog)
-        self.used = True
         self.ours = True
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
@@ -131,13 +130,13 @@ class PageTarget:
 
     def leave_alone(self) -> None:
         """Leave dialogs, file choosers and focus to the page's client until `use` is called."""
-        self.used = self.dialogs.answering = False
+        self.running.used = self.dialogs.answering = False
 
     def use(self) -> None:
         """Prepare the page for the first action on it. Does not wait, because commands keep their order."""
-        if self.used:
+        if self.running.used:
             return
-        self.used = True
+        self.running.used = True
         for session in self.frame_sessions.values():
             with suppress(SessionGoneError, ConnectionLostError):
                 post_use(session)
@@ -195,7 +194,7 @@ class PageTarget:
             try:
                 frame_event = event.decode(FRAME_EVENTS[event.method])
             except UndecodableReplyError as error:
-                session.connection._pass_over(event, error)
+                session.connection.wire.faults.pass_over(event, error)
                 return
             before = session.frame_id
             self.frames.apply(frame_event, session)
@@ -464,13 +463,6 @@ class PageTarget:
         await self.running.ready()
         return await self.wait_for(usable)
 
-    async def wait_for_exposed_calls(self, deadline: float) -> None:
-        """Wait until the page's earlier calls of exposed functions have begun, or until the deadline.
-
-        Without such calls, this is not a checkpoint.
-        """
-        await wait_until_begun(self.frame_sessions.values(), deadline)
-
     def _own_session(self, target_id: str) -> Session:
         own = next((each for each in self.frame_sessions.values() if each.target_id == target_id), None)
         if own is None:
@@ -481,7 +473,7 @@ class PageTarget:
 
     def _show_undiscarded(self, _event: Event) -> None:
         """Bring a formerly discarded tab to the front: it has no size until it is displayed."""
-        if self.used:
+        if self.running.used:
             with suppress(SessionGoneError, ConnectionLostError):
                 self.session.post("Page.bringToFront")
         self.changes.notify()

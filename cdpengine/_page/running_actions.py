@@ -12,6 +12,7 @@ import functools
 import math
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from operator import attrgetter
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
@@ -91,8 +92,9 @@ def announced(
 class RunningActions:
     """The running actions of `session`'s page. `ask` sends a liveness query without waiting.
 
-    `use` is called before each action. `listeners` are called for `announced` methods. `unconfirmed`: queries that
-    the page must answer until all navigations requested by input or a user's script are known.
+    `used`: the engine may act on the page; otherwise the first action calls `use`. `listeners` are called for
+    `announced` methods. `unconfirmed`: queries that the page must answer until all navigations requested by input
+    or a user's script are known.
     """
 
     dialog_timeout = REPLIES_TIMEOUT
@@ -108,6 +110,7 @@ class RunningActions:
     ) -> None:
         self.listeners: list[ActionListener] = []
         self.unconfirmed = 0
+        self.used = True
         self.owner = find_run()
         self._session = session
         self._changes = changes
@@ -248,7 +251,8 @@ class RunningActions:
 
     def add(self, action: _RunningAction) -> None:
         """Note that an action begins. Used by `run`."""
-        self._use()
+        if not self.used:
+            self._use()
         self._records.append(action.effects)
         self._questions.add(action, action.deadline)
 
@@ -344,7 +348,7 @@ class RunningActions:
         try:
             return event.decode(kind)
         except UndecodableReplyError as error:
-            self._session.connection._pass_over(event, error)
+            self._session.connection.wire.faults.pass_over(event, error)
             return None
 
     def note_dialog(self, tracked: TrackedDialog) -> None:
@@ -387,7 +391,7 @@ class RunningActions:
     def turn_of(self, session: Session) -> Turn:
         """Return the turn for evaluations on a session of the page."""
         if (turn := self._turns.get(session)) is None:
-            turn = Turn(session, post_empty_evaluation)
+            turn = Turn(session.send_shared, partial(post_empty_evaluation, session))
             if not session.ended:
                 self._turns[session] = turn
         return turn

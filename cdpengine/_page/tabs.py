@@ -25,9 +25,8 @@ from cdpengine._page.page_target import PageTarget, post_use
 from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener, EvaluationSessions
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.calls import PendingCall, SharedCall
-from cdpengine._protocol.connection import Attachment, Connection, Targets
 from cdpengine._protocol.domains.page import FrameTreeReply
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Attachment, Connection, Session, Targets
 from cdpengine.errors import (
     ConnectionLostError,
     ProtocolError,
@@ -254,7 +253,7 @@ class Tabs:
         )
         page.is_drawn_behind = self._launched
         page.ours = self._launched if opener is None else opener.ours
-        if not (self._launched if opener is None else opener.used):
+        if not (self._launched if opener is None else opener.running.used):
             page.leave_alone()
             page.dialogs.answering = self._has_dialog_policy
         page.dialogs.on_opening(partial(self._note_dialog, page))
@@ -303,14 +302,14 @@ class Tabs:
 
     async def _set_up_page(self, page: PageTarget, attachment: Attachment) -> None:
         session, waiting = page.session, attachment.waiting
-        session._add_domain_user("Page")
+        session.domains.add_user("Page")
         self.evaluation_sessions.keep(page, session, paused_at_start=waiting)
         while not page.closed:
             try:
                 # Inspector.enable reports immediately whether the renderer is dead, which is possible on
                 # connecting.
                 calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
-                calls += _post_set_up(session, page.used)
+                calls += _post_set_up(session, page.running.used)
                 if waiting:
                     await self._wait_for_evaluation_session(page, session)
                 calls += self._post_further(page, session)
@@ -346,13 +345,13 @@ class Tabs:
 
     async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
         session = attachment.session
-        session._add_domain_user("Page")
+        session.domains.add_user("Page")
         take = page.attach_frame_session(session)
         self.evaluation_sessions.keep(page, session, paused_at_start=attachment.waiting)
         try:
             # The renderer can be dead already: a document is restored with an iframe whose process crashed.
             calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
-            calls += _post_set_up(session, page.used)
+            calls += _post_set_up(session, page.running.used)
             if attachment.waiting:
                 await self._wait_for_evaluation_session(page, session)
             calls += self._post_further(page, session)

@@ -143,9 +143,7 @@ async def print_pdf(session: Session, params: Mapping[str, object]) -> AsyncIter
     while (earlier := _printing.get(session)) is not None and not earlier.done:
         with suppress(RemoteError):
             await earlier.wait()
-    if (gone := session.error("Page.printToPDF")) is not None:
-        raise gone
-    printing = session.connection._post_shared("Page.printToPDF", dict(params), session.id)
+    printing = session.post_shared("Page.printToPDF", params)
     _printing[session] = printing  # cancelling the caller does not end it
     try:
         reply = await printing.decoded(PrintToPDFReply)

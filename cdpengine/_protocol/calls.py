@@ -2,27 +2,24 @@
 
 Rule: a call ends exactly once: with the reply, with the browser's error, with the reason why its session or
 connection ended, or because its waiter gave up. A PendingCall has exactly one waiter. If the waiter is cancelled,
-the entry leaves the table immediately, and an unwritten command is never sent. The outermost action's Span is the
-cause of everything sent during the action (`span`).
+the entry leaves the table immediately, and an unwritten command is never sent.
 """
 
 from __future__ import annotations
 
 import base64
 import copy
-import itertools
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 import attrs
 import msgspec
 import outcome
 import trio
 
-from cdpengine._protocol.instruments import Span
 from cdpengine._protocol.messages import OBJECT, Call, Reply, decode_error, decode_payload
+from cdpengine._protocol.wire import Wire
 from cdpengine.errors import (
     EngineError,
     EvaluationTerminatedError,
@@ -30,10 +27,6 @@ from cdpengine.errors import (
     RemoteError,
     UndecodableReplyError,
 )
-
-if TYPE_CHECKING:
-    from cdpengine._protocol.connection import Connection
-    from cdpengine._protocol.session import Session
 
 T = TypeVar("T")
 
@@ -69,10 +62,10 @@ class _Own:
 class PendingCall:
     """A command in the writer's queue. Await `result()` or `decoded()`, or call `abandon()`."""
 
-    __slots__ = ("_connection", "_error", "_own", "_raw", "_task", "call")
+    __slots__ = ("_error", "_own", "_raw", "_task", "_wire", "call")
 
-    def __init__(self, connection: Connection, call: Call) -> None:
-        self._connection = connection
+    def __init__(self, wire: Wire, call: Call) -> None:
+        self._wire = wire
         self.call = call
         self._own: _Own | None = None
         self._raw: _Raw | None = None
@@ -114,7 +107,7 @@ class PendingCall:
         await self._wait(self._left)
 
     async def _wait(self, abort: Callable[[object], trio.lowlevel.Abort]) -> None:
-        self._connection._write_now()
+        self._wire.write_now()
         if self.done:
             await trio.lowlevel.checkpoint()
         else:
@@ -154,7 +147,7 @@ class PendingCall:
     def abandon(self) -> None:
         """Drop the call. An unwritten command is never sent; a reply counts as late."""
         if not self.done:
-            self._connection._forget(self.call)
+            self._wire.forget(self.call)
             self._error = trio.ClosedResourceError("the call was abandoned")
 
     def settle(self, reply: Reply) -> None:
@@ -183,9 +176,9 @@ class PendingCall:
         if own is None or self.done or not own.params.get("awaitPromise"):
             return
         if self._send_again(own):
-            self._connection._forget(ended)
+            self._wire.forget(ended)
         elif not own.repeats:  # this promise can be lost as well, and nothing would settle it
-            self._connection._forget(ended)
+            self._wire.forget(ended)
             self.fail(EvaluationTerminatedError(reason=NEIGHBOR_STOPPED))
 
     def _send_again(self, own: _Own) -> bool:
@@ -195,11 +188,11 @@ class PendingCall:
         own.repeats -= 1
         ended = self.call
         try:
-            self.call = self._connection._post(ended.method, own.params, ended.session_id).call
+            self.call = self._wire.open_call(ended.method, own.params, ended.session_id)
         except EngineError:
             return False
         ended.waiter, self.call.waiter, self.call.cause = None, self, ended.cause
-        self._connection._write_now()
+        self._wire.write_now()
         return True
 
     def _finish(self) -> None:
@@ -214,9 +207,9 @@ class PendingCall:
         return trio.lowlevel.Abort.SUCCEEDED
 
 
-def note_termination(connection: Connection) -> None:
+def note_termination(wire: Wire) -> None:
     """Send the calls that wait for promises again, because a termination hits all scripts of a renderer."""
-    for call in list(connection._pending.values()):
+    for call in list(wire.pending.values()):
         if isinstance(call.waiter, PendingCall):
             call.waiter.ask_again()
 
@@ -224,10 +217,10 @@ def note_termination(connection: Connection) -> None:
 class SharedCall:
     """A command with several waiters. Cancelling a waiter does not drop the command; `abandon()` does."""
 
-    __slots__ = ("_connection", "_outcome", "_settled", "call")
+    __slots__ = ("_outcome", "_settled", "_wire", "call")
 
-    def __init__(self, connection: Connection, call: Call) -> None:
-        self._connection = connection
+    def __init__(self, wire: Wire, call: Call) -> None:
+        self._wire = wire
         self.call = call
         self._outcome: outcome.Value[_Raw] | outcome.Error | None = None
         self._settled = trio.Event()
@@ -244,7 +237,7 @@ class SharedCall:
 
     async def raw(self) -> _Raw:
         """Wait for the reply and return its result as raw JSON. Raises the errors of `PendingCall.raw`."""
-        self._connection._write_now()
+        self._wire.write_now()
         await self._settled.wait()
         return self.raw_nowait()
 
@@ -264,7 +257,7 @@ class SharedCall:
     def abandon(self) -> None:
         """Drop the call. An unwritten command is never sent; a reply counts as late."""
         if self._outcome is None:
-            self._connection._forget(self.call)
+            self._wire.forget(self.call)
             self._finish(outcome.Error(trio.ClosedResourceError("the call was abandoned")))
 
     def settle(self, reply: Reply) -> None:
@@ -285,15 +278,15 @@ class SharedCall:
 
 @attrs.define(eq=False)
 class Turn:
-    """A queue that sends users' scripts to one session's page, one at a time.
+    """A queue that sends users' scripts to one session's page, one at a time: `send` sends to the session.
 
     The next script is sent after the page has answered a probe (`ask`) that follows the previous script. So a
     hanging page holds one script and not a queue: after terminating it, Chrome has no further script to begin, and
     a script that still waits in the queue never begins if its caller gives up.
     """
 
-    session: Session
-    ask: Callable[[Session], PendingCall]
+    send: Callable[[str, Mapping[str, Any]], SharedCall]
+    ask: Callable[[], PendingCall]
     _last: Call | None = None
     _lock: trio.Lock = attrs.field(factory=trio.Lock)
 
@@ -314,7 +307,7 @@ class Turn:
             if not self._is_free():
                 # Any outcome, even a termination, proves that the page reached the probe.
                 with suppress(RemoteError, ProtocolError):
-                    await self.ask(self.session).raw()
+                    await self.ask().raw()
             return self._post(*make())
 
     def _is_free(self) -> bool:
@@ -322,9 +315,7 @@ class Turn:
         return self._last is None or self._last.waiter is None
 
     def _post(self, method: str, params: Mapping[str, Any]) -> SharedCall:
-        if not self.session.usable and (error := self.session.error(method)) is not None:
-            raise error
-        shared = self.session.connection._send_shared(method, params, self.session.id)
+        shared = self.send(method, params)
         self._last = shared.call
         return shared
 
@@ -379,47 +370,3 @@ def _error_of(reply: Reply) -> RemoteError | UndecodableReplyError | None:
     if reply.damage:
         return UndecodableReplyError(method=reply.call.method, reason=reply.damage, raw=b"")
     return None
-
-
-# --- causes of calls ----------------------------------------------------------------------------------------
-
-_span: ContextVar[Span | None] = ContextVar("cdpengine span", default=None)
-_numbers = itertools.count(1)
-
-
-class _SpanScope:
-    """Context manager of `span`.
-
-    A class, because every action enters it and a generator costs five times as much.
-    """
-
-    __slots__ = ("_begun", "_name", "_token")
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._begun: Span | None = None
-
-    def __enter__(self) -> None:
-        if _span.get() is None:
-            self._begun = Span(next(_numbers), self._name, trio.current_time())
-            self._token = _span.set(self._begun)
-
-    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
-        begun = self._begun
-        if begun is not None:
-            _span.reset(self._token)
-            for each in begun.instruments:
-                each.end_span(begun, "" if kind is None else kind.__name__)
-
-
-def span(name: str) -> AbstractContextManager[None]:
-    """Name the action that causes the commands sent by the body and by tasks started in it.
-
-    The outermost name applies: an action that calls other actions is one action. Must be called in trio.
-    """
-    return _SpanScope(name)
-
-
-def current_span() -> Span | None:
-    """Return the current action, or None."""
-    return _span.get()

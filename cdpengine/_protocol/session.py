@@ -1,37 +1,46 @@
-"""Session: the commands and events of one target, or of the browser itself.
+"""Session, Connection and Targets: the sessions of the browser and its targets, over one wire.
 
 Rule: a session serves one target over a shared connection. When the target ends, every pending call fails with the
 reason, every stream ends, and further calls fail immediately. Other sessions of the connection are not affected.
+
+The reader keeps the list of targets message by message, before it routes any later message. A session exists from
+its attach event until its detach event. Only those few events are decoded here.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
-from contextlib import asynccontextmanager, closing, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import Any, TypeVar
 
+import msgspec
 import trio
 
 from cdpengine._budget import check_run, find_run
-from cdpengine._logs import get_logger
+from cdpengine._nursery import open_body_nursery
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, SharedCall
-from cdpengine._protocol.domains import NEEDS, REPORTING_DOMAINS
-from cdpengine._protocol.streams import Event, EventStream, caller, compile_pattern, domain_of
-from cdpengine.errors import (
-    EngineError,
-    InvalidArgumentError,
-    TargetCrashedError,
-    UndecodableReplyError,
+from cdpengine._protocol.domains import REPORTING_DOMAINS
+from cdpengine._protocol.domains.target import (
+    AttachedToTarget,
+    DetachedFromTarget,
+    TargetCrashed,
+    TargetCreated,
+    TargetDestroyed,
+    TargetInfo,
+    TargetInfoChanged,
 )
-
-if TYPE_CHECKING:
-    from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.enabled_domains import EnabledDomains
+from cdpengine._protocol.feed import SessionFeed
+from cdpengine._protocol.instruments import Instruments
+from cdpengine._protocol.pycdp import run_command
+from cdpengine._protocol.streams import Event, EventFeed, EventStream, caller, domain_of
+from cdpengine._protocol.transport import Transport
+from cdpengine._protocol.wire import ConnectionStatistics, Wire
+from cdpengine.errors import EngineError, InvalidArgumentError, SessionGoneError, UndecodableReplyError
 
 T = TypeVar("T")
-
-logger = get_logger("cdpengine.session")
 
 _ALLOWED_AFTER_CRASH = frozenset(
     {
@@ -53,7 +62,7 @@ class Session:
 
     `target_type` is the type of the target ("page", "iframe", "worker", "browser"), `parent` the session through
     which it was attached, `connection` its connection. `frame_id` is the id of its outermost frame, mostly equal
-    to the target's id. `usable` is whether commands can be sent; if not, `error` returns the reason.
+    to the target's id. `feed` and `domains` are for the engine.
     `documents_shown` increases each time the target shows a document: a remote object id is valid while the number
     is unchanged. `lived` is whether the target's renderer has answered the set-up; it is false for a discarded
     tab, which has no renderer.
@@ -69,27 +78,21 @@ class Session:
         parent: Session | None = None,
     ) -> None:
         self.connection = connection
+        self._wire = connection.wire
         self.id = session_id
         self.target_id = target_id
         self.frame_id = target_id or ""
         self.target_type = target_type
         self.parent = parent
-        self._ended: Callable[[str | None], EngineError] | None = None
-        self._crashed = False
+        self.feed = SessionFeed(session_id, self.describe, self._wire.consumers, self._wire.faults)
+        self.domains = EnabledDomains(self._enable, self._disable)
         self._early = False
         self.lived = False
-        self.usable = True
         self.documents_shown = 0
-        self._listeners: dict[str, list[Callable[[Event], None]]] = {}
-        self._streams: list[EventStream] = []
-        self._routes: dict[str, tuple[EventStream, ...]] = {}
-        self._end_listeners: list[Callable[[], None]] = []
-        self._domains: dict[str, int] = {}
-        self._enabling: dict[str, SharedCall] = {}
         self._owner = find_run()
 
     def __repr__(self) -> str:
-        state = " ended" if self._ended else " crashed" if self._crashed else ""
+        state = " ended" if self.ended else " crashed" if self.crashed else ""
         return f"<Session {self.describe()}{state}>"
 
     def describe(self) -> str:
@@ -99,17 +102,22 @@ class Session:
     @property
     def ended(self) -> bool:
         """Whether the session is over: its target was closed or detached, or the connection was lost."""
-        return self._ended is not None
+        return self.feed.ended is not None
 
     @property
     def crashed(self) -> bool:
         """Whether the target's renderer is dead. A reload or a navigation brings it back."""
-        return self._crashed
+        return self.feed.crashed
+
+    @property
+    def usable(self) -> bool:
+        """Whether commands can be sent; if not, `error` returns the reason."""
+        return self.feed.usable
 
     @property
     def is_discarded(self) -> bool:
         """Whether the target has had no renderer since the engine found it, as a discarded tab has none."""
-        return self._crashed and not self.lived and self._ended is None
+        return self.crashed and not self.lived and not self.ended
 
     # --- commands -----------------------------------------------------------------------------------------
 
@@ -158,55 +166,46 @@ class Session:
         Raises the errors of `call`, and UndecodableReplyError, with the raw JSON, if the generator cannot decode
         the answer of a newer Chrome.
         """
-        if not isinstance(command, Generator) or _was_used(command):
-            raise InvalidArgumentError(what="command", given=_describe_command(command), expected=_A_COMMAND)
-        with closing(command):
-            try:
-                request = next(command)
-            except StopIteration:
-                raise InvalidArgumentError(
-                    what="command", given="a generator that yields nothing", expected=_A_COMMAND
-                ) from None
-            except _DECODER_ERRORS as error:
-                raise InvalidArgumentError(
-                    what="arguments of the command",
-                    given=f"values that raise {type(error).__name__}: {error}",
-                    expected="the arguments that the command declares",
-                ) from error
-            method, params = _read_request(request)
-            await trio.lowlevel.checkpoint_if_cancelled()
-            pending = self._send(method, params)
-            raw = await pending.raw()
-            result = pending.decode(raw, dict[str, Any])
-            try:
-                command.send(result)
-            except StopIteration as done:
-                value: T = done.value
-                return value
-            except _DECODER_ERRORS as error:
-                raise UndecodableReplyError(
-                    method=method,
-                    reason=f"the command's own decoder failed ({type(error).__name__})",
-                    raw=bytes(raw),
-                ) from error
-        raise InvalidArgumentError(
-            what="command", given=method, expected="a generator that yields once, then returns its value"
-        )
+        return await run_command(command, self._send)
+
+    def post_shared(
+        self, method: str, params: Mapping[str, Any], *, also_crashed: bool = False
+    ) -> SharedCall:
+        """Queue one command with several waiters. Raises the errors of `post`.
+
+        With `also_crashed`, it is sent to a target whose renderer is dead too.
+        """
+        self._check_usable(method, also_crashed)
+        shared = SharedCall(self._wire, self._wire.open_call(method, params, self.id))
+        self._wire.wake_writer()
+        return shared
+
+    def send_shared(self, method: str, params: Mapping[str, Any]) -> SharedCall:
+        """Post a command as `post_shared` does, and write it now if the transport allows."""
+        self._check_usable(method)
+        shared = SharedCall(self._wire, self._wire.open_call(method, params, self.id))
+        self._wire.write_now()
+        return shared
 
     def _post(self, method: str, params: Mapping[str, Any]) -> PendingCall:
         self._check_usable(method)
-        return self.connection._post(method, params, self.id)
+        pending = PendingCall(self._wire, self._wire.open_call(method, params, self.id))
+        self._wire.wake_writer()
+        return pending
 
     def _send(self, method: str, params: Mapping[str, Any]) -> PendingCall:
         self._check_usable(method)
-        return self.connection._send(method, params, self.id)
+        pending = PendingCall(self._wire, self._wire.open_call(method, params, self.id))
+        self._wire.write_now()
+        return pending
 
-    def _check_usable(self, method: str) -> None:
+    def _check_usable(self, method: str, also_crashed: bool = False) -> None:
         check_run(self._owner, f"send {method}")
-        if self._ended is not None:
-            raise self._ended(method)
-        if self._crashed and not self._early and method not in _ALLOWED_AFTER_CRASH:
-            raise self._crash_error(method)
+        feed = self.feed
+        if feed.ended is not None:
+            raise feed.ended(method)
+        if feed.crashed and not (also_crashed or self._early or method in _ALLOWED_AFTER_CRASH):
+            raise feed.crash_error(method)
 
     @contextmanager
     def posting_early(self) -> Iterator[None]:
@@ -243,22 +242,15 @@ class Session:
             raise InvalidArgumentError(
                 what="buffer", given=repr(buffer), expected="a number of events, 1 or more"
             )
-        stream = EventStream(patterns, [compile_pattern(pattern) for pattern in patterns], buffer, caller())
-        if self._ended is not None:
-            raise self._ended(None)
+        feed = EventFeed(patterns, buffer, caller())
+        self.feed.add_stream(feed)
         domains = {domain for pattern in patterns if (domain := domain_of(pattern)) is not None}
-        reporting = sorted(domains & REPORTING_DOMAINS) if enable else []
-        self._streams.append(stream)
-        self.connection._consumers.add(stream)
-        self._routes.clear()
         try:
-            async with self.enabled(*reporting):
-                yield stream
+            async with self.enabled(*sorted(domains & REPORTING_DOMAINS if enable else ())):
+                yield EventStream(feed)
         finally:
-            self._streams.remove(stream)
-            self.connection._consumers.remove(stream)
-            self._routes.clear()
-            stream._end(_subscription_left_error)
+            self.feed.remove_stream(feed)
+            feed.end(_subscription_left_error)
 
     async def wait_for(
         self, *patterns: str, where: Callable[[Event], bool] | None = None, buffer: int = 1000
@@ -286,61 +278,22 @@ class Session:
         would not answer. With `also_crashed`, `enable` is also sent to a target whose renderer is dead: the
         browser process then enables its part of the domain, and the answer comes after a reload.
         """
-        calls = self._acquire_domains(*domains, also_crashed=also_crashed)
+        calls = self.domains.acquire(*domains, also_crashed=also_crashed)
         try:
             for call in calls if wait else ():
                 await call.wait()
             yield
         finally:
-            self._release_domains(*(need for name in domains for need in (*NEEDS.get(name, ()), name)))
+            self.domains.release(*domains)
 
-    def _is_enabling(self, domain: str) -> bool:
-        """Return whether the `enable` of a domain is pending; events before its reply are outdated."""
-        enabling = self._enabling.get(domain)
-        return enabling is not None and not enabling.done
+    def _enable(self, domain: str, also_crashed: bool) -> SharedCall:
+        return self.post_shared(f"{domain}.enable", {}, also_crashed=also_crashed)
 
-    def _acquire_domains(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
-        """Enable domains as in `enabled`, without a block or waiting. Return the pending `enable` calls.
+    def _disable(self, domain: str) -> None:
+        if self.error() is None:
+            self.post(f"{domain}.disable")
 
-        `_release_domains` undoes it. Raises SessionGoneError, TargetCrashedError, ConnectionLostError, and then
-        holds no domain.
-        """
-        added: list[str] = []
-        try:
-            for domain in (need for name in domains for need in (*NEEDS.get(name, ()), name)):
-                added.append(domain)
-                if self._add_domain_user(domain):
-                    if not (also_crashed and self._ended is None):
-                        self._check_usable(f"{domain}.enable")
-                    self._enabling[domain] = self.connection._post_shared(f"{domain}.enable", {}, self.id)
-        except BaseException:
-            self._release_domains(*added)
-            raise
-        return [self._enabling[domain] for domain in added if domain in self._enabling]
-
-    def _add_domain_user(self, domain: str) -> bool:
-        """Add one user to the domain. Return whether it is the first, which has to send `enable`."""
-        count = self._domains.get(domain, 0)
-        self._domains[domain] = count + 1
-        return count == 0
-
-    def _release_domains(self, *domains: str) -> None:
-        """Remove one user of each domain, and disable the domains without users.
-
-        Sends in order and does not wait: the next command finds the domain off, and a hanging page would not
-        answer.
-        """
-        for domain in reversed(domains):
-            self._domains[domain] -= 1
-            if self._domains[domain]:
-                continue
-            del self._domains[domain]
-            if (enabling := self._enabling.pop(domain, None)) is not None:
-                enabling.abandon()
-            if self.error() is None:
-                self.post(f"{domain}.disable")
-
-    # --- for the layer above and for the reader ----------------------------------------------------------
+    # --- for the layer above -------------------------------------------------------------------------
 
     def on_event(self, method: str, listener: Callable[[Event], None]) -> None:
         """Make the reader call `listener` with each event of that name, before it processes any later message.
@@ -350,95 +303,25 @@ class Session:
         exceptions are logged with their traceback and counted (`ConnectionStatistics.failed_callbacks`); the
         listener is still called for the next event.
         """
-        self._listeners.setdefault(method, []).append(listener)
+        self.feed.add_listener(method, listener)
 
     def off_event(self, method: str, listener: Callable[[Event], None]) -> None:
         """Remove a listener of `on_event`."""
-        self._listeners[method].remove(listener)
+        self.feed.remove_listener(method, listener)
 
     def on_end(self, listener: Callable[[], None]) -> None:
         """Call `listener` once when the session ends, or immediately if it has ended.
 
         Its exceptions are handled as in `on_event`.
         """
-        if self._ended is not None:
-            listener()
-        else:
-            self._end_listeners.append(listener)
+        self.feed.add_end_listener(listener)
 
     def error(self, method: str | None = None) -> EngineError | None:
         """Return the reason why the session cannot be used now, or None if it can."""
-        if self._ended is not None:
-            return self._ended(method)
-        return self._crash_error(method) if self._crashed and not self._early else None
-
-    def _deliver(self, event: Event) -> None:
-        """Deliver one event (called by the reader)."""
-        if event.method in self._listeners:
-            self._call_listeners(event)
-        if self._streams:
-            streams = self._routes.get(event.method)
-            if streams is None:
-                streams = tuple(stream for stream in self._streams if stream._wants(event.method))
-                if len(self._routes) < _MOST_ROUTES:
-                    self._routes[event.method] = streams
-            for stream in streams:
-                stream._deliver(event)
-
-    def _call_listeners(self, event: Event) -> None:
-        for listener in tuple(self._listeners.get(event.method, ())):
-            try:
-                listener(event)
-            except UndecodableReplyError as error:
-                self.connection._pass_over(event, error)
-            except Exception as error:  # noqa: BLE001 - foreign code must not end the connection
-                self.connection._callback_failed(event.method, error)
-
-    def _crash(self) -> None:
-        """Mark the renderer as dead (called by the reader): Chrome will answer no pending call.
-
-        Streams raise the crash and continue, because a reload uses the same session.
-        """
-        self._crashed = True
-        self.usable = False
-        # Chrome executes commands for a discarded tab when it loads the tab.
-        self.connection._fail_calls(self.id, self._crash_error, write=not self.lived)
-        for stream in self._streams:
-            stream._crash(self._crash_error(None))
-        self._call_listeners(Event(CRASHED, self.id, b"{}"))
-
-    def _revive(self, *, discarded: bool = False) -> None:
-        """Note that the target was reloaded after a crash, or loaded after a discard (called by the reader)."""
-        crashed, self._crashed = self._crashed, False
-        self.usable = self._ended is None
-        if crashed and discarded:
-            self._call_listeners(Event(UNDISCARDED, self.id, b"{}"))
-
-    def _end(self, reason: Callable[[str | None], EngineError]) -> None:
-        """End the session (called by the reader). `reason` makes the error for a method name."""
-        if self._ended is not None:
-            return
-        self._ended = reason
-        self.usable = False
-        self.connection._fail_calls(self.id, reason)
-        for stream in self._streams:
-            stream._end(lambda: reason(None))
-        listeners, self._end_listeners = self._end_listeners, []
-        for listener in listeners:
-            try:
-                listener()
-            except Exception as error:  # noqa: BLE001 - as in _call_listeners
-                self.connection._callback_failed(f"the end of {self.describe()}", error)
-
-    def _crash_error(self, method: str | None) -> TargetCrashedError:
-        return TargetCrashedError(target=self.describe(), reason="its renderer crashed", method=method)
-
-
-CRASHED = "cdpengine.crashed"
-"""The event name for `on_event` listeners of a crash."""
-
-UNDISCARDED = "cdpengine.undiscarded"
-"""The event name for `on_event` listeners of the loading of a discarded tab."""
+        feed = self.feed
+        if feed.ended is not None:
+            return feed.ended(method)
+        return feed.crash_error(method) if feed.crashed and not self._early else None
 
 
 def _merge_params(method: str, given: object, named: Mapping[str, Any]) -> dict[str, Any]:
@@ -458,42 +341,181 @@ def _merge_params(method: str, given: object, named: Mapping[str, Any]) -> dict[
     return {**given, **named}
 
 
-_DECODER_ERRORS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""Exceptions of code that decodes a value of an unexpected shape."""
-
-_A_COMMAND = 'a fresh generator that yields {"method": ..., "params": ...}, as PyCDP commands are'
-
-
-def _was_used(command: object) -> bool:
-    return inspect.isgenerator(command) and inspect.getgeneratorstate(command) != inspect.GEN_CREATED
-
-
-def _describe_command(command: object) -> str:
-    return f"a {type(command).__name__}{' that was used before' if _was_used(command) else ''}"
-
-
-def _read_request(request: object) -> tuple[str, Mapping[str, Any]]:
-    match request:
-        case {"method": str(method), "params": Mapping() as params}:
-            return method, params
-        case {"method": str(method)}:
-            return method, {}
-    raise InvalidArgumentError(
-        what="command", given=f"a generator that yields a {type(request).__name__}", expected=_A_COMMAND
-    )
-
-
 def _subscription_left_error() -> trio.ClosedResourceError:
     return trio.ClosedResourceError("the subscription has ended")
 
 
-_MOST_ROUTES = 1000
-"""Maximum number of method names with cached streams: more than Chrome has events; it bounds the memory use."""
+# --- targets and their sessions ------------------------------------------------------------------------------
+
+
+@not_picklable("its statistics")
+class Connection:
+    """The browser's targets and sessions over one transport. Create it with `open_connection`.
+
+    `name` identifies the connection in messages. `root` is the browser's session, `targets` has the listed and
+    attached targets, `instruments` the observers of the traffic. `wire` is for the engine.
+    """
+
+    def __init__(self, transport: Transport, instruments: Instruments) -> None:
+        self.name = transport.name
+        self.instruments = instruments
+        self.wire = Wire(transport, instruments)
+        self.root = Session(self, None)
+        self.targets = Targets(self)
+
+    @property
+    def lost(self) -> str | None:
+        """The reason why the connection ended, or None while it is open."""
+        return self.wire.lost
+
+    def statistics(self) -> ConnectionStatistics:
+        """Return the counts so far."""
+        return self.wire.statistics()
+
+
+@asynccontextmanager
+async def open_connection(
+    transport: Transport, *, instruments: Instruments | None = None
+) -> AsyncIterator[Connection]:
+    """Run a connection over `transport` while the body runs. `connection.root` is the browser's session.
+
+    The caller owns the transport and closes it afterwards. The body's exceptions propagate unwrapped.
+    """
+    connection = Connection(transport, instruments or Instruments())
+    async with open_body_nursery() as nursery:
+        nursery.start_soon(connection.wire.run_reader, name=f"reader of {connection.name}")
+        nursery.start_soon(connection.wire.run_writer, name=f"writer of {connection.name}")
+        try:
+            yield connection
+        finally:
+            connection.wire.close()
+
+
+class Attachment(msgspec.Struct, frozen=True):
+    """A session that Chrome attached. `waiting`: the target is paused until `Runtime.runIfWaitingForDebugger`."""
+
+    session: Session
+    info: TargetInfo
+    waiting: bool
+
+
+class Targets:
+    """The targets and sessions of one connection. `attachments` receives every session that Chrome attaches."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.infos: dict[str, TargetInfo] = {}
+        self._discovered: set[str] = set()
+        self.sessions: dict[str, Session] = {}
+        wire = connection.wire
+        wire.feeds[None] = connection.root.feed
+        wire.on_lost = self.end
+        observed: dict[str, Callable[[Session, Event], None]] = {
+            "Target.attachedToTarget": self._attach,
+            "Target.detachedFromTarget": self._detach,
+            "Target.targetCreated": self._note_created,
+            "Target.targetInfoChanged": self._note_changed,
+            "Target.targetDestroyed": self._note_destroyed,
+            "Target.targetCrashed": self._note_crashed,
+            "Inspector.targetCrashed": self._crash_session,
+            "Inspector.targetReloadedAfterCrash": self._revive_session,
+            "Page.lifecycleEvent": self._revive_discarded,
+            "Page.domContentEventFired": self._revive_discarded,
+            "Page.frameNavigated": self._revive_session,  # also of a discarded tab that is loaded
+        }
+        wire.observers.update({method: partial(self._observe, note) for method, note in observed.items()})
+        # Unbounded on purpose: the reader must not wait, and there is one entry for each of Chrome's targets.
+        self._send, self.attachments = trio.open_memory_channel[Attachment](2**31)
+
+    def _observe(self, note: Callable[[Session, Event], None], session_id: str | None, event: Event) -> None:
+        source = self._connection.root if session_id is None else self.sessions[session_id]
+        try:
+            note(source, event)
+        except UndecodableReplyError as error:
+            self._connection.wire.faults.pass_over(event, error)
+
+    def end(self) -> None:
+        """Forget the sessions, because the connection is over: no target will be attached again."""
+        self.sessions.clear()
+        self._send.close()
+
+    def _attach(self, source: Session, event: Event) -> None:
+        notice = event.decode(AttachedToTarget)
+        info = notice.target_info
+        self.infos[info.target_id] = info
+        if notice.session_id in self.sessions:
+            return
+        session = Session(
+            self._connection,
+            notice.session_id,
+            target_id=info.target_id,
+            target_type=info.type,
+            parent=source,
+        )
+        self.sessions[notice.session_id] = session
+        self._connection.wire.feeds[notice.session_id] = session.feed
+        self._send.send_nowait(Attachment(session, info, notice.waiting_for_debugger))
+
+    def _detach(self, _source: Session, event: Event) -> None:
+        session = self.sessions.get(event.decode(DetachedFromTarget).session_id)
+        if session is not None:
+            self._end_session(session, "Chrome detached it: its target was closed, replaced or taken over")
+
+    def _end_session(self, session: Session, reason: str) -> None:
+        # Chrome sends no events for the sessions that end with their parent.
+        for child in [other for other in self.sessions.values() if other.parent is session]:
+            self._end_session(child, f"{session.describe()}, through which it was attached, is gone")
+        if session.id is not None:
+            self.sessions.pop(session.id, None)
+            self._connection.wire.feeds.pop(session.id, None)
+        # Without target discovery, the detachment is the last event of a target.
+        target_id = session.target_id
+        others = (other for other in self.sessions.values() if other.target_id == target_id)
+        if target_id is not None and target_id not in self._discovered and next(others, None) is None:
+            self.infos.pop(target_id, None)
+
+        def gone(method: str | None) -> EngineError:
+            return SessionGoneError(target=session.describe(), reason=reason, method=method)
+
+        self._connection.wire.fail_calls(session.id, gone)
+        session.feed.end(gone)
+
+    def _note_created(self, _source: Session, event: Event) -> None:
+        self._note(event.decode(TargetCreated).target_info)
+
+    def _note_changed(self, _source: Session, event: Event) -> None:
+        self._note(event.decode(TargetInfoChanged).target_info)
+
+    def _note(self, info: TargetInfo) -> None:
+        self.infos[info.target_id] = info
+        self._discovered.add(info.target_id)
+
+    def _note_destroyed(self, _source: Session, event: Event) -> None:
+        target_id = event.decode(TargetDestroyed).target_id
+        self.infos.pop(target_id, None)
+        self._discovered.discard(target_id)
+        for session in [other for other in self.sessions.values() if other.target_id == target_id]:
+            self._end_session(session, "its target was closed")
+
+    def _note_crashed(self, _source: Session, event: Event) -> None:
+        target_id = event.decode(TargetCrashed).target_id
+        for session in list(self.sessions.values()):
+            if session.target_id == target_id and not session.crashed:
+                self._crash(session)
+
+    def _crash_session(self, source: Session, _event: Event) -> None:
+        if not source.crashed:
+            self._crash(source)
+
+    def _crash(self, session: Session) -> None:
+        """Fail the pending calls, because Chrome will answer none, and mark the renderer as dead."""
+        # Chrome executes commands for a discarded tab when it loads the tab.
+        self._connection.wire.fail_calls(session.id, session.feed.crash_error, write=not session.lived)
+        session.feed.crash()
+
+    def _revive_discarded(self, source: Session, _event: Event) -> None:
+        if source.is_discarded:
+            source.feed.revive(discarded=True)
+
+    def _revive_session(self, source: Session, event: Event) -> None:
+        source.feed.revive(discarded=event.method == "Page.frameNavigated")

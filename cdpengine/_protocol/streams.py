@@ -127,19 +127,20 @@ class StreamStatistics:
     buffer: int
 
 
-class Stream(Generic[T]):
-    """A queue of items, in the order of arrival. `patterns` describes the items.
+class StreamFeed(Generic[T]):
+    """The reader's end of a stream: a bounded queue of items. The consumer holds a `Stream` of it.
 
-    Iterate over it, or call `receive()`; one consumer at a time. `opened_at` is the "file:line" that opened it.
+    `patterns` describes the items. `opened_at` is the "file:line" that opened it.
     """
 
     def __init__(self, patterns: Sequence[str], buffer: int, opened_at: str = "") -> None:
         self.patterns = tuple(patterns)
         self.buffer = buffer
         self.opened_at = opened_at
-        self._consumers: Consumers | None = None
-        self._crowded_since = 0.0  # set by Consumers, like the next one
-        self._quiet_until = 0.0
+        self.dropped = 0
+        self.consumers: Consumers | None = None
+        self.crowded_since = 0.0  # set by Consumers, like the next one
+        self.quiet_until = 0.0
         self._crowd = buffer - buffer // 10 if buffer >= _SMALL else buffer + 1
         self._half = (buffer - 1) // 2
         self._queue: deque[T | EventsLostError | TargetCrashedError] = deque()
@@ -147,41 +148,55 @@ class Stream(Generic[T]):
         self._gap: EventsLostError | None = None
         self._crash_noted = False  # a crash after the last kept event, not yet raised
         self._received = 0
-        self._dropped = 0
         self._end_reason: Callable[[], Exception] | None = None
         self._arrived = trio.lowlevel.ParkingLot()
 
-    @property
-    def dropped(self) -> int:
-        """Number of events dropped so far because the buffer was full."""
-        return self._dropped
-
     def statistics(self) -> StreamStatistics:
         """Return the counts so far."""
-        return StreamStatistics(self._received, self._dropped, self._waiting, self.buffer)
+        return StreamStatistics(self._received, self.dropped, self._waiting, self.buffer)
 
-    async def receive(self) -> T:
-        """Wait for the next item and return it.
+    def deliver(self, item: T) -> None:
+        """Accept one item from the reader. Never waits."""
+        if self._waiting >= self._half and self.consumers is not None:
+            self.consumers.need_turn = True
+        if self._waiting >= self.buffer:
+            self.dropped += 1
+            if self._gap is None:
+                self._gap = EventsLostError(pattern=", ".join(self.patterns), count=0, buffer=self.buffer)
+                self._queue.append(self._gap)
+                if self.consumers is not None:
+                    self.consumers.lost(self)
+            self._gap.count += 1
+        else:
+            # A gap stays open only until the next delivery.
+            self._gap = None
+            self._crash_noted = False
+            self._queue.append(item)
+            self._waiting += 1
+            self._received += 1
+            if self._waiting >= self._crowd:
+                if self.consumers is not None:
+                    self.consumers.crowded(self)
+            elif self.crowded_since:
+                self.crowded_since = 0.0
+        self._arrived.unpark()
 
-        Raises EventsLostError at the position of lost events and TargetCrashedError at the position of a crash:
-        receive again to continue after it. When the session has ended and all earlier items were read, raises the
-        reason (SessionGoneError, ConnectionLostError). Raises trio.ClosedResourceError when the subscription has
-        ended.
-        """
-        await trio.lowlevel.checkpoint_if_cancelled()
-        if self._queue:
-            await trio.lowlevel.cancel_shielded_checkpoint()
-        while True:
-            try:
-                return self.receive_nowait()
-            except trio.WouldBlock:
-                await self._arrived.park()
+    def crash(self, error: TargetCrashedError) -> None:
+        """Record a crash of the target at this position; the consumer raises it once."""
+        if not self._crash_noted:
+            self._gap = None
+            self._crash_noted = True
+            self._queue.append(error)
+            self._arrived.unpark()
 
-    def receive_nowait(self) -> T:
-        """Return the next item without waiting.
+    def end(self, reason: Callable[[], Exception]) -> None:
+        """End the stream. `reason` makes the error to raise."""
+        if self._end_reason is None:
+            self._end_reason = reason
+            self._arrived.unpark_all()
 
-        Raises trio.WouldBlock if none is buffered, and the errors of `receive`.
-        """
+    def take(self) -> T:
+        """Remove and return the next item, as `Stream.receive_nowait` does."""
         if not self._queue:
             if self._end_reason is not None:
                 raise self._end_reason()
@@ -196,51 +211,73 @@ class Stream(Generic[T]):
             self._crash_noted = False
         raise entry
 
+    async def wait_and_take(self) -> T:
+        """Wait for the next item, remove and return it, as `Stream.receive` does."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self._queue:
+            await trio.lowlevel.cancel_shielded_checkpoint()
+        while True:
+            try:
+                return self.take()
+            except trio.WouldBlock:
+                await self._arrived.park()
+
+
+class Stream(Generic[T]):
+    """A queue of items, in the order of arrival. `patterns` describes the items.
+
+    Iterate over it, or call `receive()`; one consumer at a time. `opened_at` is the "file:line" that opened it.
+    """
+
+    def __init__(self, feed: StreamFeed[T]) -> None:
+        self._feed = feed
+        self.patterns = feed.patterns
+        self.buffer = feed.buffer
+        self.opened_at = feed.opened_at
+
+    @property
+    def dropped(self) -> int:
+        """Number of events dropped so far because the buffer was full."""
+        return self._feed.dropped
+
+    def statistics(self) -> StreamStatistics:
+        """Return the counts so far."""
+        return self._feed.statistics()
+
+    async def receive(self) -> T:
+        """Wait for the next item and return it.
+
+        Raises EventsLostError at the position of lost events and TargetCrashedError at the position of a crash:
+        receive again to continue after it. When the session has ended and all earlier items were read, raises the
+        reason (SessionGoneError, ConnectionLostError). Raises trio.ClosedResourceError when the subscription has
+        ended.
+        """
+        return await self._feed.wait_and_take()
+
+    def receive_nowait(self) -> T:
+        """Return the next item without waiting.
+
+        Raises trio.WouldBlock if none is buffered, and the errors of `receive`.
+        """
+        return self._feed.take()
+
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> T:
         return await self.receive()
 
-    def _deliver(self, item: T) -> None:
-        """Accept one item from the reader. Never waits."""
-        if self._waiting >= self._half and self._consumers is not None:
-            self._consumers.need_turn = True
-        if self._waiting >= self.buffer:
-            self._dropped += 1
-            if self._gap is None:
-                self._gap = EventsLostError(pattern=", ".join(self.patterns), count=0, buffer=self.buffer)
-                self._queue.append(self._gap)
-                if self._consumers is not None:
-                    self._consumers.lost(self)
-            self._gap.count += 1
-        else:
-            # A gap stays open only until the next delivery.
-            self._gap = None
-            self._crash_noted = False
-            self._queue.append(item)
-            self._waiting += 1
-            self._received += 1
-            if self._waiting >= self._crowd:
-                if self._consumers is not None:
-                    self._consumers.crowded(self)
-            elif self._crowded_since:
-                self._crowded_since = 0.0
-        self._arrived.unpark()
 
-    def _crash(self, error: TargetCrashedError) -> None:
-        """Record a crash of the target at this position (called by the reader); the consumer raises it once."""
-        if not self._crash_noted:
-            self._gap = None
-            self._crash_noted = True
-            self._queue.append(error)
-            self._arrived.unpark()
+class EventFeed(StreamFeed[Event]):
+    """The reader's end of an EventStream. Raises InvalidArgumentError for an invalid pattern."""
 
-    def _end(self, reason: Callable[[], Exception]) -> None:
-        """End the stream (called by the reader). `reason` makes the error to raise."""
-        if self._end_reason is None:
-            self._end_reason = reason
-            self._arrived.unpark_all()
+    def __init__(self, patterns: Sequence[str], buffer: int, opened_at: str = "") -> None:
+        super().__init__(patterns, buffer, opened_at)
+        self._tests = [compile_pattern(pattern) for pattern in patterns]
+
+    def wants(self, method: str) -> bool:
+        """Return whether the stream receives events of this name."""
+        return any(test(method) for test in self._tests)
 
 
 @not_picklable("a list of its events")
@@ -250,20 +287,6 @@ class EventStream(Stream[Event]):
     `patterns` are the patterns of the subscription, `buffer` is the maximum number of waiting events, and
     `opened_at` is the "file:line" that opened it.
     """
-
-    def __init__(
-        self,
-        patterns: Sequence[str],
-        tests: Sequence[Callable[[str], bool]],
-        buffer: int,
-        opened_at: str = "",
-    ) -> None:
-        super().__init__(patterns, buffer, opened_at)
-        self._tests = tuple(tests)
-
-    def _wants(self, method: str) -> bool:
-        """Return whether the stream receives events of this name."""
-        return any(test(method) for test in self._tests)
 
 
 logger = get_logger("cdpengine.session")
@@ -283,7 +306,7 @@ class Consumers:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.open: set[Stream[Any]] = set()
+        self.open: set[StreamFeed[Any]] = set()
         self.need_turn = False
         self._lost_before = 0
         self._clock = clock
@@ -293,34 +316,34 @@ class Consumers:
         """Number of events dropped so far, by open and by closed streams."""
         return self._lost_before + sum(stream.dropped for stream in self.open)
 
-    def add(self, stream: Stream[Any]) -> None:
+    def add(self, stream: StreamFeed[Any]) -> None:
         """Add a stream that was opened."""
-        stream._consumers = self
+        stream.consumers = self
         self.open.add(stream)
 
-    def remove(self, stream: Stream[Any]) -> None:
+    def remove(self, stream: StreamFeed[Any]) -> None:
         """Remove a stream that was closed."""
         if stream in self.open:
             self.open.remove(stream)
             self._lost_before += stream.dropped
 
-    def lost(self, stream: Stream[Any]) -> None:
+    def lost(self, stream: StreamFeed[Any]) -> None:
         """Note that a stream begins to lose events (called by the stream)."""
         self._warn(stream, "loses events: its buffer is full")
 
-    def crowded(self, stream: Stream[Any]) -> None:
+    def crowded(self, stream: StreamFeed[Any]) -> None:
         """Note that a stream is nearly full (called by the stream with every event while it is)."""
         now = self._clock()
-        if stream._crowded_since == 0.0:
-            stream._crowded_since = now
-        elif now - stream._crowded_since >= CROWDED_FOR:
-            self._warn(stream, f"has been nearly full for {now - stream._crowded_since:.0f} s")
+        if stream.crowded_since == 0.0:
+            stream.crowded_since = now
+        elif now - stream.crowded_since >= CROWDED_FOR:
+            self._warn(stream, f"has been nearly full for {now - stream.crowded_since:.0f} s")
 
-    def _warn(self, stream: Stream[Any], trouble: str) -> None:
+    def _warn(self, stream: StreamFeed[Any], trouble: str) -> None:
         now = self._clock()
-        if now < stream._quiet_until:
+        if now < stream.quiet_until:
             return
-        stream._quiet_until = now + WARN_EVERY
+        stream.quiet_until = now + WARN_EVERY
         logger.warning(
             "the consumer of %s, opened at %s, is too slow: it %s (%d of %d waiting, %d lost so far). "
             "Receive faster, ask for fewer events, or give subscribe() a larger buffer",

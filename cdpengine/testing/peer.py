@@ -27,9 +27,9 @@ import trio
 
 from cdpengine import _json
 from cdpengine._nursery import open_body_nursery
-from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.session import Connection, open_connection
 from cdpengine._protocol.transport import Transport
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.errors import InvalidArgumentError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_trio  # type: ignore[import-untyped]
 
-from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.session import Connection
 from cdpengine.testing.peer import ScriptedPeer
 
 if TYPE_CHECKING:

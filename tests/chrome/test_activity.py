@@ -195,7 +195,7 @@ async def test_requests_with_all_known_details(page: cdpengine.Page, httpserver:
             await document.response.body()
     assert not page.activity.started
     assert len(activity.requests) >= 8  # the buffer keeps its contents
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
 
 
 async def test_events_stream_live(page: cdpengine.Page, httpserver: HTTPServer) -> None:
@@ -233,7 +233,7 @@ async def test_events_stream_live(page: cdpengine.Page, httpserver: HTTPServer) 
     with pytest.raises(trio.ClosedResourceError):
         while True:
             await everything.receive()
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
     assert not page.activity.started
 
 
@@ -262,12 +262,12 @@ async def test_buffers_are_exact_and_follow_navigations_as_asked(
     assert activity.console.dropped == 0
     assert activity.requests[0].url == f"{here}/two"
     await activity.start(console=0, errors=0, requests=5)
-    assert set(page.session._domains) == {"Page", "Network"}
+    assert set(page.session.domains.users) == {"Page", "Network"}
     before = list(activity.console)
     await page.evaluate("console.log('unheard')")
     assert list(activity.console) == before
     await activity.stop()
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
     activity.clear()
     assert len(activity.console) == len(activity.requests) == 0
 
@@ -341,7 +341,7 @@ async def test_wrong_options_change_nothing(
     with pytest.raises(cdpengine.errors.InvalidArgumentError, match=what):
         await page.activity.start(**arguments)
     assert not page.activity.started
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
 
 
 async def test_endless_getter_is_stopped_within_the_timeout(page: cdpengine.Page) -> None:

@@ -30,7 +30,7 @@ class Stage:
         with trio.fail_after(20):
             await page.activity.stop()
             assert await page.evaluate("1 + 1", timeout=10) == 2
-            assert set(page.session._domains) == {"Page"}
+            assert set(page.session.domains.users) == {"Page"}
             assert not page.activity._collector._on
             assert not [count for count in page.activity._collector._users.values() if count]
             while trio.lowlevel.current_statistics().tasks_living != self.tasks:

@@ -87,7 +87,7 @@ async def test_cancelled_at_each_step(
             while (
                 trio.lowlevel.current_statistics().tasks_living > tasks
                 or any(connection.statistics().in_flight for connection in browser.connections)
-                or page.session._domains.keys() - {"Page"}
+                or page.session.domains.users.keys() - {"Page"}
             ):
                 await browser.session.call("Browser.getVersion")
 
@@ -101,4 +101,4 @@ async def test_cancelled_at_each_step(
     await page.reload()
     assert await page.evaluate("own") == "undefined"
     if name == "http_credentials":
-        assert page.session._listeners.get("Fetch.authRequired", []) == []
+        assert page.session.feed._listeners.get("Fetch.authRequired", []) == []

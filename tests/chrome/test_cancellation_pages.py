@@ -69,7 +69,10 @@ class Stage:
             found.append("pages")
         if trio.lowlevel.current_statistics().tasks_living != self.tasks:
             found.append("tasks")
-        if self.page.session._streams or self.page.session._domains.keys() - {"Page", "Accessibility"}:
+        if self.page.session.feed._streams or self.page.session.domains.users.keys() - {
+            "Page",
+            "Accessibility",
+        }:
             found.append("subscriptions")
         return found
 

@@ -62,7 +62,9 @@ class Stage:
                 else []
             ),
         ]
-        if any(session._streams for session in sessions) or set(self.page.session._domains) != {"Page"}:
+        if any(session.feed._streams for session in sessions) or set(self.page.session.domains.users) != {
+            "Page"
+        }:
             found.append("subscriptions")
         downloads = self.browser._state.downloads
         if downloads._open or downloads._awaited or self.page._core.target.dialogs._awaited:

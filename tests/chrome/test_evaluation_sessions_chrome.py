@@ -20,7 +20,7 @@ BUTTON = "<button onclick='n = (self.n || 0) + 1'>Go</button>"
 
 def cut(browser: cdpengine.Browser) -> None:
     """Close the socket of the evaluation sessions, like a network failure."""
-    websocket = browser._state.tabs.evaluation_sessions.connection._transport._websocket  # type: ignore[attr-defined]
+    websocket = browser._state.tabs.evaluation_sessions.connection.wire._transport._websocket  # type: ignore[attr-defined]
     websocket._stream._stream.socket.shutdown(trio.socket.SHUT_RDWR)
 
 

@@ -247,7 +247,7 @@ async def test_exposed_function_is_in_every_document_until_removed(
             assert await each.evaluate(LEFT, frame=frame) == []
         await each.reload()
         assert await each.evaluate(LEFT) == []
-        assert each.session._domains.keys() <= {"Page"}
+        assert each.session.domains.users.keys() <= {"Page"}
     await popup.close()
 
 

@@ -30,7 +30,7 @@ import pytest
 import trio
 from rounds import rounds
 
-from cdpengine._protocol.connection import open_connection
+from cdpengine._protocol.session import open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.debug import open_recording
 from cdpengine.errors import EngineError

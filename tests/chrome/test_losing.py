@@ -208,7 +208,7 @@ async def test_a_cut_connection_leaves_the_browser_alone(
     async with cdpengine.connect(shared_endpoint) as other:
         page = await other.new_page()
         target_id = page.target_id
-        other.connections[0]._lose("the test cut it")
+        other.connections[0].wire.close()
         with pytest.raises(cdpengine.errors.ConnectionLostError, match="the test cut it"):
             await page.snapshot()
     ours = await browser.wait_for_page(where=lambda page: page.target_id == target_id)

@@ -281,7 +281,7 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
                 async with page.measure.coverage():
                     pytest.fail("a second measurement started")
             raise KeyError
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
     with pytest.raises(cdpengine.errors.RemoteError):
         await page.session.call("Profiler.takePreciseCoverage")
     with pytest.raises(cdpengine.errors.RemoteError):
@@ -321,7 +321,7 @@ async def test_metrics_are_a_mapping_with_attributes(page: cdpengine.Page, site:
     assert (after.frames >= 1, after.timestamp > before.timestamp) == (True, True)
     assert 0 < after.heap_used <= after.heap_size
     assert {"LayoutCount", "JSHeapUsedSize"} <= set(after)
-    assert page.session._domains.keys() == {"Page"}
+    assert page.session.domains.users.keys() == {"Page"}
 
 
 async def test_profile_names_the_slow_function(page: cdpengine.Page, tmp_path: Path) -> None:
@@ -348,7 +348,7 @@ async def test_profile_names_the_slow_function(page: cdpengine.Page, tmp_path: P
             scope.cancel()
             await trio.sleep_forever()
     assert list(tmp_path.iterdir()) == [path]
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
 
 
 @pytest.mark.sample(3, start=1)
@@ -369,7 +369,7 @@ async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, na
     assert read["snapshot"]["node_count"] > 20000
     assert "string number " in read["strings"]
     assert seen[-1].done == seen[-1].total > 0
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
 
 
 async def test_unwritable_heap_snapshot_path_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
@@ -425,8 +425,8 @@ async def test_cancelled_at_each_step(
         assert not list(tmp_path.glob("*.part"))
         assert not _COVERED
         assert not _PROFILED
-        assert set(page.session._domains) == {"Page"}
-        assert not page.session._streams
+        assert set(page.session.domains.users) == {"Page"}
+        assert not page.session.feed._streams
         assert not page._core.target.readers_before_leaving
         assert await page.evaluate("1 + 1", timeout=20) == 2
         with trio.fail_after(20):

@@ -68,7 +68,7 @@ async def test_response_without_document_is_reported_and_next_has_its_status(
     with pytest.raises(cdpengine.errors.NavigationFailedError, match=reason):
         await page.goto(url, timeout=10)
     assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
 
 
 @pytest.mark.parametrize("url", ["chrome://crash", "chrome://kill"])
@@ -82,7 +82,7 @@ async def test_url_that_crashes_the_page_raises_named_error(
     with pytest.raises(cdpengine.errors.TargetCrashedError):
         await page.session.call("Page.crash")
     assert (await page.reload(timeout=20)).status == 404
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
     request = {"kind": "navigate", "url": url, "timeoutMs": 10_000, "targetId": page.target_id}
     response = await dispatch(browser, request)
     assert response.error is not None

@@ -51,7 +51,7 @@ async def test_headers_of_all_scopes_are_merged(
         assert await extra(opened.value) == "one"
     for each in (page, opened.value):
         assert await extra(each) is None
-        assert each.session._domains.keys() <= {"Page"}
+        assert each.session.domains.users.keys() <= {"Page"}
     assert [await extra(page, frame) for frame in page.frames[1:]] == [None, None]
     await opened.value.close()
 
@@ -81,7 +81,7 @@ async def test_conditions_apply_in_frames_and_workers_and_end(page: cdpengine.Pa
         assert await page.evaluate(took) >= 49
     assert await page.evaluate("navigator.connection.rtt") == usual
     assert (await page.evaluate(ASK, "/echo/a"))[0] == 200
-    assert page.session._domains.keys() <= {"Page"}
+    assert page.session.domains.users.keys() <= {"Page"}
 
 
 async def test_named_network_sets_its_conditions(page: cdpengine.Page, site: Site) -> None:
@@ -170,7 +170,7 @@ async def test_awaited_setting_lasts_until_reset(
     assert await page.scripts.remove_init_scripts() == 1
     await page.reload()
     assert await page.evaluate("[own, typeof tell]") == ["undefined", "undefined"]
-    assert page.session._domains.keys() <= {"Page"}
+    assert page.session.domains.users.keys() <= {"Page"}
     with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await page.network.extra_headers({"a b": "c"})
     with trio.move_on_after(0):

@@ -82,7 +82,7 @@ async def test_response_expected_by_a_block(page: cdpengine.Page, here: str) -> 
     assert (expected.value.status, expected.value.url) == (200, f"{here}/data?5")
     assert not page.activity.started  # it needs no buffers
     await page.activity.stop()
-    assert set(page.session._domains) == {"Page"}
+    assert set(page.session.domains.users) == {"Page"}
 
 
 async def test_waiting_for_a_response(page: cdpengine.Page, here: str) -> None:

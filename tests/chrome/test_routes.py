@@ -89,7 +89,7 @@ async def test_every_answer(page: cdpengine.Page, site: Site) -> None:
         assert list(route.failures) == []
     assert await ask(page, "/echo/a") == [200, echo("/echo/a"), None], "no route is left"
     assert page.network.routes.active == []
-    assert page.session._domains.keys() <= {"Page"}
+    assert page.session.domains.users.keys() <= {"Page"}
 
 
 async def raises(route: Route) -> None:
@@ -468,5 +468,5 @@ async def test_invalid_routes_are_refused_and_not_applied(page: cdpengine.Page, 
             async with make(page):  # type: ignore[attr-defined]
                 raise AssertionError(name)
     assert page.network.routes.active == []
-    assert page.session._domains.keys() <= {"Page"}
+    assert page.session.domains.users.keys() <= {"Page"}
     assert await ask(page, "/echo/a") == [200, echo("/echo/a"), None]

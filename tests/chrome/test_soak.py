@@ -103,9 +103,9 @@ async def measure(page: cdpengine.Page) -> dict[str, object]:
     return {
         "in flight": [connection.statistics().in_flight for connection in page.browser.connections],
         "sessions": [connection.statistics().sessions for connection in page.browser.connections],
-        "listeners": sum(len(listeners) for listeners in page.session._listeners.values()),
-        "end listeners": len(page.session._end_listeners),
-        "domains": dict(page.session._domains),
+        "listeners": sum(len(listeners) for listeners in page.session.feed._listeners.values()),
+        "end listeners": len(page.session.feed._end_listeners),
+        "domains": dict(page.session.domains.users),
         "frames": len(page.frames),
         "tasks": tasks(),
         "objects": objects,

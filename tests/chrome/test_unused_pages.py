@@ -38,7 +38,7 @@ async def test_engine_leaves_focus_alone_until_it_acts(shared_endpoint: str) -> 
         async with cdpengine.connect(shared_endpoint) as browser:
             page = next(each for each in browser.pages if each.target_id == target)
             assert await page.title() == "Owner"
-            assert not page._core.target.used
+            assert not page._core.target.running.used
             assert await evaluate(bare, session, WORKER) == "runs"
             assert await evaluate(bare, session, STATE) == alone
             await evaluate(bare, session, "setTimeout(() => { self.answer = confirm('Sure?') }), 1")

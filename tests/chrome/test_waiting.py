@@ -342,7 +342,7 @@ async def test_page_that_never_rests_raises_with_reason(shown: cdpengine.Page, s
             if re.search(words, str(caught.value)):
                 break
         assert re.search(words, str(caught.value)), str(caught.value)
-    assert not any(domain == "Network" for domain in shown.session._domains)
+    assert not any(domain == "Network" for domain in shown.session.domains.users)
 
 
 async def test_rest_of_a_still_page(shown: cdpengine.Page) -> None:

@@ -12,8 +12,7 @@ from scripted_browser import ScriptedBrowser
 from scripting import Kind, settled
 
 import cdpengine
-from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine.testing import ScriptedPeer
 
 GUARD = 60

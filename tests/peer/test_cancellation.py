@@ -12,8 +12,7 @@ import trio
 import trio.testing
 from scripting import attach
 
-from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.testing import ScriptedPeer, walk_cancellations
@@ -42,8 +41,8 @@ async def wait(session: Session) -> None:
 
 
 async def hold_by_hand(session: Session) -> None:
-    session._add_domain_user("Page")
-    session._release_domains("Page")
+    session.domains.add_user("Page")
+    session.domains.release("Page")
     await trio.lowlevel.checkpoint()
 
 
@@ -72,9 +71,9 @@ OPERATIONS: dict[str, Operation] = {
 
 async def nothing_left(connection: Connection, peer: ScriptedPeer, session: Session) -> None:
     assert connection.lost is None
-    assert not session._streams
-    assert not session._domains
-    assert not session._enabling
+    assert not session.feed._streams
+    assert not session.domains.users
+    assert not session.domains._enabling
     # The peer parses every message, and an error there would end the test: only whole messages arrived.
     assert await session.call("Test.alive", n=1) == {}
     assert peer.received[-1].params == {"n": 1}
@@ -139,7 +138,7 @@ async def test_cancelling_a_waiting_stream(connection: Connection) -> None:
         async def deliver() -> None:
             nonlocal sent
             await trio.lowlevel.checkpoint()
-            connection.root._deliver(Event("X.e", None, b'{"n":%d}' % sent))
+            connection.root.feed.deliver(Event("X.e", None, b'{"n":%d}' % sent))
             sent += 1
 
         await walk_cancellations(operation)

@@ -8,7 +8,7 @@ import trio
 from scripted_documents import GONE, THROWN, ScriptedDocuments, asked, come, look_at_two, node, request_of
 from scripting import settled
 
-from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.session import Connection
 from cdpengine._snapshot.sources.computed import read_computed
 from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
 from cdpengine.testing import SILENCE, Request, ScriptedPeer, walk_cancellations

@@ -10,7 +10,7 @@ import trio
 from scripted_documents import ScriptedDocuments, asked, come, look_at_two, methods, request_of
 from scripting import settled
 
-from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.session import Connection
 from cdpengine._snapshot.sources.computed import read_computed
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.peer import Answer

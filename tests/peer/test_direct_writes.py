@@ -14,8 +14,8 @@ import pytest
 import trio
 import trio.testing
 
-from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.session import Connection, open_connection
 from cdpengine._protocol.transport import TransportBroken
 from cdpengine.errors import ConnectionLostError
 

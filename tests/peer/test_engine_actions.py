@@ -336,9 +336,10 @@ async def test_goto_cancelled_at_each_moment(
     async def check() -> None:
         await quiet()
         assert all(connection.statistics().in_flight == 0 for connection in browser.connections)
-        assert not page.session._domains.get("Network")
+        assert not page.session.domains.users.get("Network")
         assert not any(
-            page.session._listeners.get(f"Network.{name}") for name in ("responseReceived", "loadingFailed")
+            page.session.feed._listeners.get(f"Network.{name}")
+            for name in ("responseReceived", "loadingFailed")
         )
         assert (await page.goto("https://b.example/")).url == "https://b.example/"
 
@@ -351,11 +352,11 @@ async def test_many_navigations_leave_no_trace(
     def sizes() -> tuple[int, ...]:
         main = page._core.target.frames.main
         return (
-            len(page.session._listeners),
-            sum(map(len, page.session._listeners.values())),
-            len(page.session._end_listeners),
-            len(page.session._domains),
-            len(page.session._enabling),
+            len(page.session.feed._listeners),
+            sum(map(len, page.session.feed._listeners.values())),
+            len(page.session.feed._end_listeners),
+            len(page.session.domains.users),
+            len(page.session.domains._enabling),
             len(page.frames),
             len(main.lifecycle),
             len(page._core.refs),

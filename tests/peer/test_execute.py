@@ -12,8 +12,7 @@ import cdp.runtime
 import pytest
 import trio
 
-from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, UndecodableReplyError
 from cdpengine.testing import ScriptedPeer
 

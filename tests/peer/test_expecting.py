@@ -445,8 +445,8 @@ async def test_waits_cancelled_at_each_moment(
     async def check() -> None:
         progress(scripted, "canceled")
         await quiet()
-        assert not page.session._streams
-        assert set(page.session._domains) == {"Page"}
+        assert not page.session.feed._streams
+        assert set(page.session.domains.users) == {"Page"}
         assert page.browser._state.downloads._open == {}
         assert page.browser._state.downloads._awaited == []
         wanted = behaviors(scripted)

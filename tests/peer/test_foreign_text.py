@@ -8,8 +8,7 @@ import unicodedata
 import pytest
 from scripted_browser import ScriptedBrowser
 
-from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine.errors import ConnectionLostError, RemoteError
 from cdpengine.testing import Refusal, ScriptedPeer
 

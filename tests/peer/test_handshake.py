@@ -9,7 +9,7 @@ import trio
 import trio.testing
 from raw_server import ByteStream, Serve, accepting, answering, header, read_request, tcp_server
 
-from cdpengine._protocol.connection import open_connection
+from cdpengine._protocol.session import open_connection
 from cdpengine._protocol.transport import TransportBroken
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.errors import ConnectFailedError, ConnectionLostError, EngineError, InvalidArgumentError

@@ -13,8 +13,7 @@ import trio
 from scripting import attach
 
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, RemoteHandle, object_group
-from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine.errors import EvaluationFailedError
 from cdpengine.testing import Hold, Request, ScriptedPeer
 from cdpengine.testing.peer import Answer, Refusal

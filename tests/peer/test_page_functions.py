@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 import trio
@@ -23,21 +24,28 @@ from cdpengine._page.scripts.page_functions import (
     value_of,
 )
 from cdpengine._protocol.calls import Turn
-from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine.errors import ConnectionLostError, EvaluationTerminatedError, RemoteError, SessionGoneError
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.peer import Answer
 
 
 async def _evaluate_in_turn(session: Session, group: ObjectGroup) -> None:
-    call = await Turn(session, post_empty_evaluation).post(
+    call = await Turn(session.send_shared, partial(post_empty_evaluation, session)).post(
         lambda: expression_command(session, "1", group=group), waits=lambda: None
     )
     try:
         await call.raw()
     finally:
         call.abandon()
+
+
+def _end_session(session: Session) -> None:
+    def gone(method: str | None) -> SessionGoneError:
+        return SessionGoneError(target="page", reason="x", method=method)
+
+    session.connection.wire.fail_calls(session.id, gone)
+    session.feed.end(gone)
 
 
 USES: dict[str, Callable[[Session, ObjectGroup], Awaitable[object]]] = {
@@ -57,12 +65,10 @@ USES: dict[str, Callable[[Session, ObjectGroup], Awaitable[object]]] = {
 
 ENDS: dict[str, tuple[Callable[[Session], None], type[Exception]]] = {
     "session": (
-        lambda session: session._end(
-            lambda method: SessionGoneError(target="page", reason="x", method=method)
-        ),
+        _end_session,
         SessionGoneError,
     ),
-    "connection": (lambda session: session.connection._lose("cut"), ConnectionLostError),
+    "connection": (lambda session: session.connection.wire.close(), ConnectionLostError),
 }
 
 

@@ -14,8 +14,8 @@ from trio.testing import MockClock
 
 import cdpengine
 from cdpengine._api.attach import open_engine
-from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.instruments import Instruments
+from cdpengine._protocol.session import Connection
 from cdpengine.testing import Request
 from cdpengine.testing.peer import Answer
 

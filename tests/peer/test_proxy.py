@@ -15,8 +15,8 @@ from pytest_httpserver import HTTPServer
 from rounds import rounds
 
 from cdpengine import debug
-from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.http_connections import get
+from cdpengine._protocol.session import Connection, open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.debug import proxy_server
 from cdpengine.errors import (

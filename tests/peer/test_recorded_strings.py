@@ -17,7 +17,7 @@ from random_strings import make_strings
 from rounds import rounds
 
 from cdpengine import _json, debug
-from cdpengine._protocol.connection import Connection, open_connection
+from cdpengine._protocol.session import Connection, open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.debug.reading.display import page_document
 from cdpengine.debug.reading.perfetto import trace_document

@@ -12,7 +12,7 @@ import trio.testing
 from rounds import one_in
 
 from cdpengine import debug
-from cdpengine._protocol.connection import Connection, open_connection
+from cdpengine._protocol.session import Connection, open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.errors import (
     ConnectFailedError,

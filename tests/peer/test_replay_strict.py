@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from cdpengine import debug
-from cdpengine._protocol.connection import Connection, open_connection
+from cdpengine._protocol.session import Connection, open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.errors import RemoteError, ReplayDivergedError
 from cdpengine.testing import ScriptedPeer

@@ -12,8 +12,7 @@ import trio.testing
 from rounds import rounds
 from scripting import attach, raw_answer, settled
 
-from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine._protocol.transport import LARGEST_OUTGOING
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, UndecodableReplyError
 from cdpengine.testing import Request, ScriptedPeer
@@ -284,9 +283,9 @@ async def test_a_reply_in_the_tick_of_the_cancellation(peer: ScriptedPeer, conne
 async def test_an_outgoing_message_that_is_too_large_is_refused(
     peer: ScriptedPeer, connection: Connection
 ) -> None:
-    limit = connection._transport.largest_outgoing
+    limit = connection.wire._transport.largest_outgoing
     assert limit >= LARGEST_OUTGOING
-    connection._transport.largest_outgoing = 1000
+    connection.wire._transport.largest_outgoing = 1000
     with pytest.raises(InvalidArgumentError, match="at most 1000") as caught:
         await connection.root.call("Page.setDocumentContent", html="secret" * 200)
     assert "secret" not in str(caught.value)

@@ -10,8 +10,8 @@ import trio
 import trio.testing
 from scripting import attach, settled
 
-from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.session import CRASHED, Session
+from cdpengine._protocol.feed import CRASHED
+from cdpengine._protocol.session import Connection, Session
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError, TargetCrashedError
 from cdpengine.testing import Request, ScriptedPeer
 

@@ -10,9 +10,8 @@ import trio
 from scripting import settled
 
 from cdpengine._logs import FIRST, INTERVAL
-from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.instruments import Instruments
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine.debug import log_traffic
 from cdpengine.errors import RemoteError
 from cdpengine.testing import SILENCE, ScriptedPeer

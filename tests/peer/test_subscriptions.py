@@ -8,8 +8,7 @@ import trio.testing
 from rounds import rounds
 from scripting import attach, settled
 
-from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import EventsLostError, InvalidArgumentError, RemoteError
 from cdpengine.testing import SILENCE, ScriptedPeer
@@ -139,7 +138,7 @@ async def test_wait_for_reports_lost_events(peer: ScriptedPeer, root: Session) -
 
         await trio.testing.wait_all_tasks_blocked()
         for _ in range(50):
-            root._deliver(Event("X.e", None, b"{}"))
+            root.feed.deliver(Event("X.e", None, b"{}"))
 
 
 @pytest.mark.parametrize("patterns", [(), ("",), ("Network",), ("Net*",), (5,)])
@@ -327,7 +326,7 @@ async def test_a_disable_that_is_never_answered_does_not_delay_leaving(
     assert trio.current_time() - left < 0.5 + (left - started), "leaving did not wait for the answers"
     await settled(connection)
     assert connection.statistics().in_flight == 3, "they end with their session"
-    connection._lose("the test is over")
+    connection.wire.close()
     assert connection.statistics().in_flight == 0
 
 
@@ -356,14 +355,14 @@ async def test_a_crashed_session_can_be_listened_to(peer: ScriptedPeer, connecti
 
 
 async def test_holding_a_domain_by_hand(peer: ScriptedPeer, root: Session) -> None:
-    assert root._add_domain_user("Page")
-    assert not root._add_domain_user("Page")
+    assert root.domains.add_user("Page")
+    assert not root.domains.add_user("Page")
     async with root.subscribe("Page.*"):
         assert methods(peer) == []
-    root._release_domains("Page")
+    root.domains.release("Page")
     await settled(root.connection)
     assert methods(peer) == []
-    root._release_domains("Page")
+    root.domains.release("Page")
     await settled(root.connection)
     assert methods(peer) == ["Page.disable"]
 

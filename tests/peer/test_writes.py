@@ -11,8 +11,8 @@ from wsproto import ConnectionType
 from wsproto.connection import Connection as Frames
 from wsproto.events import CloseConnection, TextMessage
 
-from cdpengine._protocol.connection import open_connection
 from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.session import open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.testing.cancellation import walk_cancellations
 

@@ -17,8 +17,7 @@ from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._input.forms.text_entry import press, type_text
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
-from cdpengine._protocol.connection import open_connection
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Session, open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 
 RECORDER = """
@@ -196,7 +195,7 @@ async def open_stage(window: Window) -> AsyncIterator[Stage]:
         session = connection.targets.sessions[attached["sessionId"]]
         dialogs = DialogWatch(session)
         # Never released: Chrome reports dialogs only while the domain is enabled.
-        session._add_domain_user("Page")
+        session.domains.add_user("Page")
         await session.call("Page.enable")
         await session.call("Emulation.setFocusEmulationEnabled", enabled=True)
         await session.call(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from cdpengine._protocol.connection import open_connection
+from cdpengine._protocol.session import open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 
 

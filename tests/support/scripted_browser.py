@@ -16,9 +16,9 @@ import trio.testing
 
 import cdpengine
 from cdpengine._api.attach import open_engine
-from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.pipe_transport import PipeTransport
+from cdpengine._protocol.session import Connection
 from cdpengine._protocol.transport import Transport
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.links import Link, PipeWire

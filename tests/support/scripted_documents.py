@@ -10,7 +10,7 @@ import attrs
 from scripting import attach, settled
 
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
-from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.session import Connection
 from cdpengine._snapshot.node import Document, FrameRequest
 from cdpengine._snapshot.sources.computed import read_computed
 from cdpengine.testing import Refusal, Request, ScriptedPeer

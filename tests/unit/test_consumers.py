@@ -12,9 +12,8 @@ from cdpengine._protocol.streams import (
     WARN_EVERY,
     Consumers,
     Event,
-    EventStream,
+    EventFeed,
     caller,
-    compile_pattern,
 )
 from cdpengine.errors import EventsLostError
 
@@ -29,15 +28,15 @@ class Clock:
         return self.now
 
 
-def opened(consumers: Consumers, buffer: int) -> EventStream:
-    stream = EventStream(("X.*",), [compile_pattern("X.*")], buffer, "program.py:7")
+def opened(consumers: Consumers, buffer: int) -> EventFeed:
+    stream = EventFeed(("X.*",), buffer, "program.py:7")
     consumers.add(stream)
     return stream
 
 
-def deliver(stream: EventStream, count: int) -> None:
+def deliver(stream: EventFeed, count: int) -> None:
     for _ in range(count):
-        stream._deliver(Event("X.e", None, CANARY))
+        stream.deliver(Event("X.e", None, CANARY))
 
 
 def test_a_stream_that_loses_events_is_named_at_intervals(caplog: pytest.LogCaptureFixture) -> None:
@@ -54,14 +53,14 @@ def test_a_stream_that_loses_events_is_named_at_intervals(caplog: pytest.LogCapt
     assert "canary" not in record.getMessage()
     assert consumers.lost_events == 500
     for _ in range(5):
-        stream.receive_nowait()
+        stream.take()
     with pytest.raises(EventsLostError):
-        stream.receive_nowait()
+        stream.take()
     deliver(stream, 6)  # a new gap, too soon for a new warning
     assert len(caplog.records) == 1
     with pytest.raises((EventsLostError, trio.WouldBlock)):
         while True:
-            stream.receive_nowait()
+            stream.take()
     clock.now += WARN_EVERY
     deliver(stream, 6)
     assert len(caplog.records) == 2
@@ -86,7 +85,7 @@ def test_a_burst_that_is_consumed_causes_no_warning(caplog: pytest.LogCaptureFix
     for _ in range(10):
         deliver(stream, 19)
         for _ in range(19):
-            stream.receive_nowait()
+            stream.take()
         clock.now += CROWDED_FOR
     assert caplog.records == []
 
@@ -96,7 +95,7 @@ def test_small_buffers_are_full_by_nature(caplog: pytest.LogCaptureFixture) -> N
     stream = opened(Consumers(clock), 1)
     for _ in range(10):
         deliver(stream, 1)
-        stream.receive_nowait()
+        stream.take()
         clock.now += CROWDED_FOR
     assert caplog.records == []
 

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from cdpengine._protocol.calls import current_span, span
 from cdpengine._protocol.instruments import Instruments, Span, Traffic
+from cdpengine._protocol.wire import current_span, span
 
 
 def traffic(text: str) -> Traffic:

@@ -8,13 +8,12 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._protocol.streams import Event, EventStream, compile_pattern
+from cdpengine._protocol.streams import Event, EventFeed, EventStream
 from cdpengine.errors import EngineError, EventsLostError, SessionGoneError, TargetCrashedError
 
 
-def make_stream(buffer: int, *patterns: str) -> EventStream:
-    patterns = patterns or ("*",)
-    return EventStream(patterns, [compile_pattern(pattern) for pattern in patterns], buffer)
+def make_feed(buffer: int, *patterns: str) -> EventFeed:
+    return EventFeed(patterns or ("*",), buffer)
 
 
 def event(number: int) -> Event:
@@ -50,45 +49,50 @@ def drain(stream: EventStream) -> list[int | str]:
 
 
 def test_order_is_kept() -> None:
-    stream = make_stream(10)
+    feed = make_feed(10)
+    stream = EventStream(feed)
     for n in range(10):
-        stream._deliver(event(n))
+        feed.deliver(event(n))
     assert drain(stream) == list(range(10))
 
 
 def test_the_gap_is_reported_once_at_its_exact_place() -> None:
-    stream = make_stream(3)
+    feed = make_feed(3)
+    stream = EventStream(feed)
     for n in range(8):
-        stream._deliver(event(n))
+        feed.deliver(event(n))
     assert stream.dropped == 5
     assert drain(stream) == [0, 1, 2, "lost 5"]
-    stream._deliver(event(8))
+    feed.deliver(event(8))
     assert drain(stream) == [8]
 
 
 def test_a_gap_grows_until_the_buffer_has_room() -> None:
-    stream = make_stream(2)
+    feed = make_feed(2)
+    stream = EventStream(feed)
     for n in range(3):
-        stream._deliver(event(n))
+        feed.deliver(event(n))
     assert number(stream.receive_nowait()) == 0
-    stream._deliver(event(3))  # room again: after the gap
-    stream._deliver(event(4))
+    feed.deliver(event(3))  # room again: after the gap
+    feed.deliver(event(4))
     assert drain(stream) == [1, "lost 1", 3, "lost 1"]
 
 
 def test_gaps_take_no_room_from_events() -> None:
-    stream = make_stream(1)
-    stream._deliver(event(0))
-    stream._deliver(event(1))
+    feed = make_feed(1)
+    stream = EventStream(feed)
+    feed.deliver(event(0))
+    feed.deliver(event(1))
     assert number(stream.receive_nowait()) == 0
-    stream._deliver(event(2))
+    feed.deliver(event(2))
     assert drain(stream) == ["lost 1", 2]
 
 
 def test_the_error_of_a_gap_has_the_pattern_and_the_count() -> None:
-    stream = make_stream(1, "Network.*", "Page.loadEventFired")
+    feed = make_feed(1, "Network.*", "Page.loadEventFired")
+    stream = EventStream(feed)
     for n in range(4):
-        stream._deliver(event(n))
+        feed.deliver(event(n))
     stream.receive_nowait()
     with pytest.raises(EventsLostError) as caught:
         stream.receive_nowait()
@@ -97,28 +101,30 @@ def test_the_error_of_a_gap_has_the_pattern_and_the_count() -> None:
 
 
 def test_a_reported_gap_no_longer_changes() -> None:
-    stream = make_stream(1)
-    stream._deliver(event(0))
-    stream._deliver(event(1))
+    feed = make_feed(1)
+    stream = EventStream(feed)
+    feed.deliver(event(0))
+    feed.deliver(event(1))
     stream.receive_nowait()
     with pytest.raises(EventsLostError) as caught:
         stream.receive_nowait()
-    stream._deliver(event(2))
-    stream._deliver(event(3))
+    feed.deliver(event(2))
+    feed.deliver(event(3))
     assert caught.value.count == 1
 
 
 @given(st.integers(1, 5), st.lists(st.sampled_from(["deliver", "receive", "crash"]), max_size=60))
 def test_received_and_lost_events_together_are_the_sent_ones(buffer: int, steps: list[str]) -> None:
-    stream = make_stream(buffer)
+    feed = make_feed(buffer)
+    stream = EventStream(feed)
     sent = 0
     got: list[int | str] = []
     for step in steps:
         if step == "deliver":
-            stream._deliver(event(sent))
+            feed.deliver(event(sent))
             sent += 1
         elif step == "crash":
-            stream._crash(crashed())
+            feed.crash(crashed())
         else:
             try:
                 got.append(number(stream.receive_nowait()))
@@ -145,32 +151,35 @@ def test_received_and_lost_events_together_are_the_sent_ones(buffer: int, steps:
 
 @given(st.lists(st.sampled_from(["deliver", "crash"]), max_size=200))
 def test_no_sequence_without_a_consumer_grows_beyond_its_bound(steps: list[str]) -> None:
-    stream = make_stream(2)
+    feed = make_feed(2)
+    stream = EventStream(feed)
     for n, step in enumerate(steps):
         if step == "deliver":
-            stream._deliver(event(n))
+            feed.deliver(event(n))
         else:
-            stream._crash(crashed())
+            feed.crash(crashed())
     assert len(drain(stream)) <= 4 * (2 + 1)
 
 
 def test_a_crash_is_reported_in_its_place_and_the_stream_continues() -> None:
-    stream = make_stream(10)
-    stream._deliver(event(0))
-    stream._crash(crashed())
-    stream._crash(crashed())
-    stream._deliver(event(1))
-    stream._crash(crashed())
+    feed = make_feed(10)
+    stream = EventStream(feed)
+    feed.deliver(event(0))
+    feed.crash(crashed())
+    feed.crash(crashed())
+    feed.deliver(event(1))
+    feed.crash(crashed())
     assert drain(stream) == [0, "crash", 1, "crash"]
-    stream._crash(crashed())
+    feed.crash(crashed())
     assert drain(stream) == ["crash"]
 
 
 async def test_buffered_events_are_read_before_the_end_is_raised() -> None:
-    stream = make_stream(2)
+    feed = make_feed(2)
+    stream = EventStream(feed)
     for n in range(3):
-        stream._deliver(event(n))
-    stream._end(gone)
+        feed.deliver(event(n))
+    feed.end(gone)
     assert number(await stream.receive()) == 0
     assert number(await stream.receive()) == 1
     with pytest.raises(EventsLostError):
@@ -183,7 +192,8 @@ async def test_buffered_events_are_read_before_the_end_is_raised() -> None:
 
 
 async def test_the_end_wakes_every_waiting_task() -> None:
-    stream = make_stream(1)
+    feed = make_feed(1)
+    stream = EventStream(feed)
 
     async def wait() -> None:
         with pytest.raises(SessionGoneError):
@@ -192,22 +202,24 @@ async def test_the_end_wakes_every_waiting_task() -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait)
         await trio.testing.wait_all_tasks_blocked()
-        stream._end(gone)
+        feed.end(gone)
 
 
 async def test_the_first_reason_of_an_end_stays() -> None:
-    stream = make_stream(1)
-    stream._end(gone)
-    stream._end(lambda: trio.ClosedResourceError("later"))
+    feed = make_feed(1)
+    stream = EventStream(feed)
+    feed.end(gone)
+    feed.end(lambda: trio.ClosedResourceError("later"))
     with pytest.raises(SessionGoneError):
         await stream.receive()
 
 
 async def test_iterating_ends_with_the_reason() -> None:
-    stream = make_stream(5)
+    feed = make_feed(5)
+    stream = EventStream(feed)
     for n in range(3):
-        stream._deliver(event(n))
-    stream._end(gone)
+        feed.deliver(event(n))
+    feed.end(gone)
     got = []
     with pytest.raises(SessionGoneError):
         async for received in stream:
@@ -216,8 +228,9 @@ async def test_iterating_ends_with_the_reason() -> None:
 
 
 async def test_cancelled_receive_loses_nothing() -> None:
-    stream = make_stream(5)
-    stream._deliver(event(0))
+    feed = make_feed(5)
+    stream = EventStream(feed)
+    feed.deliver(event(0))
     with trio.CancelScope() as scope:
         scope.cancel()
         await stream.receive()
@@ -229,12 +242,13 @@ async def test_cancelled_receive_loses_nothing() -> None:
             nursery.start_soon(stream.receive)
             await trio.testing.wait_all_tasks_blocked()
             waiting.cancel()
-    stream._deliver(event(1))
+    feed.deliver(event(1))
     assert number(await stream.receive()) == 1
 
 
 async def test_an_event_that_arrives_in_the_tick_of_the_cancellation_is_received_or_kept() -> None:
-    stream = make_stream(5)
+    feed = make_feed(5)
+    stream = EventStream(feed)
     got: list[int] = []
 
     async def consume() -> None:
@@ -244,15 +258,16 @@ async def test_an_event_that_arrives_in_the_tick_of_the_cancellation_is_received
         async with trio.open_nursery() as nursery:
             nursery.start_soon(consume)
             await trio.testing.wait_all_tasks_blocked()
-            stream._deliver(event(0))
+            feed.deliver(event(0))
             scope.cancel()
     assert got + drain(stream) == [0]
 
 
 async def test_receive_gives_other_tasks_their_turn() -> None:
-    stream = make_stream(100)
+    feed = make_feed(100)
+    stream = EventStream(feed)
     for n in range(100):
-        stream._deliver(event(n))
+        feed.deliver(event(n))
     turns = 0
 
     async def other() -> None:
@@ -280,4 +295,4 @@ async def test_receive_gives_other_tasks_their_turn() -> None:
     ],
 )
 def test_which_events_belong_to_a_stream(patterns: tuple[str, ...], method: str, wanted: bool) -> None:
-    assert make_stream(1, *patterns)._wants(method) is wanted
+    assert make_feed(1, *patterns).wants(method) is wanted

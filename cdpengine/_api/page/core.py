@@ -46,6 +46,7 @@ from cdpengine._input.actionability.naming import run_with_renaming
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._page.announcing import announce_node
+from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.navigation.document_waits import (
     confirm_input,
     describe_navigation,
@@ -58,8 +59,8 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine._page.search.locator import Locator
 from cdpengine._page.side_effects import SideEffects
-from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.wire import span as action_span
 from cdpengine._snapshot.refs import Ref, RefTable
 from cdpengine.errors import (
     CoveredError,
@@ -225,7 +226,7 @@ class PageCore:
                     await wait_for_documents(self.target, (frame.id for frame in frames), budget)
                 try:
                     yield budget
-                    await self.target.wait_for_exposed_calls(budget.deadline)
+                    await wait_until_begun(self.target.frame_sessions.values(), budget.deadline)
                 except StaleRefError as error:
                     raise await explain_stale(
                         self.target, self.refs, self.worlds, error, self.state

@@ -28,10 +28,10 @@ from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyN
 from cdpengine._page.running_actions import announced
 from cdpengine._page.search.locator import Locator
 from cdpengine._pickling import not_picklable
-from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.browser import WindowForTargetReply, WindowState
 from cdpengine._protocol.domains.dom import OuterHTMLReply
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.wire import span as action_span
 from cdpengine.errors import InvalidArgumentError, InvisibleError
 
 

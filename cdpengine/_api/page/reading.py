@@ -52,7 +52,7 @@ from cdpengine._page.running_actions import announced
 from cdpengine._page.search.locator import FoundNode, Locator, check_index
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
-from cdpengine._protocol.calls import span as action_span
+from cdpengine._protocol.wire import span as action_span
 from cdpengine._snapshot.content import to_text
 from cdpengine._snapshot.markdown import to_markdown
 from cdpengine._snapshot.node import Source

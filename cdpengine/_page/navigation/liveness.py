@@ -74,8 +74,8 @@ async def terminate(sessions: Sequence[Session], unanswered: list[SharedCall] | 
 
 def note_terminated(sessions: Sequence[Session]) -> None:
     """Query pending promises again, on the connections of a page's sessions."""
-    for connection in {id(session.connection): session.connection for session in sessions}.values():
-        note_termination(connection)
+    for wire in {session.connection.wire for session in sessions}:
+        note_termination(wire)
 
 
 async def dismiss_dialog(sessions: Sequence[Session]) -> bool:
@@ -101,7 +101,7 @@ async def _one_of(
 
     try:
         there = [session for session in sessions if session.error(method) is None]
-        calls += [session.connection._post_shared(method, params, session.id) for session in there]
+        calls += [session.post_shared(method, params) for session in there]
         async with trio.open_nursery() as nursery:
             for call in calls:
                 nursery.start_soon(wait, call)

@@ -171,7 +171,7 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
 
         def observe_network(event: Event) -> None:
             # Events of an earlier watch may still arrive; the ends of those requests are not reported.
-            if not session._is_enabling("Network"):
+            if not session.domains.is_enabling("Network"):
                 observe(event)
 
         with trio.CancelScope() as while_it_lives:

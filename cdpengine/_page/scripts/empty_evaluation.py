@@ -21,7 +21,4 @@ def post_empty_evaluation(session: Session) -> PendingCall:
 
 def post_shared_empty_evaluation(session: Session) -> SharedCall:
     """Send an empty evaluation for several waiting tasks, as `post_empty_evaluation` does."""
-    method, params = expression_command(session, _NOTHING)
-    if (error := session.error(method)) is not None:
-        raise error
-    return session.connection._post_shared(method, params, session.id)
+    return session.post_shared(*expression_command(session, _NOTHING))

@@ -31,9 +31,8 @@ from cdpengine._page.page_target import REVIVED, PageTarget
 from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation
 from cdpengine._page.scripts.page_functions import context_gone
 from cdpengine._protocol.calls import PendingCall
-from cdpengine._protocol.connection import Connection, Targets
 from cdpengine._protocol.domains.target import AttachToTargetReply
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session, Targets
 from cdpengine.errors import (
     ConnectFailedError,
     ConnectionLostError,
@@ -154,7 +153,7 @@ class EvaluationSessions:
     def close(self) -> None:
         """Close the connection permanently."""
         self._closed = True
-        self.connection._lose("this program closed the connection")
+        self.connection.wire.close()
 
     def keep(self, page: PageTarget, session: Session, *, paused_at_start: bool) -> None:
         """Keep an evaluation session for the target of `session` (the page, or a frame) while it lives.
@@ -183,7 +182,7 @@ class EvaluationSessions:
         separate, self.connection = self.connection, self._main
         self._opener, self._unreachable = None, None
         if separate is not self._main:
-            separate._lose("this program closed the connection")
+            separate.wire.close()
         self._notify()
 
     async def _reaches_another(self, connection: Connection, session: Session, error: Exception) -> bool:

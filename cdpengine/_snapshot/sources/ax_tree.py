@@ -172,7 +172,7 @@ def keep_warm(session: Session) -> None:
     enabled: otherwise each snapshot rebuilds the whole tree.
     """
     if session not in _warm:
-        if session._add_domain_user("Accessibility"):
+        if session.domains.add_user("Accessibility"):
             session.post("Accessibility.enable")
         _warm.add(session)
 

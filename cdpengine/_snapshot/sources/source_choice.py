@@ -28,9 +28,8 @@ import trio
 
 from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import VALUE
-from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.domains.dom_snapshot import Capture
-from cdpengine._protocol.session import Session
+from cdpengine._protocol.session import Connection, Session
 from cdpengine._snapshot.node import Box, Document, FrameRequest, Source, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed, read_dom

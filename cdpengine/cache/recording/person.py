@@ -173,7 +173,7 @@ class PersonObserver:
 
     def _begin(self, session: Session) -> Sequence[Posted]:
         # Chrome adds bindings to new documents only while the Runtime domain is enabled.
-        calls: list[Posted] = [*session._acquire_domains("Runtime")]
+        calls: list[Posted] = [*session.domains.acquire("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._binding, executionContextName=WORLD))
 
         def called(event: Event) -> None:
@@ -200,7 +200,7 @@ class PersonObserver:
         ]
         calls += self._script.end(session)
         calls.append(session.post("Runtime.removeBinding", name=self._binding))
-        session._release_domains("Runtime")
+        session.domains.release("Runtime")
         return calls
 
     def _post(self, session: Session, context: int, call: str, **how: Any) -> PendingCall:

@@ -42,7 +42,7 @@ OWN_FORMATS = frozenset({
     "_page.search.nodes:_TextIndex", "_page.navigation.documents:Report", "_page.navigation.settling:Stillness",
     "_page.scripts.node_lists:SerializedList", "_page.scripts.node_lists:SerializedNode",
     "_page.scripts.node_lists:_Item", "_page.scripts.node_lists:_ShadowRoot",
-    "_page.scripts.node_lists:_ShadowRootValue", "_protocol.connection:Attachment",
+    "_page.scripts.node_lists:_ShadowRootValue", "_protocol.session:Attachment",
     "_protocol.messages:Envelope", "_protocol.messages:ErrorBody", "_snapshot.node:Node",
     "_snapshot.readable:_PartsReply", "_snapshot.ref:Entry", "_snapshot.sources.ax:_Found",
     "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places", "_snapshot.sources.columns:Part",

@@ -52,7 +52,7 @@ from cdpengine.errors import InvalidArgumentError, RecordingFailedError, package
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
-    from cdpengine._protocol.connection import Connection
+    from cdpengine._protocol.session import Connection
 
 
 _log = get_logger("cdpengine.debug")
@@ -423,7 +423,7 @@ def _find_known(connections: Iterable[Connection]) -> Iterator[_Known]:
             info = connection.targets.infos.get(session.target_id or "")
             if session.id is not None and session.target_id is not None:
                 kind, url = ("", "") if info is None else (info.type, info.url)
-                yield connection._traffic_name, session.id, session.target_id, kind, url
+                yield connection.wire.traffic_name, session.id, session.target_id, kind, url
 
 
 # --- the log of the wire -------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ class Replay:
 
     @asynccontextmanager
     async def open_transport(self) -> AsyncIterator[Transport]:
-        """Connect a client in this process, for `cdpengine._protocol.connection.open_connection`."""
+        """Connect a client in this process, for `cdpengine._protocol.session.open_connection`."""
         with self._join(BROWSER_PATH) as (client, line):
             yield _InProcess(self, client, line)
 
