@@ -253,7 +253,9 @@ class _Choosing:
                 opened, scanned = (await self.open(request)).open, False
                 continue
             labels = labels or state.labels
-            if not state.found and text and state.searchable and searched is None:
+            # A combobox may hide its old options until text is typed again.
+            hidden = not state.found or not (state.open or state.shown)
+            if hidden and text and state.searchable and searched is None:
                 searched = trio.current_time()
                 await self._type(request, text)
             elif (

@@ -354,3 +354,24 @@ async def test_button_or_overlay_in_combobox_covers_it(form: FormPage, inner: st
     with pytest.raises(CoveredError):
         await form.page.click(ref, timeout=1)
     assert await form.js("pressed") == []
+
+
+SUGGESTIONS = """<input id=city role=combobox aria-expanded=false aria-controls=found aria-label=City>
+<ul id=found role=listbox hidden></ul>
+<script>
+city.oninput = () => setTimeout(() => {
+  found.hidden = false;
+  found.innerHTML = ["Berlin", "Bern", "Bergen"].filter((name) => name.startsWith(city.value)).map((name) => `<li role=option>${name}`).join("");
+}, 100);
+found.onmousedown = (event) => { event.preventDefault(); city.value = event.target.textContent; found.hidden = true; };
+</script>"""
+
+
+async def test_second_choice_from_a_list_that_hides_its_old_suggestions(form: FormPage) -> None:
+    await form.show(SUGGESTIONS)
+    city = await form.page.find(role="combobox")
+    await form.page.type(city, "Ber")
+    await form.page.click(await form.page.find(role="option", name="Bern", timeout=5))
+    for name in ("Bergen", "Berlin"):
+        await form.page.select(city, name)
+        assert await form.page.evaluate("city.value") == name
