@@ -31,6 +31,7 @@ from cdpengine._snapshot.ref import (
 from cdpengine._snapshot.ref_parts import AssignedRefs, PartsOfDocument, RefsByNode, Validity
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
+from cdpengine.errors.selectors import advise
 
 __all__ = ["Entry", "Ref", "RefTable", "parse_ref_text"]
 
@@ -268,11 +269,13 @@ class RefTable:
         """
         ref_id = parse_ref_text(text)
         if ref_id is None:
-            raise NodeNotFoundError(
-                target=quote(shorten(text, 80)),
-                reason='not a ref; refs look like "e3", "@e3" or "ref=e3". For a CSS selector, pass the result of '
-                f"await page.find({quote(shorten(text, 80))}); page.find also takes role=, name= and text=",
+            shown = quote(shorten(text, 80))
+            advice = advise(text) or (
+                f"For a CSS selector, pass the result of await page.find({shown}); "
+                "page.find also takes role=, name= and text="
             )
+            reason = f'not a ref; refs look like "e3", "@e3" or "ref=e3". {advice}'
+            raise NodeNotFoundError(target=shown, reason=reason)
         entry = self._by_id.get(ref_id)
         if entry is not None:
             return entry.ref

@@ -12,6 +12,7 @@ from cdpengine._paths import to_path
 from cdpengine.act.actor import Actor
 from cdpengine.act.response import Effects, effects_of
 from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.selectors import may_be_name
 
 if TYPE_CHECKING:
     from cdpengine import ActionOutcome, Page
@@ -47,7 +48,8 @@ class Performance:
         if ref is not None:
             return ref
         assert selector is not None, "the parser refuses a request without an element"
-        return await self.page.find(selector, timeout=self.left)
+        # A wait for a name as a selector would be in vain.
+        return await self.page.find(selector, timeout=0 if may_be_name(selector) else self.left)
 
     async def find_optional(self, ref: str | None, selector: str | None) -> ElementTarget | None:
         """Return the element of a request, or None if it has none."""

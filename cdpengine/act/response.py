@@ -205,7 +205,9 @@ def describe_failure(error: EngineError) -> Failure:
     elif isinstance(error, StaleRefError):
         alternatives = tuple(ref.id for ref in error.alternatives)
     elif isinstance(error, FormError):
-        hint = OTHERS_FILLED if error.filled else hint
+        hints = {describe_failure(field.error).hint for field in error.failed}
+        hint = hints.pop() if len(hints) == 1 else hint
+        hint = f"{hint} {OTHERS_FILLED}" if error.filled else hint
         causes = tuple(name_error(type(field.error)) for field in error.failed)
     return Failure(
         kind=name_error(kind),

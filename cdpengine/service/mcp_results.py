@@ -227,7 +227,7 @@ _TOOLS: Mapping[str, tuple[str, str]] = {
 def _name_request(kind: str, field: str, value: str) -> str:
     name, action = _TOOLS[kind]
     details = [f'action "{action}"'] if action else []
-    details += [f'{field} "{value}"'] if field else []
+    details += [f"{field} {_json.encode_text(value)}"] if field else []
     return f"the tool {name}{' with ' if details else ''}{' and '.join(details)}"
 
 

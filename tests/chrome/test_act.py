@@ -276,3 +276,24 @@ async def test_tabs_of_one_actor_share_the_numbers_of_refs(actor: Actor, site: s
     assert refused.error is not None
     assert refused.error.kind == "staleRef"
     assert "another tab" in refused.error.message
+
+
+async def test_a_name_as_a_selector_is_refused_without_a_wait(actor: Actor, stage: cdpengine.Page) -> None:
+    for selector, advice in (
+        ("Sign in", '"Sign in" looks like a name. Use a find request with name "Sign in"'),
+        ("login", '"login" looks like a name. Use a find request with name "login"'),
+        ("text=Go", 'expected a CSS selector. Use a find request with text "Go"'),
+        ("//button", "expected a CSS selector. Use a CSS selector, not an XPath"),
+    ):
+        with trio.fail_after(10):
+            response = await dispatch(actor, {"kind": "click", "selector": selector, "timeoutMs": 60_000})
+        assert response.error is not None
+        assert advice in response.error.message
+    found = await dispatch(actor, {"kind": "find", "name": "Go"})
+    assert found.result["count"] == 1
+    with trio.fail_after(10):
+        response = await dispatch(actor, {"kind": "wait", "selector": "Sign in", "timeoutMs": 60_000})
+    assert response.error is not None
+    assert 'Use a wait request with text "Sign in"' in response.error.message
+    await stage.set_content("<login>here</login>")
+    assert (await dispatch(actor, {"kind": "click", "selector": "login"})).ok

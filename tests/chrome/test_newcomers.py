@@ -13,7 +13,14 @@ import trio
 
 import cdpengine
 from cdpengine.cluster import BrowserCluster
-from cdpengine.errors import ActivityOffError, NotInTrioError, WrongRunError, other_libraries
+from cdpengine.errors import (
+    ActivityOffError,
+    InvalidArgumentError,
+    NodeNotFoundError,
+    NotInTrioError,
+    WrongRunError,
+    other_libraries,
+)
 from cdpengine.errors.other_libraries import BROWSER, CONTEXT, ELEMENT, FRAME, LOCATOR, PAGE
 from cdpengine.pool import BrowserPool
 
@@ -184,3 +191,42 @@ async def test_a_block_that_was_not_entered_shows_the_block_to_write() -> None:
         await cdpengine.launch().new_page()  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match=f"this is an async block. {expected}"), cdpengine.launch():  # type: ignore[attr-defined]
         pass
+
+
+NAMES = {
+    "Sign in": 'In cdpengine: page.locate(name="Sign in")',
+    "text=b": 'In cdpengine: page.locate(text="b")',
+    "//button": "In cdpengine: page.locate(css=...), not an XPath",
+    "button:has-text('Save')": 'In cdpengine: page.locate(text="Save")',
+}
+"""Strings that newcomers pass as targets or selectors, with the advice."""
+
+
+@pytest.mark.parametrize("given", NAMES)
+async def test_a_name_or_foreign_selector_is_refused_without_a_wait(page: cdpengine.Page, given: str) -> None:
+    advice = re.escape(NAMES[given])
+    with trio.fail_after(10):
+        with pytest.raises((NodeNotFoundError, InvalidArgumentError), match=advice):
+            await page.find(given, timeout=60)
+        with pytest.raises((NodeNotFoundError, InvalidArgumentError), match=advice):
+            await page.click(page.locate(given), timeout=60)
+        with pytest.raises((NodeNotFoundError, InvalidArgumentError), match=advice):
+            await page.extract_text(given, timeout=60)
+        with pytest.raises((NodeNotFoundError, InvalidArgumentError), match=advice):
+            await page.snapshot(root=given, timeout=60)
+        with pytest.raises(NodeNotFoundError, match=f"not a ref; .*{advice}"):
+            await page.click(given, timeout=60)
+        if "locate(css" not in NAMES[given]:
+            with pytest.raises(InvalidArgumentError, match=r"In cdpengine: page\.wait_for\(text="):
+                await page.wait_for(css=given, timeout=60)
+            with pytest.raises(InvalidArgumentError, match=r"In cdpengine: page\.wait_for\(text_gone="):
+                await page.wait_for(css_gone=given, timeout=60)
+
+
+async def test_an_element_with_an_invented_name_is_found(page: cdpengine.Page) -> None:
+    await page.set_content("<card>one</card> <Sign>two <in>three</in></Sign>")
+    assert await page.extract_text(await page.find("card")) == "one"
+    assert await page.extract_text(await page.find("Sign in", timeout=5)) == "three"
+    late = "setTimeout(() => document.body.append(document.createElement('late')), 100)"
+    await page.evaluate(late)
+    assert await page.find("late", timeout=10)

@@ -287,7 +287,7 @@ def test_a_string_that_is_not_a_ref_is_refused() -> None:
         RefTable().lookup("#buy\u202e")
 
 
-@pytest.mark.parametrize("text", ["#buy", ".card > button", "//button", "Buy", ""])
+@pytest.mark.parametrize("text", ["#buy", ".card > button", "button", ""])
 def test_an_invalid_ref_names_the_calls_that_take_selectors(text: str) -> None:
     with pytest.raises(NodeNotFoundError) as caught:
         RefTable().lookup(text)

@@ -260,6 +260,14 @@ def test_an_impossible_request_without_a_session_starts_nothing(folder: Path) ->
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("what", ["Sign in", "login", "@e3", "[ref=e3]", "e3"])
+def test_a_name_or_a_ref_is_no_condition_of_wait(folder: Path, what: str) -> None:
+    done = run_here("wait", what)
+    assert done.returncode == 2
+    expected = f"expected a time in milliseconds, a CSS selector, or --text {shlex.quote(what)}"
+    assert f"Error: wait: got {what!r}, {expected}" in done.stderr
+
+
 def test_a_folder_that_others_can_use_is_refused(folder: Path) -> None:
     folder.chmod(0o755)
     done = run_here("tabs")

@@ -16,7 +16,7 @@ from cdpengine.act import KINDS, ActResponse
 from cdpengine.act.commands.verbs import VERBS
 from cdpengine.act.commands.verbs import WORDS as SHELL
 from cdpengine.act.response import NOT_READ, Failure, describe_failure, reword
-from cdpengine.act.words.advice import ADVICE, RENAMED
+from cdpengine.act.words.advice import ADVICE, NEW_SNAPSHOT, OTHERS_FILLED, RENAMED
 from cdpengine.act.words.wording import Words, in_requests
 from cdpengine.errors import (
     AmbiguousNodeError,
@@ -24,6 +24,7 @@ from cdpengine.errors import (
     FormError,
     InvalidArgumentError,
     NodeNotFoundError,
+    NotInteractableError,
     PageUnresponsiveError,
     StaleRefError,
 )
@@ -108,6 +109,7 @@ UNREACHED = (
     "call(",  # arguments of session.call
     "scenario_confidence",
     "text= finds",
+    "In cdpengine: page.",  # tests/unit/test_selectors.py checks its translations
     "session.call",
 )
 """Advice for arguments that requests lack, or that no error contains."""
@@ -248,6 +250,17 @@ def test_advice_names_available_actions_of_each_client() -> None:
     assert words_of("mcp", refused).hint != words_of("shell", refused).hint
 
 
+def test_the_hint_of_a_form_is_that_of_its_failed_fields() -> None:
+    stale = FailedField("e1", StaleRefError("e1", "textbox", "it is gone"))
+    refused = FailedField("e2", NotInteractableError("fill", "e2", "it is a button"))
+    alone = describe_failure(FormError([stale, stale]))
+    assert alone.hint == "Take a snapshot and use a ref of it."
+    assert words_of("shell", alone).hint == "cdpengine snapshot shows the page with its refs."
+    with_others = words_of("shell", describe_failure(FormError([stale], filled=2))).hint
+    assert with_others == f"cdpengine snapshot shows the page with its refs. {OTHERS_FILLED}"
+    assert describe_failure(FormError([stale, refused])).hint == ADVICE[FormError].hint
+
+
 def test_a_failed_look_after_an_action_is_in_the_words_of_its_client_and_a_page_is_not_touched() -> None:
     hung = in_requests(str(PageUnresponsiveError("look", 2.0, (), 1.0)))
     for words, name in ((MCP, 'The tool navigate with action "recover"'), (SHELL, "cdpengine recover")):
@@ -259,11 +272,8 @@ def test_a_failed_look_after_an_action_is_in_the_words_of_its_client_and_a_page_
 
 def test_hints_for_special_cases_are_kept() -> None:
     failure = Failure(kind="staleRef", message="e3 is stale", hint=RENAMED, retryable=False)
-    assert words_of("shell", failure).hint == RENAMED
-    assert (
-        words_of(
-            "shell",
-            Failure(kind="staleRef", message="", hint=ADVICE[StaleRefError].hint, retryable=False),
-        ).hint
-        != RENAMED
-    )
+    assert words_of("http", failure).hint == words_of("mcp", failure).hint == RENAMED
+    stale = Failure(kind="staleRef", message="", hint=ADVICE[StaleRefError].hint, retryable=False)
+    hint = words_of("shell", stale).hint
+    assert hint == "cdpengine snapshot shows the page with its refs."
+    assert words_of("shell", failure).hint == f"{hint}{RENAMED.removeprefix(NEW_SNAPSHOT)}"

@@ -36,6 +36,7 @@ from cdpengine.errors import (
     PageUnresponsiveError,
     shown_url,
 )
+from cdpengine.errors.selectors import advise, may_be_name
 from cdpengine.errors.texts import duration
 
 _LOOK = 5.0
@@ -75,9 +76,12 @@ async def find_one(
         raise AmbiguousNodeError(target=f"find {criteria}", count=len(found), candidates=candidates)
     if len(found) >= needed:
         return found[needed - 1]
-    waited = f" within {duration(timeout)}" if timeout else ""
+    waited = f" within {duration(timeout)}" if timeout and not criteria.is_name else ""
     reason = f"only {len(found)} match{waited}" if found else f"no node matches{waited}"
-    raise NodeNotFoundError(target=f"find {criteria}", reason=f"{reason}, in {_where(core, frame)}")
+    reason = f"{reason}, in {_where(core, frame)}"
+    if criteria.css is not None and not found and may_be_name(criteria.css):
+        reason += f". {quote(criteria.css[:80])} looks like a name. {advise(criteria.css)}"
+    raise NodeNotFoundError(target=f"find {criteria}", reason=reason)
 
 
 async def _describe(core: PageCore, found: Sequence[FoundNode]) -> tuple[str, ...]:
@@ -115,7 +119,7 @@ async def find_matches(
             until = budget.deadline - min(_MARGIN, seconds / 10)
             frame = await find_requested_frame(core, frame, budget, until if seconds else 0.0)
             found = await _look(core, criteria, frame, budget)
-            if len(found) >= needed or not seconds:
+            if len(found) >= needed or not seconds or criteria.is_name:
                 return found
             latest.append(found)
             with trio.move_on_at(until):
@@ -186,14 +190,15 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
         reply = await context.post(
             own(script("_api/page/find_root")), selector, how=SERIALIZED, group=group
         ).decoded(NodesReply)
-    described = shorten(quote(selector), 80)
+    described, advice = shorten(quote(selector), 80), advise(selector)
     if reply.exception_details is not None:
         why = reply.exception_details.reason.partition("\n")[0]
         raise InvalidArgumentError(
-            what="root", given=described, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
+            what="root",
+            given=described,
+            expected=f"a ref or a CSS selector{f'. {advice}' if advice else f' ({shorten(why, 120)})'}",
         )
     if found := reply.result.deep_serialized_value.nodes():
         return found[0].backend_node_id
-    raise NodeNotFoundError(
-        target=described, reason=f"nothing in {shown_url(frame.url)} matches this selector"
-    )
+    reason = f"nothing in {shown_url(frame.url)} matches this selector"
+    raise NodeNotFoundError(target=described, reason=f"{reason}. {advice}" if advice else reason)

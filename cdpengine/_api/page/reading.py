@@ -27,6 +27,7 @@ from cdpengine._api.page.waiting import (
     NodeState,
     TextPart,
     check_optional_seconds,
+    check_selector,
     check_state,
     check_text,
     make_expression,
@@ -421,8 +422,9 @@ class PageReading:
         """
         check_words("text", text)
         check_words("text_gone", text_gone)
-        for what, words in (("css", css), ("css_gone", css_gone), ("expression", expression)):
-            check_text(what, words)
+        check_selector("css", css)
+        check_selector("css_gone", css_gone)
+        check_text("expression", expression)
         check_optional_seconds("network_idle", network_idle)
         check_optional_seconds("seconds", seconds)
         conditions: list[Condition] = []

@@ -36,6 +36,7 @@ from cdpengine.errors import (
     StaleRefError,
     shown_url,
 )
+from cdpengine.errors.selectors import advise_waiting
 from cdpengine.errors.texts import duration
 
 _STOP_TIMEOUT = 0.08
@@ -356,6 +357,14 @@ def check_text(what: str, given: str | None) -> None:
     """Raise InvalidArgumentError unless the value is a non-empty string or None (no condition)."""
     if given is not None and (not isinstance(given, str) or not given.strip()):
         raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
+
+
+def check_selector(what: str, given: str | None) -> None:
+    """Raise InvalidArgumentError for a string that is certainly no CSS selector, such as a name."""
+    check_text(what, given)
+    advice = "" if given is None else advise_waiting(given, gone=what == "css_gone")
+    if advice:
+        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected=f"a CSS selector. {advice}")
 
 
 def check_state(state: str) -> NodeState:

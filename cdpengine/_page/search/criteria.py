@@ -12,6 +12,7 @@ import attrs
 
 from cdpengine._page.patterns import Words, check_words, describe_words
 from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.selectors import is_name
 
 _LABELLED = frozenset({"radio", "checkbox", "switch", "button"})
 """Roles of controls that pages hide behind their labels."""
@@ -50,6 +51,11 @@ class Criteria:
         check_words("text", self.text)
         if (self.css, self.role, self.name, self.text) == (None, None, None, None):
             raise InvalidArgumentError(what="find", given="nothing", expected="css, role, name or text")
+
+    @property
+    def is_name(self) -> bool:
+        """Whether `css` is probably a name, so that a wait for a match is in vain."""
+        return self.css is not None and is_name(self.css)
 
     @property
     def by_role(self) -> bool:

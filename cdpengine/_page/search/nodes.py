@@ -45,6 +45,7 @@ from cdpengine.errors import (
     SessionGoneError,
     TargetCrashedError,
 )
+from cdpengine.errors.selectors import advise
 
 MOST = 2000
 """Maximum number of matching nodes that are processed in one document."""
@@ -188,7 +189,9 @@ async def _select(document: Document, criteria: Criteria, *, visible: bool = Fal
 
 def _refuse(invalid: str, criteria: Criteria) -> None:
     if invalid:
-        raise InvalidArgumentError(what="css", given=repr(criteria.css), expected=f"a selector ({invalid})")
+        advice = advise(criteria.css or "")
+        expected = f"a CSS selector. {advice}" if advice else f"a selector ({invalid})"
+        raise InvalidArgumentError(what="css", given=repr(criteria.css), expected=expected)
 
 
 def _matching_indexes(index: _TextIndex, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:

@@ -7,6 +7,7 @@ of requests checks the values, as for all clients. File names are relative to th
 from __future__ import annotations
 
 import os
+import shlex
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from cdpengine.act.commands.verbs import VERBS, Verb, is_flag, option_fields
 from cdpengine.act.fields import camel_case
 from cdpengine.act.notations import Place
 from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.selectors import may_be_name
 
 DEFAULT_SESSION = "default"
 
@@ -229,7 +231,13 @@ def _target(_verb: Verb, text: str) -> dict[str, Any]:
     return {"selector": text} if ref is None else {"ref": ref}
 
 
-def _what(_verb: Verb, text: str) -> dict[str, Any]:
+def _what(verb: Verb, text: str) -> dict[str, Any]:
+    if parse_ref_text(text) not in (None, f"e{text}") or may_be_name(text):
+        raise InvalidArgumentError(
+            what=verb.name,
+            given=repr(text[:40]),
+            expected=f"a time in milliseconds, a CSS selector, or --text {shlex.quote(text[:40])}",
+        )
     return {"timeMs": int(text)} if text.isdecimal() and text.isascii() else {"selector": text}
 
 

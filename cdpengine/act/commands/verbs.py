@@ -8,6 +8,7 @@ names.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -145,7 +146,7 @@ def _name_request(kind: str, field: str, value: str) -> str:
     if not field:
         return f"cdpengine {verb.name}"
     name = field_name(verb, field)
-    return f"cdpengine {verb.name} {f'{name} ' if name.startswith('--') else ''}{value}"
+    return f"cdpengine {verb.name} {f'{name} ' if name.startswith('--') else ''}{shlex.quote(value)}"
 
 
 def _name_place(kind: str, field: str) -> str:

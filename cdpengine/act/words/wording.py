@@ -13,6 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
+from cdpengine import _json
+
+_QUOTED = r'"(?:[^"\\\n]|\\.)*"'
+
 _ADVICE: Sequence[tuple[str, str]] = (
     (
         r'page\.recover\(\) stops its script, page\.recover\(allow="reload"\) .*? closes it',
@@ -42,6 +46,14 @@ _ADVICE: Sequence[tuple[str, str]] = (
         r"For a CSS selector, pass the result of await page\.find\(.*?\); page\.find also .*? and text=",
         "To get refs, use a find request or a snapshot request",
     ),
+    (
+        rf"In cdpengine: page\.locate\((?:role={_QUOTED}, )?(name|text|role)=({_QUOTED})\)",
+        r"Use a find request with \1 \2",
+    ),
+    (rf"In cdpengine: page\.locate\(css=({_QUOTED})\)", r"Use the selector \1"),
+    (r"In cdpengine: page\.locate\(css=\.\.\.\), not an XPath", "Use a CSS selector, not an XPath"),
+    (rf"In cdpengine: page\.wait_for\(text=({_QUOTED})\)", r"Use a wait request with text \1"),
+    (rf"In cdpengine: page\.wait_for\(text_gone=({_QUOTED})\)", r"Use a wait request with textGone \1"),
     (
         r"page\.activity\.([\w ]+): it is not collected\. Call `await .*? with `activity=True`",
         r"\1: nothing was collected before",
@@ -84,8 +96,6 @@ _FIELDS = (
 )  # fmt: skip
 """Fields that occur inside messages; other field names are also English words."""
 
-_QUOTED = r'"(?:[^"\\\n]|\\.)*"'
-
 
 def in_requests(message: str) -> str:
     """Return an engine error's message in the words of requests."""
@@ -120,7 +130,7 @@ class Words:
     def __attrs_post_init__(self) -> None:
         kinds, fields = "|".join(self.kinds), "|".join(_FIELDS)
         phrase = (
-            rf'\b(?P<article>[Aa]n?) (?P<kind>{kinds}) request\b(?: with (?P<with>\w+) "(?P<value>\w+)")?'
+            rf"\b(?P<article>[Aa]n?) (?P<kind>{kinds}) request\b(?: with (?P<with>\w+) (?P<value>{_QUOTED}))?"
             rf"|(?P<quoted>{_QUOTED})|\b(?P<field>{fields})\b"
         )
         object.__setattr__(self, "_phrase", re.compile(phrase))
@@ -128,8 +138,10 @@ class Words:
         object.__setattr__(self, "_place", place)
 
     def advise(self, hint: str) -> str:
-        """Return the client's replacement of a hint, or the hint in its words."""
-        return self.hints.get(hint) or self.translate(hint)
+        """Return a hint with the client's replacements, and in its words."""
+        for hint_of_requests, replacement in self.hints.items():
+            hint = hint.replace(hint_of_requests, replacement)
+        return self.translate(hint)
 
     def translate(self, text: str) -> str:
         """Return a message with the client's names of requests and fields."""
@@ -148,5 +160,6 @@ class Words:
             return found[0]
         if found["field"]:
             return self.name_field(found["field"])
-        name = self.name_request(found["kind"], found["with"] or "", found["value"] or "")
+        value = _json.decode_leniently(found["value"]) if found["value"] else ""
+        name = self.name_request(found["kind"], found["with"] or "", value)
         return f"The{name[3:]}" if found["article"][0] == "A" and name.startswith("the ") else name
