@@ -30,6 +30,23 @@ _CHECKED_FOR = 0.02
 
 _T = TypeVar("_T")
 
+SPANS = (1, 256, 65_536)
+"""Lengths of the spans of time in which expiring entries are counted, in seconds."""
+
+_ADD = """
+    INSERT INTO levels VALUES (NEW.owner, NEW.level, 1) ON CONFLICT DO UPDATE SET entries = entries + 1;
+    INSERT INTO expiries SELECT NEW.owner, span, CAST(NEW.expires_at / span AS INTEGER), 1 FROM spans WHERE TRUE
+        ON CONFLICT DO UPDATE SET entries = entries + 1;
+"""
+_REMOVE = """
+    UPDATE levels SET entries = entries - 1 WHERE owner = OLD.owner AND level = OLD.level;
+    DELETE FROM levels WHERE owner = OLD.owner AND level = OLD.level AND entries = 0;
+    UPDATE expiries SET entries = entries - 1 WHERE owner = OLD.owner
+        AND (span, number) IN (SELECT span, CAST(OLD.expires_at / span AS INTEGER) FROM spans);
+    DELETE FROM expiries WHERE owner = OLD.owner AND entries = 0
+        AND (span, number) IN (SELECT span, CAST(OLD.expires_at / span AS INTEGER) FROM spans);
+"""
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL)",
@@ -135,6 +152,26 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             ON CONFLICT DO NOTHING""",
         """INSERT INTO counters SELECT owner, 'failed', failures FROM totals WHERE scenario = '' AND failures
             ON CONFLICT DO NOTHING""",
+    ),
+    (
+        # Numbers of entries by level, and by the time of their expiry (`count_expired`).
+        """CREATE TABLE levels (
+            owner TEXT NOT NULL, level TEXT NOT NULL, entries INTEGER NOT NULL, PRIMARY KEY (owner, level)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE expiries (
+            owner TEXT NOT NULL, span INTEGER NOT NULL, number INTEGER NOT NULL, entries INTEGER NOT NULL,
+            PRIMARY KEY (owner, span, number)
+        ) WITHOUT ROWID""",
+        "CREATE TABLE spans (span INTEGER PRIMARY KEY)",
+        *(f"INSERT INTO spans VALUES ({span})" for span in SPANS),  # noqa: S608 - a constant
+        "INSERT INTO levels SELECT owner, level, COUNT(*) FROM entries GROUP BY owner, level",
+        """INSERT INTO expiries SELECT owner, span, CAST(expires_at / span AS INTEGER), COUNT(*)
+            FROM entries, spans GROUP BY 1, 2, 3""",
+        f"CREATE TRIGGER entry_numbered AFTER INSERT ON entries BEGIN {_ADD} END",
+        f"CREATE TRIGGER entry_not_numbered AFTER DELETE ON entries BEGIN {_REMOVE} END",
+        f"""CREATE TRIGGER entry_renumbered AFTER UPDATE OF level, expires_at ON entries
+            WHEN OLD.level <> NEW.level OR OLD.expires_at <> NEW.expires_at BEGIN {_REMOVE} {_ADD} END""",
+        "DROP INDEX entries_by_level",
     ),
 )
 """The migration statements. Item n migrates schema version n to n + 1."""
@@ -273,6 +310,29 @@ class Database:
             )
             return CacheUnavailableError(self._shown, attempt, reason)
         return CacheUnavailableError(self._shown, attempt, str(error))
+
+
+def count_expired(connection: sqlite3.Connection, owner: str, now: float) -> int:
+    """Return the number of an owner's entries that have expired.
+
+    It adds up whole spans of time, the longest first, and counts the entries of the current second. So the time
+    does not grow with the number of entries.
+    """
+    total, begin = 0, 0
+    for span in reversed(SPANS):
+        number = int(now // span)
+        (entries,) = connection.execute(
+            "SELECT COALESCE(SUM(entries), 0) FROM expiries "
+            "WHERE owner = ? AND span = ? AND number >= ? AND number < ?",
+            (owner, span, begin // span, number),
+        ).fetchone()
+        total, begin = total + entries, number * span
+    (entries,) = connection.execute(
+        "SELECT COUNT(*) FROM entries INDEXED BY entries_by_expiry "
+        "WHERE expires_at >= ? AND expires_at <= ? AND owner = ?",
+        (begin, now, owner),
+    ).fetchone()
+    return int(total + entries)
 
 
 def set_aside(path: Path) -> Path:

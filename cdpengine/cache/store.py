@@ -23,7 +23,7 @@ import trio
 
 from cdpengine._paths import to_path
 from cdpengine.cache.config import default_path
-from cdpengine.cache.database import BusyError, Database
+from cdpengine.cache.database import BusyError, Database, count_expired
 from cdpengine.cache.encryption import Cipher, check_key_bytes, find_cipher
 from cdpengine.cache.entries import (
     CacheEntry,
@@ -325,19 +325,12 @@ class CacheStore:
                 mine,
             ).fetchone()
             entries, size, successes, failures = sums or (0, 0, 0, 0)
-            levels = connection.execute(
-                "SELECT level, COUNT(*) FROM entries INDEXED BY entries_by_level WHERE owner = ? GROUP BY level",
-                mine,
-            ).fetchall()
-            (expired,) = connection.execute(
-                "SELECT COUNT(*) FROM entries INDEXED BY entries_by_expiry WHERE expires_at <= ? AND owner = ?",
-                (self._now(), *mine),
-            ).fetchone()
+            levels = connection.execute("SELECT level, entries FROM levels WHERE owner = ?", mine).fetchall()
             return StoreStatistics(
                 entries=entries,
                 levels=dict(levels),
                 bytes=size,
-                expired=expired,
+                expired=count_expired(connection, self._owner, self._now()),
                 successes=successes,
                 failures=failures,
             )

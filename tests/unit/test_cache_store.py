@@ -8,21 +8,27 @@ import json
 import random
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import attrs
+import hypothesis.strategies as st
 import pytest
 import trio
 from cache_stores import KEY, Clock, entry, key, opened
+from hypothesis import given
 from rounds import rounds
 
 from cdpengine.act import Navigate, Press
 from cdpengine.cache import CacheEntry, CacheStore, Step, StoreLimits, UrlPattern
+from cdpengine.cache.database import MIGRATIONS, count_expired
+from cdpengine.cache.entries import Level
 from cdpengine.cache.entry_json import dump_entries, entry_to_json
 from cdpengine.cache.entry_table import EXPIRED_KEPT, EntryTable
-from cdpengine.cache.rows import RowCodec
+from cdpengine.cache.rows import RowCodec, add_functions
 from cdpengine.errors import (
     CacheDamagedError,
     CacheKeyError,
@@ -467,6 +473,13 @@ QUERIES: dict[str, Callable[[CacheStore], Any]] = {
     "a mistyped scenario": lambda store: store.scenarios_like("scenraio"),
     "an entry": lambda store: store.get(key(7)),
     "how many": lambda store: store.size(),
+    "the statistics": lambda store: store.statistics(),
+    "the counters": lambda store: store.counters(),
+    "a counted run": lambda store: store.note_run(
+        key(7), succeeded=True, milliseconds=5.0, figures={"hits": 1}
+    ),
+    "an entry that expires": lambda store: store.expire(key(8)),
+    "a changed entry": lambda store: store.put(entry(7, level="L1", expires_at=2e12)),
 }
 
 
@@ -493,7 +506,9 @@ async def test_queries_take_as_many_steps_with_many_entries(
             if shape == "many sites" and number != 7
             else f"https://a.example/{number}"
         )
-        return entry(key=key(scenario=scenario, url=site))
+        # Of four entries, one expired long ago and one recently.
+        expires = {1: 1_001.0 + number % 50, 2: 900_000.0 - number}.get(number % 4, 1e12)
+        return entry(key=key(scenario=scenario, url=site), expires_at=expires)
 
     async def measure(count: int, store: CacheStore) -> dict[str, tuple[int, int]]:
         await store.import_entries(dump_entries([make(number) for number in range(count)]))
@@ -514,10 +529,38 @@ async def test_queries_take_as_many_steps_with_many_entries(
             taken[name] = (steps[0], opened_bodies[0])
         return taken
 
-    async with opened(path, key=KEY) as store:
+    clock = Clock()
+    clock.now = 1_000_000.0
+    async with opened(path, key=KEY, now=clock) as store:
         few = await measure(50, store)
-    async with opened(path.with_name("many.sqlite3"), key=KEY) as store:
+    async with opened(path.with_name("many.sqlite3"), key=KEY, now=clock) as store:
         many = await measure(rounds(1_000, 5_000), store)
     for name, (steps, bodies) in few.items():
         assert many[name][0] <= 1.2 * steps, (name, few[name], many[name])
         assert many[name][1] == bodies, name
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 3e5), st.sampled_from(get_args(Level)), st.booleans()), max_size=30),
+    st.lists(st.floats(0, 3e5), min_size=1, max_size=5),
+)
+def test_expired_entries_and_levels_are_counted(
+    made: list[tuple[float, Level, bool]], times: list[float]
+) -> None:
+    with sqlite3.connect(":memory:", isolation_level=None) as connection:
+        add_functions(connection)
+        for statement in chain.from_iterable(MIGRATIONS):
+            connection.execute(statement)
+        table = EntryTable("", RowCodec("", "", None), StoreLimits(), lambda: 1.0)
+        expected: dict[str, tuple[float, Level]] = {}
+        for number, (expires, level, changes) in enumerate(made):
+            one = entry(number // 2, expires_at=expires, level=level)
+            table.put(connection, one)
+            expected[one.key.id] = expires, level
+            if changes and number % 3 == 0:
+                connection.execute("DELETE FROM entries WHERE id = ?", (one.key.id,))
+                del expected[one.key.id]
+        for now in (*times, *(expires for expires, _ in expected.values())):
+            assert count_expired(connection, "", now) == sum(each <= now for each, _ in expected.values())
+        levels = dict(connection.execute("SELECT level, entries FROM levels").fetchall())
+        assert levels == Counter(level for _, level in expected.values())
