@@ -42,10 +42,7 @@ shape: setup ## The shape of the code: sizes of modules, functions and folders, 
 
 bench: setup ## The engine beside its peers: build/benchmarks/, docs/benchmarks.md, figures in README and docs
 	@scripts/peers.sh
-	@$(BIN)/python -m benchmarks --json build/benchmarks/report.json --html build/benchmarks/report.html \
-		--markdown build/benchmarks/report.md --summary docs/benchmarks.md --markdown README.md \
-		--markdown docs/deployment.md --markdown docs/mcp.md --markdown docs/shell.md \
-		--markdown docs/activity.md --markdown docs/cache.md $(ARGS)
+	@$(BIN)/python -m benchmarks --json build/benchmarks/report.json --publish $(ARGS)
 
 bench-check: setup ## What is promised of the engine's speed, measured and asserted
 	@scripts/peers.sh

@@ -15,16 +15,14 @@ from functools import partial
 from pathlib import Path
 
 import attrs
-import trio
 
-from benchmarks.__main__ import run_until_signal
+from benchmarks.__main__ import run
 from benchmarks.cases import CASES
-from benchmarks.harness.bench import Bench, Case
-from benchmarks.harness.markdown import promises_table
+from benchmarks.harness.bench import Bench, Case, say
 from benchmarks.harness.peers import PEER_NAMES
-from benchmarks.harness.promises import PROMISES, Verdict, cases_of, figure_of, judge
+from benchmarks.harness.promises import PROMISES, Verdict, figure_of, judge
 from benchmarks.harness.report import Report, from_json, to_json
-from benchmarks.harness.run import say
+from benchmarks.harness.tables import promises_table
 
 WHOLE = frozenset({"looks", "snapshot", "mcp"})
 """Cases that are run in full, because their promises concern the largest pages."""
@@ -38,11 +36,8 @@ def named_peers(case: str) -> tuple[str, ...]:
     A case with programs of another kind (MCP servers, a shell) only needs to know that peers exist: it gets the
     first.
     """
-    beside = {
-        promise.over
-        for promise in PROMISES
-        if promise.case == case and promise.over and not promise.over.startswith(("engine", "floor"))
-    }
+    over = [promise.over for promise in PROMISES if promise.case == case]
+    beside = {name for name in over if name and not name.startswith(("engine", "floor"))}
     return tuple(name for name in PEER_NAMES if name in beside) or PEER_NAMES[:1] * bool(beside)
 
 
@@ -51,12 +46,11 @@ def shortened(case: Case) -> Case:
     whole = case.name in WHOLE
 
     async def run(bench: Bench) -> None:
-        peers = bench.group.names
-        bench.quick, bench.group.names = not whole, named_peers(case.name)
+        bench.quick, bench.peers.names = not whole, named_peers(case.name)
         try:
             await case.run(bench)
         finally:
-            bench.quick, bench.group.names = True, peers
+            bench.quick = True
 
     return attrs.evolve(case, run=run, quick_seconds=case.seconds if whole else case.quick_seconds)
 
@@ -88,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "names", nargs="*", metavar="CASE", help="cases whose promises are judged; default: all"
     )
     options = parser.parse_args(arguments)
-    known = cases_of()
+    known = list(dict.fromkeys(promise.case for promise in PROMISES))
     if unknown := sorted(set(options.names) - set(known)):
         parser.error(f"no promise concerns {', '.join(unknown)}; promises exist for {', '.join(known)}")
     if options.turns < 1:
@@ -132,7 +126,7 @@ def spoiled(report: Report, verdicts: Sequence[Verdict]) -> list[str]:
     """Return the cases with a promise that an uneven machine has spoiled."""
 
     def is_spoiled(verdict: Verdict) -> bool:
-        figure = figure_of(verdict.promise, report)
+        figure = figure_of(verdict.promise.figure, report)
         failed_unevenly = verdict.state == "fails" and figure is not None and figure.is_uneven
         return failed_unevenly or verdict.state == "cannot be told"
 
@@ -157,8 +151,7 @@ def measured(options: argparse.Namespace, names: Sequence[str]) -> Report:
     """Run these cases and return their report."""
     options.quick = True
     cases = [shortened(CASES[name]) for name in names]
-    peers = tuple(peer for peer in PEER_NAMES if any(peer in named_peers(name) for name in names))
-    return trio.run(run_until_signal, options, peers, "python -m benchmarks.check", cases)
+    return run(options, (), "python -m benchmarks.check", cases)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+WORDS = (
+    "of", "the", "item", "list", "page", "blue", "large", "first", "wooden", "paper", "kettle",
+    "garden", "river", "monday", "kitchen", "window",
+)  # fmt: skip
+"""Words of generated texts."""
+
 SMALL = b"x" * 200
 """Response of `/n?...`."""
 

@@ -7,40 +7,9 @@ import importlib
 from benchmarks.harness.bench import Case
 
 NAMES = (
-    "start",
-    "imports",
-    "round_trip",
-    "throughput",
-    "events",
-    "requests",
-    "replies",
-    "looks",
-    "agent_step",
-    "snapshot",
-    "actions",
-    "cached_flow",
-    "hung_evaluate",
-    "shell",
-    "pages_at_once",
-    "pool",
-    "navigations",
-    "growth",
-    "recorder",
-    "streams",
-    "mcp",
-    "proxy",
-    "instructions",
-)
+    "start", "imports", "round_trip", "throughput", "events", "requests", "replies", "looks",
+    "agent_step", "snapshot", "actions", "cached_flow", "hung_evaluate", "shell", "pages_at_once",
+    "pool", "navigations", "growth", "recorder", "streams", "mcp", "proxy", "instructions",
+)  # fmt: skip
 
-
-def _case(name: str) -> Case | None:
-    try:
-        case: Case = importlib.import_module(f"benchmarks.cases.{name}").CASE
-    except ModuleNotFoundError as error:
-        if error.name != f"benchmarks.cases.{name}":
-            raise
-        return None
-    return case
-
-
-CASES: dict[str, Case] = {name: case for name in NAMES if (case := _case(name)) is not None}
+CASES: dict[str, Case] = {name: importlib.import_module(f"benchmarks.cases.{name}").CASE for name in NAMES}

@@ -7,7 +7,6 @@ happened. Only the engine, Playwright and Puppeteer check whether a click can la
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -15,9 +14,7 @@ import attrs
 import trio
 
 import cdpengine
-from benchmarks.cases.further_figure import FurtherFigure
-from benchmarks.harness.bench import Bench, Case, Turn
-from benchmarks.harness.peers import Peer
+from benchmarks.harness.bench import Bench, Case, Turn, timed
 
 REST = 1.0
 """Time for a browser to settle after its start, in seconds."""
@@ -34,23 +31,6 @@ QUICK = {"click": 10, "hover": 6, "type": 1, "fill": 4, "click_tab": 4}
 TURNS = {"click": 5, "hover": 4, "type": 2, "fill": 4, "click_tab": 2}
 QUICK_TURNS = {"click": 3, "hover": 2, "type": 2, "fill": 3, "click_tab": 1}
 """Maximum number of turns. Hovering and typing are slow on some sides."""
-
-
-async def timed(
-    repeats: int,
-    action: Callable[[], Awaitable[object]],
-    before: Callable[[], Awaitable[object]] | None = None,
-) -> list[float]:
-    """Return the milliseconds of each run of `action`."""
-    taken = []
-    for _ in range(repeats):
-        if before is not None:
-            await before()
-        started = time.perf_counter()
-        await action()
-        taken.append((time.perf_counter() - started) * 1000)
-        await trio.sleep(BETWEEN)
-    return taken
 
 
 @attrs.frozen
@@ -77,36 +57,40 @@ class Scene:
         """Return a counter or value of the page's record."""
         return await self.page.evaluate(name)
 
-    async def clear(self) -> None:
-        await self.page.evaluate("void (field.value = '')")
-
     async def click(self, repeats: int) -> list[float]:
         before = await self.record("clicks")
-        taken = await timed(repeats, lambda: self.page.click(self.go))
+        taken = []
+        for _ in range(repeats):
+            taken.append(await timed(lambda: self.page.click(self.go)))
+            await trio.sleep(BETWEEN)
         assert await self.record("clicks") == before + repeats
         return taken
 
     async def hover(self, repeats: int) -> list[float]:
         over = [self.go, self.other]
-
-        async def hover() -> None:
-            over.reverse()
-            await self.page.hover(over[0])
-
         await self.page.hover(self.go)
         before = await self.record("overs")
-        taken = await timed(repeats, hover)
+        taken = []
+        for _ in range(repeats):
+            over.reverse()
+            taken.append(await timed(lambda: self.page.hover(over[0])))
+            await trio.sleep(BETWEEN)
         assert await self.record("overs") == before + (repeats + 1) // 2
         return taken
 
     async def type(self, repeats: int) -> list[float]:
-        taken = await timed(repeats, lambda: self.page.type(self.field, TEXT), self.clear)
-        assert await self.record("field.value") == TEXT
-        return taken
+        return await self._write(lambda: self.page.type(self.field, TEXT), repeats)
 
     async def fill(self, repeats: int) -> list[float]:
-        taken = await timed(repeats, lambda: self.page.fill(self.field, TEXT), self.clear)
-        assert await self.record("field.value") == TEXT
+        return await self._write(lambda: self.page.fill(self.field, TEXT), repeats)
+
+    async def _write(self, write: Callable[[], Awaitable[object]], repeats: int) -> list[float]:
+        taken = []
+        for _ in range(repeats):
+            await self.page.evaluate("void (field.value = '')")
+            taken.append(await timed(write))
+            assert await self.record("field.value") == TEXT
+            await trio.sleep(BETWEEN)
         return taken
 
 
@@ -116,47 +100,42 @@ def turns_of(bench: Bench, verb: str) -> int:
 
 
 async def run(bench: Bench) -> None:
+    """Measure."""
     async with bench.launch() as browser:
         scene = await Scene.opened(browser, bench.site)
         await trio.sleep(REST)
-        ours = {"click": scene.click, "hover": scene.hover, "type": scene.type, "fill": scene.fill}
-        for verb, action in ours.items():
-            repeats = (QUICK if bench.quick else REPEATS)[verb]
-            order: dict[str, object] = {"repeats": repeats}
-            if verb in {"type", "fill"}:
-                order["text"] = TEXT
-            sides: dict[str, Turn] = {"engine": lambda action=action, repeats=repeats: action(repeats)}  # type: ignore[misc]
-            for name, peer in (await bench.peers(verb)).items():
-                sides[name] = lambda peer=peer, verb=verb, order=order: peer.ask(verb, **order)  # type: ignore[misc]
-            await bench.turns("actions", sides, unit="ms", variant=verb, turns=turns_of(bench, verb))
+        for verb in ("click", "hover", "type", "fill"):
+            await one_verb(bench, scene, verb)
         await tabs(bench, browser, scene)
+
+
+async def one_verb(bench: Bench, scene: Scene, verb: str) -> None:
+    """Measure an action."""
+    repeats = (QUICK if bench.quick else REPEATS)[verb]
+    order: dict[str, Any] = {"repeats": repeats}
+    if verb in {"type", "fill"}:
+        order["text"] = TEXT
+    sides: dict[str, Turn] = {"engine": lambda: getattr(scene, verb)(repeats)}
+    sides |= await bench.peer_turns(verb, **order)
+    await bench.turns(sides, verb, unit="ms", turns=turns_of(bench, verb))
 
 
 async def tabs(bench: Bench, browser: cdpengine.Browser, first: Scene) -> None:
     """Measure clicks on the last of many tabs, and also on the first."""
     opened = [first, *[await Scene.opened(browser, bench.site) for _ in range(TABS - 1)]]
     repeats = (QUICK if bench.quick else REPEATS)["click_tab"]
-    on_first = FurtherFigure()
 
-    async def engine() -> list[float]:
-        on_first.add("engine", await opened[0].click(repeats))
-        return await opened[-1].click(repeats)
+    async def engine() -> dict[str, list[float]]:
+        on_first = await opened[0].click(repeats)
+        return {"first": on_first, "values": await opened[-1].click(repeats)}
 
-    def of_peer(name: str, peer: Peer) -> Turn:
-        async def turn() -> list[float]:
-            said = await peer.tell("click_tab", tabs=TABS, repeats=repeats)
-            on_first.add(name, said["first"])
-            values: list[float] = said["values"]
-            return values
-
-        return turn
-
-    peers = await bench.peers("click_tab")
-    sides = {"engine": engine, **{name: of_peer(name, peer) for name, peer in peers.items()}}
-    variant = f"click on tab {TABS} of {TABS}"
-    turns = turns_of(bench, "click_tab")
-    on_last = await bench.turns("actions", sides, unit="ms", variant=variant, turns=turns)
-    on_first.record(bench, on_last, variant=f"click on tab 1 of {TABS}", unit="ms")
+    await bench.turns(
+        {"engine": engine, **await bench.peer_turns("click_tab", tabs=TABS, repeats=repeats)},
+        f"click on tab {TABS} of {TABS}",
+        unit="ms",
+        further={"first": (f"click on tab 1 of {TABS}", "ms")},
+        turns=turns_of(bench, "click_tab"),
+    )
 
 
 CASE = Case(name="actions", title="Actions on a page", run=run, seconds=65, quick_seconds=35)

@@ -2,15 +2,13 @@
 
 Rule: every side uses its normal way from the click to the text for a model, with its defaults: libraries in their
 process, servers over MCP, shells by two commands. The click changes the button's row, and the snapshot must show
-that. "engine: settled" first waits until the page has been idle for a tenth of a second, like a program that does
-not know the effects of a click.
+that.
 """
 
 from __future__ import annotations
 
 import re
 import tempfile
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -22,15 +20,12 @@ import cdpengine
 from benchmarks.cases.looks import PATIENCE
 from benchmarks.cases.mcp import DIALECTS, Server, start
 from benchmarks.cases.shell import PEER, Shell, find_sides
-from benchmarks.harness.bench import Bench, Cannot, Case, Turn
-from benchmarks.harness.peers import Peer
+from benchmarks.harness.bench import Bench, Case, Turn, timed
+from benchmarks.harness.programs import Cannot
 
-NAME = "agent_step"
 ROWS = (100, 1_000)
 TIMES = 2
 """Steps of a turn."""
-
-SERVERS = {"engine: mcp": "engine", "playwright-mcp": "playwright-mcp"}
 
 
 @attrs.define(eq=False)
@@ -40,43 +35,37 @@ class Agent:
     click: Callable[[str], Awaitable[object]]
     look: Callable[[], Awaitable[str]]
     rows: int
-    pattern: str = r'button "Buy {}".*?\[ref=(\w+)\]'
     row: int = 0
     seen: str = ""
 
-    async def take(self, times: int) -> list[float]:
-        """Return the milliseconds of each of `times` steps."""
+    async def take(self) -> list[float]:
+        """Return the milliseconds of each step."""
         taken = []
-        for _ in range(times):
+        for _ in range(TIMES):
             self.seen = self.seen or await self.look()
             self.row = (self.row + 1) % self.rows
-            found = re.search(self.pattern.format(self.row), self.seen)
+            found = re.search(rf'button "Buy {self.row}".*?[\[ ]ref=(\w+)\]', self.seen)
             if found is None:
                 raise Cannot(f"no ref of row {self.row} in its snapshot: {self.seen[:120]!r}")
-            started = time.perf_counter()
-            await self.click(found[1])
-            self.seen = await self.look()
-            taken.append((time.perf_counter() - started) * 1000)
+            taken.append(await timed(partial(self.step, found[1])))
             if f"Sold {self.row}" not in self.seen:
                 raise Cannot(f"its snapshot lacks the change of the click on row {self.row}")
         return taken
 
+    async def step(self, ref: str) -> None:
+        """Click, and read the page."""
+        await self.click(ref)
+        self.seen = await self.look()
 
-async def of_engine(page: cdpengine.Page, url: str, rows: int, *, settled: bool) -> Agent:
+
+async def of_engine(page: cdpengine.Page, url: str, rows: int) -> Agent:
     """Return the engine's side, on a new page."""
     await page.goto(url)
 
     async def look() -> str:
         return (await page.snapshot(timeout=PATIENCE)).text
 
-    async def click(ref: str) -> None:
-        if not settled:
-            await page.click(ref)
-            return
-        async with page.settling():
-            await page.click(ref)
-
-    return Agent(click, look, rows)
+    return Agent(page.click, look, rows)
 
 
 async def of_server(server: Server, url: str, rows: int) -> Agent:
@@ -90,10 +79,8 @@ async def of_server(server: Server, url: str, rows: int) -> Agent:
     return Agent(lambda ref: server.ask(dialect.click(ref)), look, rows)
 
 
-async def of_shell(shell: Shell | Cannot, url: str, rows: int) -> Agent:
+async def of_shell(shell: Shell, url: str, rows: int) -> Agent:
     """Navigate a shell's page to `url`, and return its side."""
-    if isinstance(shell, Cannot):
-        raise shell
     await trio.lowlevel.checkpoint()
     shell.run("open", url)
 
@@ -105,7 +92,7 @@ async def of_shell(shell: Shell | Cannot, url: str, rows: int) -> Agent:
         await trio.lowlevel.checkpoint()
         shell.run("click", f"@{ref}")
 
-    return Agent(click, look, rows, pattern=r'button "Buy {}" \[ref=(e\d+)')
+    return Agent(click, look, rows)
 
 
 def turn_of(make: Callable[[], Awaitable[Agent]]) -> Turn:
@@ -115,44 +102,34 @@ def turn_of(make: Callable[[], Awaitable[Agent]]) -> Turn:
     async def turn() -> list[float]:
         if not agent:
             agent.append(await make())
-        return await agent[0].take(TIMES)
+        return await agent[0].take()
 
     return turn
-
-
-def turn_of_peer(peer: Peer, url: str) -> Turn:
-    """Return the turn of another library, which finds its button itself."""
-    return lambda: peer.ask("step", url=url, times=TIMES, patience=PATIENCE * TIMES)
 
 
 async def run(bench: Bench) -> None:
     """Measure."""
     async with AsyncExitStack() as stack:
         browser = await stack.enter_async_context(bench.launch())
-        page, settling = await browser.new_page(), await browser.new_page()
-        peers = await bench.peers("step")
-        names = SERVERS if bench.peer_names else {"engine: mcp": "engine"}
+        page = await browser.new_page()
+        names = {"engine: mcp": "engine"}
+        if bench.peers.names:
+            names["playwright-mcp"] = "playwright-mcp"
         servers = {side: await start(bench, stack, name) for side, name in names.items()}
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="steps-", dir="/tmp"))
-        ours, other = find_sides(bench, folder)
-        shells = {"engine: shell": ours, **({PEER: other} if bench.peer_names else {})}
-        for shell in shells.values():
-            if isinstance(shell, Shell):
-                arguments = ("close", "--all") if shell is ours else ("close",)
-                stack.callback(shell.run, *arguments)
+        engine, other = find_sides(bench, folder)
+        stack.callback(engine.close)
+        shells = {"engine: shell": engine}
+        if bench.peers.names:
+            stack.callback(other.close)
+            shells[PEER] = other
         for rows in ROWS[:1] if bench.quick else ROWS:
             url = f"{bench.site}/shop/{rows}"
-            sides = {
-                "engine": turn_of(partial(of_engine, page, url, rows, settled=False)),
-                "engine: settled": turn_of(partial(of_engine, settling, url, rows, settled=True)),
-            }
-            for side, server in servers.items():
-                sides[side] = turn_of(partial(of_server, server, url, rows))
-            for side, shell in shells.items():
-                sides[side] = turn_of(partial(of_shell, shell, url, rows))
-            sides |= {name: turn_of_peer(peer, url) for name, peer in peers.items()}
-            turns = min(bench.turn_count, 3)
-            await bench.turns(NAME, sides, unit="ms", variant=f"{rows:,} rows", size=rows, turns=turns)
+            sides = {"engine": turn_of(partial(of_engine, page, url, rows))}
+            sides |= {side: turn_of(partial(of_server, each, url, rows)) for side, each in servers.items()}
+            sides |= {side: turn_of(partial(of_shell, each, url, rows)) for side, each in shells.items()}
+            sides |= await bench.peer_turns("step", url=url, times=TIMES, patience=PATIENCE * TIMES)
+            await bench.turns(sides, f"{rows:,} rows", unit="ms", turns=min(bench.turn_count, 3))
 
 
-CASE = Case(NAME, "The step of an agent: a click, and the look after it", run, seconds=70, quick_seconds=25)
+CASE = Case("agent_step", "The step of an agent: a click, and the look after it", run, 70, 25)

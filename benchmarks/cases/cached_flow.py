@@ -3,12 +3,11 @@
 Rule: the flow was recorded once, on a page with a given number of rows. Both sides perform the same steps: the
 same requests by the same dispatch, with the same post-conditions. One side is `execute_entry`. The other takes a
 snapshot of the whole page, with text and refs, before each step, and finds the element by role and name, like a
-program or a model that has to see the page. "further" may reuse unchanged parts of the page, "fresh" may not, "ax"
-uses Chrome's accessibility tree. "stored replay" is the whole of `ActionCache.execute` with an encrypted store of
-1,000 entries: find the entry, decrypt it, run it and count the run. "hooked snapshots" are requests of an actor
-whose hook adds the store's knowledge of the page to each snapshot; the elements are found in the
-response text. The floor is the time of the steps without any
-reading.
+program or a model that has to see the page. "fresh" may not reuse unchanged parts of the page, "ax" uses Chrome's
+accessibility tree. "stored replay" is the whole of `ActionCache.execute` with an encrypted store of 1,000 entries:
+find the entry, decrypt it, run it and count the run. "hooked snapshots" are requests of an actor whose hook adds the
+store's knowledge of the page to each snapshot; the elements are found in the response text. The floor is the time of
+the steps without any reading.
 
 Each turn begins with a newly opened and drawn page, which is not counted, and ends with a check of the page's
 record, so that exactly the timed steps happened. The time of a model to read a snapshot is not included.
@@ -19,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +27,7 @@ from typing import Any
 import attrs
 
 import cdpengine
-from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.bench import Bench, Case, Turn, timed
 from cdpengine.act import Actor, ActRequest, Fill, TakeSnapshot, dispatch
 from cdpengine.act.actor import actor_of
 from cdpengine.act.requests import ElementRequest
@@ -138,7 +137,7 @@ def ref_in_text(text: str, role: str, name: str) -> str:
 
 @attrs.frozen
 class Flow:
-    """The flow on one page. Each method returns its duration in milliseconds."""
+    """The flow on one page, in several ways."""
 
     page: cdpengine.Page
     actor: Actor
@@ -148,53 +147,41 @@ class Flow:
     values: Values
     cache: ActionCache
 
-    async def stored_replay(self) -> float:
-        """Let the cache find the entry in its store, run it and count the run."""
+    async def timed(self, steps: Callable[[], Awaitable[None]]) -> float:
+        """Return the milliseconds of a turn's steps on the newly opened page."""
         await opened(self.page, self.url)
-        started = time.perf_counter()
-        report = await self.cache.execute(self.page, "settings", variables=VARIABLES)
-        taken = time.perf_counter() - started
-        assert report.ok, report.reason
+        taken = await timed(steps)
         await self.check()
-        return taken * 1000
+        return taken
 
-    async def with_hook(self) -> float:
+    async def check(self) -> None:
+        """Verify with the page's record that exactly the flow was performed."""
+        record, expected = await self.page.evaluate("record"), record_of(self.row)
+        assert record == expected, f"got {record}, expected {expected}"
+
+    async def stored_replay(self) -> None:
+        """Let the cache find the entry in its store, run it and count the run."""
+        report = await self.cache.execute(self.page, "settings", variables=VARIABLES)
+        assert report.ok, report.reason
+
+    async def with_hook(self) -> None:
         """Read the page before each step by a request whose response includes the store's knowledge of the page."""
-        await opened(self.page, self.url)
         requests = CacheRequests(self.cache)
         actor = Actor(self.page.browser, cache=requests, hooks=(requests.hook,))
-        started = time.perf_counter()
         for step in self.entry.all_steps():
             response = await dispatch(actor, TakeSnapshot(target_id=self.page.target_id))
             assert response.cached, response.error
             await self.do(step, partial(ref_in_text, response.result["snapshot"]))
-        taken = time.perf_counter() - started
-        await self.check()
-        return taken * 1000
 
-    async def replay(self) -> float:
+    async def replay(self) -> None:
         """Let the cache run the entry."""
-        await opened(self.page, self.url)
-        started = time.perf_counter()
         report = await execute_entry(self.page, self.entry, self.values)
-        taken = time.perf_counter() - started
         assert report.ok, report.reason
-        await self.check()
-        return taken * 1000
 
-    def with_snapshots(self, **options: Any) -> Turn:
-        """Return the turn with a snapshot of these options before each step."""
-
-        async def turn() -> float:
-            await opened(self.page, self.url)
-            started = time.perf_counter()
-            for step in self.entry.all_steps():
-                await self.do(step, ref_in(await self.page.snapshot(timeout=PATIENCE, **options)))
-            taken = time.perf_counter() - started
-            await self.check()
-            return taken * 1000
-
-        return turn
+    async def with_snapshots(self, **options: Any) -> None:
+        """Take a snapshot of these options before each step."""
+        for step in self.entry.all_steps():
+            await self.do(step, ref_in(await self.page.snapshot(timeout=PATIENCE, **options)))
 
     async def without_reading(self) -> float:
         """Perform the steps with known refs. No side can be faster."""
@@ -225,12 +212,6 @@ class Flow:
         if step.after is not None:
             await wait_for_condition(self.page, step.after, self.values, PATIENCE)
 
-    async def check(self) -> None:
-        """Verify with the page's record that exactly the flow was performed."""
-        record = await self.page.evaluate("record")
-        expected = record_of(self.row)
-        assert record == expected, f"got {record}, expected {expected}"
-
 
 async def filled(cache: ActionCache, entry: CacheEntry) -> None:
     """Store the entry of the flow, and entries of other pages up to `ENTRIES`."""
@@ -242,6 +223,7 @@ async def filled(cache: ActionCache, entry: CacheEntry) -> None:
 
 
 async def run(bench: Bench) -> None:
+    """Measure."""
     with TemporaryDirectory() as folder:
         async with (
             bench.launch() as browser,
@@ -260,20 +242,17 @@ async def _measure(bench: Bench, page: cdpengine.Page, cache: ActionCache, rows:
     entry = await recorded(page, url, row)
     await filled(cache, entry)
     flow = Flow(page, actor_of(page.browser), url, row, entry, Values(dict(VARIABLES)), cache)
-    sides: dict[str, Turn] = {
+    ways: dict[str, Callable[[], Awaitable[None]]] = {
         "engine": flow.replay,
         "engine: stored replay": flow.stored_replay,
-        "engine: further snapshots": flow.with_snapshots(),
         "engine: hooked snapshots": flow.with_hook,
-        "engine: fresh snapshots": flow.with_snapshots(fresh=True),
-        "engine: ax snapshots": flow.with_snapshots(source="ax"),
-        "floor: nothing is read": flow.without_reading,
+        "engine: fresh snapshots": partial(flow.with_snapshots, fresh=True),
+        "engine: ax snapshots": partial(flow.with_snapshots, source="ax"),
     }
+    sides: dict[str, Turn] = {name: partial(flow.timed, steps) for name, steps in ways.items()}
+    sides["floor: nothing is read"] = flow.without_reading
     variant = f"{STEPS} steps on {rows:,} rows"
-    turns = min(bench.turn_count, 2)
-    await bench.turns("cached_flow", sides, unit="ms", variant=variant, size=rows, turns=turns)
+    await bench.turns(sides, variant, unit="ms", turns=min(bench.turn_count, 2))
 
 
-CASE = Case(
-    name="cached_flow", title="Flows that the action cache replays", run=run, seconds=130, quick_seconds=30
-)
+CASE = Case("cached_flow", "Flows that the action cache replays", run, seconds=130, quick_seconds=30)

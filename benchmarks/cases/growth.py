@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 import time
-
-import trio
+from functools import partial
 
 import cdpengine
-from benchmarks.floor.counting import Counting, own_page
 from benchmarks.floor.event_source import read_bare, read_by_engine
+from benchmarks.floor.websocket import Counting, own_page
 from benchmarks.harness.bench import Bench, Case, Turn
-from benchmarks.harness.figures import Measurement, SideFigures
-from benchmarks.site import ROOT
+from benchmarks.harness.figures import Measurement, SideFigures, Unit
+from benchmarks.harness.peers import engine_peer
 
-NAME = "growth"
 ROWS = (10, 100, 1_000, 5_000, 20_000)
 MOST_IN_A_TREE = 5_000
 FRAMES = (1, 10, 50, 200)
@@ -31,27 +28,23 @@ EVENTS = (10_000, 100_000, 1_000_000)
 PATIENCE = 120.0
 """Timeout of one snapshot, or of a process that opens pages, in seconds."""
 
+TREE, PIPE, DECODED = "floor: getFullAXTree", "floor: pipe", "floor: decoded"
 
-def steepness(measured: tuple[Measurement, ...], side: str) -> float:
+Curve = dict[int, Measurement]
+"""A measurement for each size."""
+
+
+def steepness(curve: Curve, side: str) -> float:
     """Return the exponent of a side's cost between its two largest sizes. Pure."""
-    (size, small), (last, large) = [
-        (each.size, taken) for each in measured if (taken := each.side(side)) is not None and each.size
-    ][-2:]
-    return math.log(large.median / small.median) / math.log(last / size)
+    costs = [(size, each.median(side)) for size, each in sorted(curve.items()) if each.measured(side)]
+    (small, before), (large, after) = costs[-2:]
+    return math.log(after / before) / math.log(large / small)
 
 
-def record_steepness(
-    bench: Bench, what: str, measured: tuple[Measurement, ...], sides: tuple[str, str]
-) -> None:
-    """Record the two exponents of a curve."""
-    bench.record(
-        Measurement(
-            NAME,
-            f"steepness of {what}",
-            unit="power",
-            sides=tuple(SideFigures(side, ((steepness(measured, side),),)) for side in sides),
-        )
-    )
+def record_steepness(bench: Bench, what: str, curve: Curve, floor: str) -> None:
+    """Record the exponents of the engine and of its floor."""
+    sides = [SideFigures(side, ((steepness(curve, side),),)) for side in ("engine", floor)]
+    bench.record(f"steepness of {what}", sides, unit="power")
 
 
 async def first_look(page: cdpengine.Page, url: str) -> float:
@@ -74,99 +67,51 @@ async def first_tree(bare: Counting, url: str) -> float:
 
 async def looks(bench: Bench, kind: str, sizes: tuple[int, ...]) -> None:
     """Measure first snapshots of pages with these numbers of rows or frames."""
-    tree = "floor: getFullAXTree"
+    curve: Curve = {}
     async with bench.launch() as browser, own_page(bench.executable, f"{bench.site}/blank") as bare:
         page = await browser.new_page()
-
-        def sides(size: int) -> dict[str, Turn]:
+        for size in sizes:
             url = f"{bench.site}/{kind}/{size}"
-            engine: dict[str, Turn] = {"engine": lambda: first_look(page, url)}
-            return engine if size > MOST_IN_A_TREE else {**engine, tree: lambda: first_tree(bare, url)}
-
-        measured = [
-            await bench.turns(
-                NAME,
-                sides(size),
-                unit="ms",
-                variant=f"the first look, {size:,} {kind}",
-                size=size,
-                curve=f"the first look by {kind}",
-                turns=3 if size in sizes[:2] else 1,
-                warm_up=1 if size in sizes[:2] else 0,
-            )
-            for size in sizes
-        ]
-        record_steepness(bench, f"the first look by {kind}", tuple(measured), ("engine", tree))
+            sides: dict[str, Turn] = {"engine": partial(first_look, page, url)}
+            if size <= MOST_IN_A_TREE:
+                sides[TREE] = partial(first_tree, bare, url)
+            turns, warm_up = (3, 1) if size in sizes[:2] else (1, 0)
+            variant = f"the first look, {size:,} {kind}"
+            curve[size] = await bench.turns(sides, variant, unit="ms", turns=turns, warm_up=warm_up)
+    record_steepness(bench, f"the first look by {kind}", curve, TREE)
 
 
 async def opened_pages(bench: Bench, side: str, sizes: tuple[int, ...]) -> list[dict[str, float]]:
     """Open pages in a separate process, and return its figures for each size."""
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.opening",
-        side,
-        bench.executable,
-        bench.site,
-        *map(str, sizes),
-    ]
-    with trio.fail_after(PATIENCE):
-        done = await trio.run_process(command, capture_stdout=True, cwd=ROOT)
-    said: list[dict[str, float]] = json.loads(done.stdout)
-    return said
+    async with engine_peer(bench.executable, bench.site, side) as peer:
+        return [await peer.tell("pages", count=size, patience=PATIENCE) for size in sizes]
 
 
 async def pages(bench: Bench, sizes: tuple[int, ...]) -> None:
     """Measure the cost of open pages: the program's memory, the browser's memory, and time."""
-    said = {side: await opened_pages(bench, side, sizes) for side in ("engine", "floor")}
-    for field, variant, unit in (
-        ("own", "memory of the program", "MB"),
-        ("browser", "memory of the browser", "MB"),
-        ("ms", "time to open them, each", "ms"),
-    ):
-        measured = []
+    said = {side: await opened_pages(bench, side, sizes) for side in ("engine", PIPE)}
+    figures: dict[str, tuple[str, Unit]] = {
+        "mb": ("memory of the program", "MB"),
+        "browser_mb": ("memory of the browser", "MB"),
+        "ms": ("time to open them, each", "ms"),
+    }
+    for key, (name, unit) in figures.items():
+        curve: Curve = {}
         for number, size in enumerate(sizes):
-            sides = tuple(
-                SideFigures("engine" if side == "engine" else "floor: pipe", ((each[number][field],),))
-                for side, each in said.items()
-            )
-            measurement = Measurement(
-                NAME,
-                f"{size:,} open pages: {variant}",
-                unit=unit,  # type: ignore[arg-type]
-                sides=sides,
-                size=size,
-                curve=f"{variant} by pages",
-            )
-            bench.record(measurement)
-            measured.append(measurement)
-        if field == "browser":
-            record_steepness(
-                bench, "the browser's memory by pages", tuple(measured), ("engine", "floor: pipe")
-            )
+            sides = [SideFigures(side, ((each[number][key],),)) for side, each in said.items()]
+            curve[size] = bench.record(f"{size:,} open pages: {name}", sides, unit=unit)
+        if key == "browser_mb":
+            record_steepness(bench, "the browser's memory by pages", curve, PIPE)
 
 
 async def events(bench: Bench, sizes: tuple[int, ...]) -> None:
     """Measure reading events from a pipe that is always full."""
-    decoded = "floor: decoded"
-
-    def sides(size: int) -> dict[str, Turn]:
-        return {"engine": lambda: read_by_engine(size), decoded: lambda: read_bare(size)}
-
-    measured = [
-        await bench.turns(
-            NAME,
-            sides(size),
-            unit="ms",
-            variant=f"{size:,} events",
-            size=size,
-            curve="time by events",
-            turns=2 if size < EVENTS[-1] else 1,
-            warm_up=1 if size == sizes[0] else 0,
-        )
-        for size in sizes
-    ]
-    record_steepness(bench, "the time by events", tuple(measured), ("engine", decoded))
+    curve: Curve = {}
+    for size in sizes:
+        sides: dict[str, Turn] = {"engine": partial(read_by_engine, size), DECODED: partial(read_bare, size)}
+        turns, warm_up = 2 if size < EVENTS[-1] else 1, 1 if size == sizes[0] else 0
+        curve[size] = await bench.turns(sides, f"{size:,} events", unit="ms", turns=turns, warm_up=warm_up)
+    record_steepness(bench, "the time by events", curve, DECODED)
 
 
 async def run(bench: Bench) -> None:
@@ -177,4 +122,6 @@ async def run(bench: Bench) -> None:
     await events(bench, EVENTS[:2] if bench.quick else EVENTS)
 
 
-CASE = Case(NAME, "How cost grows with rows, frames, pages and events", run, seconds=120, quick_seconds=50)
+CASE = Case(
+    "growth", "How cost grows with rows, frames, pages and events", run, seconds=120, quick_seconds=50
+)

@@ -8,18 +8,16 @@ a bare Runtime.evaluate with Chrome's timeout.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import Any
 
-import attrs
 import trio
 
-import cdpengine
 from benchmarks.cases.actions import Scene
-from benchmarks.cases.further_figure import FurtherFigure
-from benchmarks.harness.bench import Bench, Cannot, Case, Turn
+from benchmarks.harness.bench import Bench, Case, Further, Turn, timed
 from benchmarks.harness.peers import Peer
+from benchmarks.harness.programs import Cannot
+from cdpengine.errors import EvaluationTimeoutError, RemoteError
 
 BUDGET = 0.3
 """Timeout of the script, in seconds."""
@@ -28,97 +26,67 @@ HANG = "while (true) {}"
 HANGS = 5
 """Of a turn."""
 
-
-@attrs.frozen
-class Way:
-    """A way to run the script: `by` is the name for peers, `hang` the engine's function."""
-
-    by: str
-    words: str
-    hang: Callable[[cdpengine.Page], Awaitable[None]]
+WAYS = {"evaluate": "", "cdp": ", by a bare Runtime.evaluate"}
+"""Ways to run the script, and their words in the name of a figure."""
 
 
-async def by_evaluate(page: cdpengine.Page) -> None:
-    """Raise EvaluationTimeoutError."""
-    await page.evaluate(HANG, timeout=BUDGET)
+async def hang(scene: Scene, by: str) -> None:
+    """Run the script until its timeout."""
+    with suppress(EvaluationTimeoutError, RemoteError):
+        if by == "evaluate":
+            await scene.page.evaluate(HANG, timeout=BUDGET)
+        else:
+            await scene.page.session.call("Runtime.evaluate", expression=HANG, timeout=BUDGET * 1000)
+        raise AssertionError("an endless loop came to its end")
 
 
-async def by_protocol(page: cdpengine.Page) -> None:
-    """Raise RemoteError."""
-    await page.session.call("Runtime.evaluate", expression=HANG, timeout=BUDGET * 1000)
+async def hung(scene: Scene, by: str, hangs: int) -> dict[str, list[float]]:
+    """Return the milliseconds of the click after each hang, and of the further figures."""
+    found: dict[str, list[float]] = {"values": [], "late_ms": [], "free_ms": []}
+    for _ in range(hangs):
+        before = await scene.record("clicks")
+        deadline = trio.current_time() + BUDGET
+        await hang(scene, by)
+        found["late_ms"].append((trio.current_time() - deadline) * 1000)
+        await scene.page.session.call("Runtime.evaluate", expression="1")
+        found["free_ms"].append((trio.current_time() - deadline) * 1000)
+        found["values"].append(await timed(lambda: scene.page.click(scene.go)))
+        assert await scene.record("clicks") == before + 1
+    return found
 
 
-EVALUATE = Way("evaluate", "", by_evaluate)
-PROTOCOL = Way("cdp", ", by a bare Runtime.evaluate", by_protocol)
-
-
-@attrs.frozen
-class Hanging:
-    """One page of the engine, hung repeatedly. `late` and `free` are further figures of the clicks."""
-
-    scene: Scene
-    way: Way
-    late: FurtherFigure
-    free: FurtherFigure
-
-    async def turn(self, hangs: int) -> list[float]:
-        """Return the milliseconds of the click after each hang."""
-        clicks, lates, frees = [], [], []
-        for _ in range(hangs):
-            before = await self.scene.record("clicks")
-            deadline = trio.current_time() + BUDGET
-            with suppress(cdpengine.errors.EvaluationTimeoutError, cdpengine.errors.RemoteError):
-                await self.way.hang(self.scene.page)
-                raise AssertionError("an endless loop came to its end")
-            lates.append((trio.current_time() - deadline) * 1000)
-            await self.scene.page.session.call("Runtime.evaluate", expression="1")
-            frees.append((trio.current_time() - deadline) * 1000)
-            started = time.perf_counter()
-            await self.scene.page.click(self.scene.go)
-            clicks.append((time.perf_counter() - started) * 1000)
-            assert await self.scene.record("clicks") == before + 1
-        self.late.add("engine", lates)
-        self.free.add("engine", frees)
-        return clicks
-
-
-async def measure(bench: Bench, scene: Scene, way: Way, turns: int) -> None:
+async def measure(bench: Bench, scene: Scene, by: str) -> None:
     """Hang the pages of all sides in this way, and record the figures."""
     hangs = 2 if bench.quick else HANGS
-    late, free = FurtherFigure("does not report when it timed out"), FurtherFigure()
-    hanging = Hanging(scene, way, late, free)
 
-    def of_peer(name: str, peer: Peer) -> Turn:
-        async def turn() -> list[float]:
+    def of_peer(peer: Peer) -> Turn:
+        async def turn() -> dict[str, Any]:
             try:
-                said = await peer.tell("hung", hangs=hangs, budget=BUDGET, by=way.by)
+                return await peer.tell("hung", hangs=hangs, budget=BUDGET, by=by)
             except Cannot:
-                await peer.close()  # its script continues, and would take a core from the others
+                await peer.end(patience=0)  # its script continues, and would take a core from the others
                 raise
-            late.add(name, said.get("late_ms", ()))
-            values: list[float] = said["values"]
-            return values
 
         return turn
 
-    sides: dict[str, Turn] = {"engine": lambda: hanging.turn(hangs)}
-    for name, peer in (await bench.peers("hung")).items():
-        sides[name] = of_peer(name, peer)
-    clicked = await bench.turns(
-        "hung_evaluate", sides, unit="ms", variant=f"the click after it{way.words}", turns=turns, warm_up=0
-    )
-    late.record(bench, clicked, variant=f"given up on, after the deadline{way.words}", unit="ms")
-    free.record(bench, clicked, variant=f"the page free again, after the deadline{way.words}", unit="ms")
-    await bench.close_peers()  # some have lost their page
+    sides: dict[str, Turn] = {"engine": lambda: hung(scene, by, hangs)}
+    sides |= {name: of_peer(peer) for name, peer in (await bench.peers.ready()).items()}
+    further: Further = {
+        "late_ms": (f"given up on, after the deadline{WAYS[by]}", "ms"),
+        "free_ms": (f"the page free again, after the deadline{WAYS[by]}", "ms"),
+    }
+    await bench.turns(sides, f"the click after it{WAYS[by]}", unit="ms", further=further, turns=1, warm_up=0)
+    await bench.peers.close()  # some have lost their page
 
 
 async def run(bench: Bench) -> None:
+    """Measure."""
     async with bench.launch() as browser:
         scene = await Scene.opened(browser, bench.site)
         await scene.click(3)
-        await measure(bench, scene, EVALUATE, 1)
+        await measure(bench, scene, "evaluate")
         if not bench.quick:
-            await measure(bench, scene, PROTOCOL, 1)
+            await measure(bench, scene, "cdp")
 
 
 CASE = Case(name="hung_evaluate", title="A script that does not end", run=run, seconds=40, quick_seconds=20)

@@ -8,17 +8,14 @@ installed.
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
-from pathlib import Path
 
 import trio
 
-from benchmarks.harness.bench import Bench, Cannot, Case, Turn
-from benchmarks.harness.installed import NODE_MODULES, PEERS, PYTHON, why_not
-
-NAME = "imports"
+from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.peers import NODE_MODULES, peer_interpreter
+from benchmarks.site import ROOT
 
 PYTHON_TIMER = """
 import sys, time
@@ -35,6 +32,7 @@ import(process.argv[1]).then(() => console.log(performance.now() - started));
 
 PEER_IMPORTS = {
     "playwright": "from playwright.async_api import async_playwright",
+    "puppeteer": "puppeteer-core",
     "selenium": "from selenium.webdriver import Chrome, ChromeOptions",
     "nodriver": "import nodriver",
     "zendriver": "import zendriver",
@@ -42,53 +40,39 @@ PEER_IMPORTS = {
 }
 
 
-async def run_for_number(command: list[str], cache: str, folder: Path | None = None) -> float:
+async def run_for_number(command: list[str], cache: str) -> float:
     """Run a program and return the number that it prints."""
     # No path of this program, so that each interpreter finds its installed packages.
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPYCACHEPREFIX": cache}
-    done = await trio.run_process(command, capture_stdout=True, env=environment, cwd=folder)
-    return float(done.stdout)
+    folder = NODE_MODULES.parent if NODE_TIMER in command else ROOT
+    return float((await trio.run_process(command, capture_stdout=True, env=environment, cwd=folder)).stdout)
 
 
-def python_turn(python: str | Path, statement: str, cache: str) -> Turn:
-    """Return a turn of an import in Python."""
-    return lambda: run_for_number([str(python), "-c", PYTHON_TIMER, statement], cache)
-
-
-def node_turn(package: str, cache: str) -> Turn:
-    """Return a turn of an import in Node.js."""
-    node = shutil.which("node") or "node"
-    return lambda: run_for_number([node, "-e", NODE_TIMER, package], cache, NODE_MODULES.parent)
+def python_turn(statement: str, cache: str) -> Turn:
+    """Return a turn of an import in this interpreter."""
+    return lambda: run_for_number([sys.executable, "-c", PYTHON_TIMER, statement], cache)
 
 
 def peer_turn(name: str, cache: str) -> Turn:
     """Return a peer's turn. It raises the reason if the peer is unavailable."""
-    kind = PEERS[name]
-    if reason := why_not(name, kind):
 
-        async def cannot() -> float:
-            raise Cannot(reason)
+    async def turn() -> float:
+        program = peer_interpreter(name)
+        timer = ["-e", NODE_TIMER] if name == "puppeteer" else ["-c", PYTHON_TIMER]
+        return await run_for_number([program, *timer, PEER_IMPORTS[name]], cache)
 
-        return cannot
-    return node_turn(kind.package, cache) if kind.node else python_turn(PYTHON, PEER_IMPORTS[name], cache)
+    return turn
 
 
 async def run(bench: Bench) -> None:
     """Measure."""
     with tempfile.TemporaryDirectory(prefix="compiled-") as cache:
-        floor = python_turn(sys.executable, "import trio_websocket", cache)
-        sides = {
-            "engine": python_turn(sys.executable, "import cdpengine", cache),
-            "floor: trio_websocket": floor,
-        }
-        await bench.turns(NAME, sides, unit="ms", variant="import")
-        sides = {
-            "engine": python_turn(sys.executable, "from cdpengine import launch", cache),
-            "floor: trio_websocket": floor,
-        }
-        for name in bench.peer_names:
-            sides[name] = peer_turn(name, cache)
-        await bench.turns(NAME, sides, unit="ms", variant="ready to start a browser")
+        floor = {"floor: trio_websocket": python_turn("import trio_websocket", cache)}
+        bare = {"engine": python_turn("import cdpengine", cache), **floor}
+        await bench.turns(bare, "import", unit="ms")
+        ready = {"engine": python_turn("from cdpengine import launch", cache), **floor}
+        ready |= {name: peer_turn(name, cache) for name in bench.peers.names}
+        await bench.turns(ready, "ready to start a browser", unit="ms")
 
 
-CASE = Case(NAME, "Import time, in fresh interpreters", run, 25, 15)
+CASE = Case("imports", "Import time, in fresh interpreters", run, 25, 15)

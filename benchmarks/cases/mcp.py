@@ -1,11 +1,11 @@
 """Comparison of MCP servers: the amount of text for a model, and its waiting time.
 
-Rule: one client (`harness/mcp_client.py`) drives all servers on the same pages of the same browser, headless, each
-with its own browser flags and defaults. A turn is an agent's sequence: navigate, snapshot, snapshot again, click a
-button that changes nothing else, evaluate. Each call is timed from request to response. "The first look" is the
-snapshot right after a navigation, "snapshot" a later one. Both cover the whole page on all sides. "Snapshot as it
-comes" is a call without arguments: the engine then limits it to 8,000 tokens, to the viewport and its
-surroundings, and writes the rest to a file.
+Rule: one client drives all servers on the same pages of the same browser, headless, each with its own browser flags
+and defaults. The client does only the necessary work: one call at a time, no schema, no cache. A turn is an agent's
+sequence: navigate, snapshot, snapshot again, click a button that changes nothing else, evaluate. Each call is timed
+from request to response. "The first look" is the snapshot right after a navigation, "snapshot" a later one. Both
+cover the whole page on all sides. "Snapshot as it comes" is a call without arguments: the engine then limits it to
+8,000 tokens, to the viewport and its surroundings, and writes the rest to a file.
 
 Characters are counted in the response text, and in the compact JSON of the list of tools. The engine's response to
 a click includes the changes. Other servers need another snapshot, so their figure includes both responses.
@@ -17,22 +17,30 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import attrs
+import trio
 
-from benchmarks.cases.further_figure import FurtherFigure
-from benchmarks.harness.bench import Bench, Cannot, Case, Turn
-from benchmarks.harness.figures import Measurement, SideFigures
-from benchmarks.harness.installed import MCP_SERVERS, NODE_MODULES, why_no_server
-from benchmarks.harness.mcp_client import Answer, McpClient, open_client
+from benchmarks.harness.bench import Bench, Case, Further
+from benchmarks.harness.figures import SideFigures
+from benchmarks.harness.peers import INSTALL, MCP_SERVERS, NODE_MODULES, node
+from benchmarks.harness.programs import Cannot, Program, open_program
 
-NAME = "mcp"
 ROWS = (10, 1_000)
 AGAIN = 3
 """Number of repetitions of short calls in a turn."""
+
+PATIENCE = 60.0
+"""Timeout of a server's call, in seconds."""
+
+VERSION = "2025-06-18"
 
 Call = tuple[str, dict[str, Any]]
 
@@ -84,167 +92,204 @@ DIALECTS = {
 }
 
 
+@attrs.frozen
+class Answer:
+    """A tool's response: its text, and its duration in milliseconds."""
+
+    text: str
+    milliseconds: float
+
+
 @attrs.define(eq=False)
 class Server:
-    """One side: a running server, or the reason why it is not running."""
+    """One side: a running server, or the reason why it is not running (`refusal`).
+
+    `about` is its name and version, `tools` its list of tools.
+    """
 
     name: str
-    client: McpClient | None
+    program: Program | None = None
     refusal: str = ""
+    about: str = ""
+    tools: Sequence[object] = ()
+    _number: int = 0
 
-    @property
-    def dialect(self) -> Dialect:
-        return DIALECTS[self.name]
+    async def begin(self, program: Program) -> None:
+        """Initialize the session, and read the list of tools."""
+        self.program = program
+        given = {
+            "protocolVersion": VERSION,
+            "capabilities": {},
+            "clientInfo": {"name": "benchmarks", "version": "1"},
+        }
+        said = await self.call("initialize", given)
+        self.about = f"{said['serverInfo']['name']} {said['serverInfo']['version']}"
+        await program.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.tools = (await self.call("tools/list", {}))["tools"]
 
     async def ask(self, call: Call) -> Answer:
-        if self.client is None:
+        """Call a tool. Raises Cannot with its message if it reports a failure."""
+        name, arguments = call
+        started = time.perf_counter()
+        result = await self.call("tools/call", {"name": name, "arguments": arguments})
+        milliseconds = (time.perf_counter() - started) * 1000
+        text = "\n".join(part.get("text", "") for part in result["content"])
+        if result.get("isError"):
+            raise Cannot(f"{name}: {text[:200]}")
+        return Answer(text, milliseconds)
+
+    async def call(self, method: str, params: Mapping[str, object]) -> dict[str, Any]:
+        """Send a request and return its result. Raises Cannot if there is none."""
+        if self.program is None:
             raise Cannot(self.refusal)
-        return await self.client.tool(call[0], **call[1])
-
-    def find(self, pattern: str, snapshot: str) -> str:
-        """Return an element's ref from a snapshot."""
-        found = re.search(pattern, snapshot)
-        if found is None:
-            raise Cannot(f"no {pattern!r} in its snapshot: {snapshot[:120]!r}")
-        return found[1]
-
-
-@attrs.frozen
-class Figures:
-    """Further figures of a turn besides the navigation's time."""
-
-    first: FurtherFigure = attrs.field(factory=FurtherFigure)
-    both: FurtherFigure = attrs.field(factory=FurtherFigure)
-    again: FurtherFigure = attrs.field(factory=FurtherFigure)
-    cut: FurtherFigure = attrs.field(factory=FurtherFigure)
-    cut_read: FurtherFigure = attrs.field(factory=FurtherFigure)
-    click: FurtherFigure = attrs.field(factory=FurtherFigure)
-    evaluate: FurtherFigure = attrs.field(factory=FurtherFigure)
-    read: FurtherFigure = attrs.field(factory=FurtherFigure)
-    clicked: FurtherFigure = attrs.field(factory=FurtherFigure)
-    changed: FurtherFigure = attrs.field(factory=FurtherFigure)
+        self._number += 1
+        request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        try:
+            with trio.fail_after(PATIENCE):
+                await self.program.send(request)
+                while (message := await self.program.receive()).get(
+                    "id"
+                ) != self._number or "method" in message:
+                    if "id" in message:  # a request for an unsupported feature
+                        refusal = {"jsonrpc": "2.0", "id": message["id"], "result": {"roots": []}}
+                        await self.program.send(refusal)
+        except trio.TooSlowError:
+            raise Cannot(f"did not answer {method} within {PATIENCE:g} s") from None
+        except (trio.BrokenResourceError, trio.ClosedResourceError, EOFError):
+            raise Cannot(f"ended at {method}{await self.program.last_words()}") from None
+        if "error" in message:
+            raise Cannot(str(message["error"].get("message"))[:200])
+        result: dict[str, Any] = message["result"]
+        return result
 
 
-def turn_of(server: Server, url: str, figures: Figures) -> Turn:
-    """Return the turn of one side on a page."""
-    dialect = server.dialect
-
-    async def turn() -> float:
-        arrived = await server.ask(dialect.navigate(url))
-        looked = await server.ask(dialect.snapshot)
-        agains = [await server.ask(dialect.snapshot) for _ in range(AGAIN)]
-        seen = agains[-1].text
-        cut = agains if dialect.cuts is None else [await server.ask(dialect.cuts) for _ in range(AGAIN)]
-        button = server.find(dialect.button, seen)
-        clicks = [await server.ask(dialect.click(button)) for _ in range(AGAIN)]
-        evaluations = [await server.ask(dialect.evaluate) for _ in range(AGAIN)]
-        if url.rpartition("/")[2] not in evaluations[-1].text:
-            raise Cannot(f"evaluated something else: {evaluations[-1].text[:80]!r}")
-        # Again, with a click that changes the page.
-        changed = (await server.ask(dialect.click(server.find(dialect.box, seen)))).text
-        if not dialect.tells_changes:
-            changed += (await server.ask(dialect.snapshot)).text
-        if "checked" not in changed:
-            raise Cannot(f"the click on a box did not check it: {changed[:120]!r}")
-        figures.first.add(server.name, looked.milliseconds)
-        figures.both.add(server.name, arrived.milliseconds + looked.milliseconds)
-        figures.again.add(server.name, [each.milliseconds for each in agains])
-        figures.cut.add(server.name, [each.milliseconds for each in cut])
-        figures.cut_read.add(server.name, len(cut[-1].text))
-        figures.click.add(server.name, [each.milliseconds for each in clicks])
-        figures.evaluate.add(server.name, [each.milliseconds for each in evaluations])
-        figures.read.add(server.name, len(seen))
-        figures.clicked.add(server.name, len(clicks[-1].text))
-        figures.changed.add(server.name, len(changed))
-        return arrived.milliseconds
-
-    return turn
+def ref_of(pattern: str, snapshot: str) -> str:
+    """Return an element's ref from a snapshot."""
+    found = re.search(pattern, snapshot)
+    if found is None:
+        raise Cannot(f"no {pattern!r} in its snapshot: {snapshot[:120]!r}")
+    return found[1]
 
 
-async def by_rows(bench: Bench, servers: Sequence[Server], rows: int) -> None:
-    """Measure all sides on a page with that number of rows."""
-    figures = Figures()
-    sides = {server.name: turn_of(server, f"{bench.site}/rows/{rows}", figures) for server in servers}
-    turns = min(bench.turn_count, 3 if rows < ROWS[-1] else 2)
-    measured = await bench.turns(
-        NAME,
-        sides,
-        unit="ms",
-        variant=f"navigate, {rows:,} rows",
-        turns=turns,
-        warm_up=1 if rows == ROWS[0] else 0,  # the small page was the warm-up
-    )
-    for variant, beside in (
-        ("the first look", figures.first),
-        ("navigate and the first look", figures.both),
-        ("snapshot", figures.again),
-        ("snapshot as it comes", figures.cut),
-        ("click", figures.click),
-        ("evaluate", figures.evaluate),
-    ):
-        beside.record(bench, measured, variant=f"{variant}, {rows:,} rows", unit="ms")
-    for variant, beside in (
-        ("characters of a snapshot", figures.read),
-        ("characters of a snapshot as it comes", figures.cut_read),
-        ("characters of the answer to a click", figures.clicked),
-        ("characters to know what a click changed", figures.changed),
-    ):
-        beside.record(bench, measured, variant=f"{variant}, {rows:,} rows", unit="characters")
+def figures_of(rows: int) -> Further:
+    """Return the figures of a turn besides the navigation's time."""
+    times = {
+        "first": "the first look",
+        "both": "navigate and the first look",
+        "again": "snapshot",
+        "cut": "snapshot as it comes",
+        "click": "click",
+        "evaluate": "evaluate",
+    }
+    characters = {
+        "read": "characters of a snapshot",
+        "cut_read": "characters of a snapshot as it comes",
+        "clicked": "characters of the answer to a click",
+        "changed": "characters to know what a click changed",
+    }
+    return {
+        **{key: (f"{name}, {rows:,} rows", "ms") for key, name in times.items()},
+        **{key: (f"{name}, {rows:,} rows", "characters") for key, name in characters.items()},
+    }
+
+
+async def turn(server: Server, url: str) -> dict[str, Any]:
+    """Return the figures of one side on a page."""
+    dialect = DIALECTS[server.name]
+    arrived = await server.ask(dialect.navigate(url))
+    looked = await server.ask(dialect.snapshot)
+    agains = [await server.ask(dialect.snapshot) for _ in range(AGAIN)]
+    seen = agains[-1].text
+    cut = agains if dialect.cuts is None else [await server.ask(dialect.cuts) for _ in range(AGAIN)]
+    button = ref_of(dialect.button, seen)
+    clicks = [await server.ask(dialect.click(button)) for _ in range(AGAIN)]
+    evaluations = [await server.ask(dialect.evaluate) for _ in range(AGAIN)]
+    if url.rpartition("/")[2] not in evaluations[-1].text:
+        raise Cannot(f"evaluated something else: {evaluations[-1].text[:80]!r}")
+    # Again, with a click that changes the page.
+    changed = (await server.ask(dialect.click(ref_of(dialect.box, seen)))).text
+    if not dialect.tells_changes:
+        changed += (await server.ask(dialect.snapshot)).text
+    if "checked" not in changed:
+        raise Cannot(f"the click on a box did not check it: {changed[:120]!r}")
+    return {
+        "values": arrived.milliseconds,
+        "first": looked.milliseconds,
+        "both": arrived.milliseconds + looked.milliseconds,
+        "again": [each.milliseconds for each in agains],
+        "cut": [each.milliseconds for each in cut],
+        "click": [each.milliseconds for each in clicks],
+        "evaluate": [each.milliseconds for each in evaluations],
+        "read": len(seen),
+        "cut_read": len(cut[-1].text),
+        "clicked": len(clicks[-1].text),
+        "changed": len(changed),
+    }
 
 
 def record_lists(bench: Bench, servers: Sequence[Server]) -> None:
     """Record the lengths of the lists of tools, with the program and version as notes."""
-    sides = [
-        SideFigures(server.name, cannot=server.refusal)
-        if server.client is None
-        else SideFigures(
-            server.name,
-            ((len(json.dumps(server.client.tools, separators=(",", ":"), ensure_ascii=False)),),),
-            note=f"{len(server.client.tools)} tools of {server.client.about}",
-        )
-        for server in servers
-    ]
-    bench.record(Measurement(NAME, "characters of the list of tools", unit="characters", sides=tuple(sides)))
+    sides = []
+    for server in servers:
+        length = len(json.dumps(server.tools, separators=(",", ":"), ensure_ascii=False))
+        note = f"{len(server.tools)} tools of {server.about}"
+        turns = () if server.refusal else ((length,),)
+        sides.append(SideFigures(server.name, turns, server.refusal, note))
+    bench.record("characters of the list of tools", sides, unit="characters")
 
 
-def command_of(name: str, executable: str) -> tuple[list[str], dict[str, str]]:
-    """Return a server's command, and the additional environment."""
+def command_of(name: str, executable: str) -> list[str]:
+    """Return a server's command. Raises Cannot unless it is installed."""
     if name == "engine":
         # With a tool that evaluates, which the others have by default.
-        command = [sys.executable, "-m", "cdpengine", "mcp", "--caps", "scripts", "--browser", executable]
-        return command, {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    server = MCP_SERVERS[name]
-    return ["node", str(NODE_MODULES / server.script), *server.options, server.executable, executable], {
-        "CHROME_DEVTOOLS_MCP_NO_USAGE_STATISTICS": "1",
-        "CHROME_DEVTOOLS_MCP_NO_UPDATE_CHECKS": "1",
-    }
+        return [sys.executable, "-m", "cdpengine", "mcp", "--caps", "scripts", "--browser", executable]
+    script, *options = MCP_SERVERS[name]
+    if not (NODE_MODULES / script).exists():
+        raise Cannot(f"not installed here: {name} ({INSTALL})")
+    return [node(), str(NODE_MODULES / script), *options, executable]
+
+
+ENVIRONMENT = {
+    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    "CHROME_DEVTOOLS_MCP_NO_USAGE_STATISTICS": "1",
+    "CHROME_DEVTOOLS_MCP_NO_UPDATE_CHECKS": "1",
+}
 
 
 async def start(bench: Bench, stack: AsyncExitStack, name: str) -> Server:
-    """Start one side. A peer that fails to start has a reason."""
-    refusal = "" if name == "engine" else why_no_server(name)
-    if refusal:
-        return Server(name, None, refusal)
+    """Start one side in a separate folder. A peer that fails to start has a reason."""
+    server = Server(name)
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="mcp-", ignore_cleanup_errors=True))
     try:
-        client = await stack.enter_async_context(open_client(*command_of(name, bench.executable)))
+        command = command_of(name, bench.executable)
+        program = await stack.enter_async_context(open_program(command, ENVIRONMENT, Path(folder)))
+        await server.begin(program)
     except Cannot as reason:
         if name == "engine":
             raise
-        return Server(name, None, str(reason))
-    return Server(name, client)
+        server.program, server.refusal = None, str(reason)
+    return server
 
 
 async def run(bench: Bench) -> None:
     """Measure."""
-    names = ["engine", *(MCP_SERVERS if bench.peer_names else ())]
+    names = ["engine", *(MCP_SERVERS if bench.peers.names else ())]
     async with AsyncExitStack() as stack:
         servers = [await start(bench, stack, name) for name in names]
         record_lists(bench, servers)
         for server in servers:
-            if server.name == "chrome-devtools-mcp" and server.client is not None:
+            if server.name == "chrome-devtools-mcp" and server.program is not None:
                 await server.ask(("list_pages", {}))  # starts its browser, whose first page is number 1
         for rows in ROWS:
-            await by_rows(bench, servers, rows)
+            small = rows < ROWS[-1]  # the small page was the warm-up of the other
+            await bench.turns(
+                {server.name: partial(turn, server, f"{bench.site}/rows/{rows}") for server in servers},
+                f"navigate, {rows:,} rows",
+                unit="ms",
+                further=figures_of(rows),
+                turns=min(bench.turn_count, 3 if small else 2),
+                warm_up=1 if small else 0,
+            )
 
 
-CASE = Case(NAME, "Servers of the Model Context Protocol", run, seconds=80, quick_seconds=40)
+CASE = Case("mcp", "Servers of the Model Context Protocol", run, seconds=80, quick_seconds=40)

@@ -9,26 +9,25 @@ a pool, and of Dask, is the difference in each round. Dask's workers are process
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import trio
 
 import cdpengine
 from benchmarks.harness.bench import Bench, Case, Turn
-from benchmarks.harness.figures import Measurement, SideFigures
-from benchmarks.harness.peers import Peer
+from benchmarks.harness.figures import differences
 from cdpengine.cluster import BrowserCluster
-from cdpengine.pool import BrowserPool, LaunchedBrowsers, LaunchOptions
+from cdpengine.pool import BrowserPool, LaunchedBrowsers
 from cdpengine.pool.process_memory import tree_memory
 
 HAND, WORKER = "engine: by hand", "engine: a worker of Dask"
 
-JOBS = 12
+JOBS, QUICK_JOBS = 12, 24
 AT_ONCE = 10
 TURNS = 4
 MB = 1 << 20
-QUICK_JOBS, QUICK_TURNS = 24, 4
 PATIENCE = 120.0
 """Timeout of a peer's turn, in seconds."""
 
@@ -57,41 +56,20 @@ async def by_hand(browser: cdpengine.Browser, url: str, jobs: int, at_once: int)
     return (time.perf_counter() - started) * 1000 / jobs
 
 
-async def by_pool(pool: BrowserPool | BrowserCluster, url: str, jobs: int, ahead: int) -> float:
+async def by_pool(pool: BrowserPool | BrowserCluster, url: str, jobs: int, at_once: int) -> float:
     """Return the milliseconds of a job in a pool, or in the pools of workers."""
     started = time.perf_counter()
-    async for result in pool.map(job, [url] * jobs, ahead=ahead):
+    async for result in pool.map(job, [url] * jobs, ahead=1 if at_once == 1 else 2 * at_once):
         result.unwrap()
     return (time.perf_counter() - started) * 1000 / jobs
 
 
-def by_peer(peer: Peer, jobs: int, at_once: int) -> Turn:
-    async def turn() -> float:
-        (milliseconds,) = await peer.ask("jobs", jobs=jobs, at_once=at_once, patience=PATIENCE)
-        return milliseconds / jobs
-
-    return turn
-
-
 @asynccontextmanager
-async def open_pool(bench: Bench, browsers: int, pages: int) -> AsyncIterator[BrowserPool]:
+async def open_pool(bench: Bench, pages: int) -> AsyncIterator[BrowserPool]:
     """Open a pool with the browser of all sides."""
-    async with BrowserPool(
-        LaunchedBrowsers(browsers, pages=pages, options={"executable": bench.executable})
-    ) as pool:
+    browsers = LaunchedBrowsers(1, pages=pages, options={"executable": bench.executable})
+    async with BrowserPool(browsers) as pool:
         yield pool
-
-
-def difference(measured: Measurement, sides: Sequence[str], variant: str) -> Measurement:
-    """Return how much slower each side is than by hand, in each round; negative if faster."""
-    taken = {side.side: side.turns for side in measured.sides}
-    by_side = [
-        SideFigures(side, [(each[0] - hand[0],) for each, hand in zip(taken[side], taken[HAND], strict=True)])
-        for side in sides
-    ]
-    return Measurement(
-        "pool", variant, unit="ms", sides=tuple(by_side), reference=measured.reference, compared=False
-    )
 
 
 async def memory_of_browser(page: cdpengine.Page) -> float:
@@ -99,6 +77,12 @@ async def memory_of_browser(page: cdpengine.Page) -> float:
     answer = await page.browser.session.call("SystemInfo.getProcessInfo")
     pid = next(each["id"] for each in answer["processInfo"] if each["type"] == "browser")
     return await trio.to_thread.run_sync(tree_memory, pid) / MB
+
+
+async def memory_of_one(pool: BrowserPool, url: str) -> float:
+    """Return the memory of a browser with one page."""
+    async with pool.page(url) as page:
+        return await memory_of_browser(page)
 
 
 async def memory_of_pages(pool: BrowserPool, url: str, pages: int) -> float:
@@ -112,68 +96,39 @@ async def memory_of_pages(pool: BrowserPool, url: str, pages: int) -> float:
 
 
 async def run(bench: Bench) -> None:
+    """Measure."""
     url = f"{bench.site}/scene"
-    jobs, turns = (QUICK_JOBS, QUICK_TURNS) if bench.quick else (JOBS, TURNS)
-    launch: LaunchOptions = {"executable": bench.executable}
     async with (
         bench.launch() as browser,
-        open_pool(bench, 1, AT_ONCE) as pool,
-        BrowserCluster(workers=1, pages=AT_ONCE, launch=launch) as worker,
+        open_pool(bench, AT_ONCE) as pool,
+        BrowserCluster(workers=1, pages=AT_ONCE, launch={"executable": bench.executable}) as worker,
     ):
-        peers = await bench.peers("jobs")
         for at_once in (1, AT_ONCE):
+            jobs = QUICK_JOBS if bench.quick else JOBS
             count = jobs if at_once > 1 else max(3, jobs // 4)
-
-            async def hand(count: int = count, at_once: int = at_once) -> float:
-                return await by_hand(browser, url, count, at_once)
-
-            async def pooled(count: int = count, at_once: int = at_once) -> float:
-                return await by_pool(pool, url, count, 1 if at_once == 1 else 2 * at_once)
-
-            async def by_worker(count: int = count, at_once: int = at_once) -> float:
-                return await by_pool(worker, url, count, 1 if at_once == 1 else 2 * at_once)
-
-            sides: dict[str, Turn] = {"engine": pooled, HAND: hand, WORKER: by_worker}
-            for name, peer in peers.items():
-                sides[name] = by_peer(peer, count, at_once)
+            sides: dict[str, Turn] = {
+                "engine": partial(by_pool, pool, url, count, at_once),
+                HAND: partial(by_hand, browser, url, count, at_once),
+                WORKER: partial(by_pool, worker, url, count, at_once),
+                **await bench.peer_turns("jobs", count=count, at_once=at_once, patience=PATIENCE),
+            }
             variant = f"a job, {at_once} at once" if at_once > 1 else "a job, one after another"
-            measured = await bench.turns(
-                "pool",
-                sides,
-                unit="ms",
-                variant=variant,
-                turns=min(turns, bench.turn_count),
-                warm_up=1 if at_once == 1 else 0,  # the earlier jobs were the warm-up
-            )
-            bench.record(difference(measured, ("engine", WORKER), f"what is added to {variant}"))
-
-    pages = 5 if bench.quick else 30
-    async with open_pool(bench, 1, pages + 1) as pool:
-
-        async def memory() -> float:
-            return await memory_of_pages(pool, url, pages)
-
-        async def memory_of_one() -> float:
-            async with pool.page(url) as page:
-                return await memory_of_browser(page)
-
-        await bench.turns(
-            "pool", {"engine": memory_of_one}, unit="MB", variant="a browser with one page", turns=3
-        )
-        await bench.turns(
-            "pool",
-            {"engine": memory},
-            unit="MB",
-            variant=f"each of {pages} open pages",
-            turns=1,
-            warm_up=0,
-        )
+            warm_up = 1 if at_once == 1 else 0  # the earlier jobs were the warm-up
+            turns = min(TURNS, bench.turn_count)
+            measured = await bench.turns(sides, variant, unit="ms", turns=turns, warm_up=warm_up)
+            added = [side for side in differences(measured, HAND) if side.side in ("engine", WORKER)]
+            name, reference = f"what is added to {variant}", measured.reference
+            bench.record(name, added, unit="ms", reference=reference, compared=False)
+    await memory(bench, url, 5 if bench.quick else 30)
 
 
-CASE = Case(
-    name="pool",
-    title="Jobs on pages of their own contexts: a pool, and by hand",
-    run=run,
-    seconds=110,
-    quick_seconds=60,
-)
+async def memory(bench: Bench, url: str, pages: int) -> None:
+    """Measure the memory of a browser with one page, and of each further page."""
+    async with open_pool(bench, pages + 1) as pool:
+        one = {"engine": partial(memory_of_one, pool, url)}
+        await bench.turns(one, "a browser with one page", unit="MB", turns=3)
+        many = {"engine": partial(memory_of_pages, pool, url, pages)}
+        await bench.turns(many, f"each of {pages} open pages", unit="MB", turns=1, warm_up=0)
+
+
+CASE = Case("pool", "Jobs on pages of their own contexts: a pool, and by hand", run, 110, 60)

@@ -11,15 +11,12 @@ its cache to the disk.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
 
 import trio
 
 import cdpengine
-from benchmarks.cases.warming import few_first
-from benchmarks.floor.counting import own_page
+from benchmarks.floor.websocket import own_page
 from benchmarks.harness.bench import Bench, Case, Turn
-from benchmarks.harness.peers import Peer
 
 REQUESTS = 2_000
 PEERS_REQUESTS = 1_000
@@ -34,34 +31,26 @@ async def count_ends(page: cdpengine.Page, count: int) -> float:
     """Return the number of request ends a second that a stream reported."""
     activity = page.activity
     activity.clear()
-    async with activity.stream("finished") as stream:
+    async with activity.stream("finished") as stream, trio.open_nursery() as nursery:
         started = time.perf_counter()
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(lambda: page.evaluate(f"requests({count})", timeout=PATIENCE))
-            seen: set[str] = set()
-            while len(seen) < count:
-                ended = await stream.receive()
-                assert isinstance(ended, cdpengine.network.RequestEnded)
-                if "/n?" in ended.request.url:
-                    assert ended.request.response is not None
-                    assert ended.request.url not in seen
-                    seen.add(ended.request.url)
-        taken = time.perf_counter() - started
+        nursery.start_soon(lambda: page.evaluate(f"requests({count})", timeout=PATIENCE))
+        seen: set[str] = set()
+        while len(seen) < count:
+            ended = await stream.receive()
+            assert isinstance(ended, cdpengine.network.RequestEnded)
+            if "/n?" in ended.request.url:
+                assert ended.request.response is not None
+                assert ended.request.url not in seen
+                seen.add(ended.request.url)
         assert stream.dropped == 0
+    taken = time.perf_counter() - started
     assert len(activity.requests) == min(KEPT, count)
     assert activity.requests.dropped == count - len(activity.requests)
     return count / taken
 
 
-def by_peer(peer: Peer) -> Callable[[int], Awaitable[float]]:
-    async def turn(count: int) -> float:
-        (rate,) = await peer.ask("requests", count=count, patience=PATIENCE)
-        return rate
-
-    return turn
-
-
 async def run(bench: Bench) -> None:
+    """Measure."""
     count = QUICK if bench.quick else REQUESTS
     url = f"{bench.site}/burst"
     async with (
@@ -73,20 +62,17 @@ async def run(bench: Bench) -> None:
         await page.activity.start(requests=KEPT)
         await bare.call("Network.enable")
 
-        async def engine(count: int) -> float:
-            return await count_ends(page, count)
+        async def sides(count: int) -> dict[str, Turn]:
+            async def floor() -> float:
+                return await bare.burst(f"requests({count})", "Network.loadingFinished", count)
 
-        async def floor(count: int) -> float:
-            return await bare.burst(f"requests({count})", "Network.loadingFinished", count)
+            of_peers = min(count, PEERS_REQUESTS)
+            peers = await bench.peer_turns("requests", count=of_peers, patience=PATIENCE)
+            return {"engine": lambda: count_ends(page, count), "floor: websocket": floor, **peers}
 
-        sides: dict[str, Turn] = {
-            "engine": few_first(engine, WARM_UP, count),
-            "floor: websocket": few_first(floor, WARM_UP, count),
-        }
-        for name, peer in (await bench.peers("requests")).items():
-            sides[name] = few_first(by_peer(peer), WARM_UP, min(count, PEERS_REQUESTS))
         # One turn: it takes most of a minute over all sides.
-        await bench.turns("requests", sides, unit="events/s", variant=f"{count:,} requests", turns=1)
+        warm = await sides(WARM_UP)
+        await bench.turns(await sides(count), f"{count:,} requests", unit="events/s", turns=1, warm=warm)
 
 
 CASE = Case(name="requests", title="A page with 2,000 requests", run=run, seconds=50, quick_seconds=25)

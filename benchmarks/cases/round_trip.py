@@ -11,21 +11,17 @@ from collections.abc import Awaitable, Callable
 
 from benchmarks.floor.stand import Stand, open_stand
 from benchmarks.harness.bench import Bench, Case, Turn, each_timed
-from benchmarks.harness.peers import Peer
 
-NAME = "round_trip"
 PARAMS = {"expression": "1"}
 
 
 def sides_of(stand: Stand, calls: int) -> dict[str, Turn]:
     """Return the turns of the engine and the floors."""
     page, on_websocket = stand.pages[0], stand.pages_on_websocket[0]
+    loop, session = stand.websocket, stand.on_websocket[0]
 
     def each(step: Callable[[], Awaitable[object]]) -> Turn:
         return lambda: each_timed(step, calls)
-
-    async def socket() -> list[float]:
-        return stand.socket.round_trips(stand.on_socket[0], calls)
 
     async def pipe() -> list[float]:
         return stand.pipe.round_trips(stand.on_pipe[0], calls)
@@ -34,20 +30,9 @@ def sides_of(stand: Stand, calls: int) -> dict[str, Turn]:
         "engine": each(lambda: page.session.call("Runtime.evaluate", expression="1")),
         "engine: websocket": each(lambda: on_websocket.session.call("Runtime.evaluate", expression="1")),
         "engine: page.evaluate": each(lambda: page.evaluate("1")),
-        "floor: websocket": each(
-            lambda: stand.websocket.call("Runtime.evaluate", PARAMS, stand.on_websocket[0])
-        ),
-        "floor: websocket, no reader task": each(
-            lambda: stand.alone.call("Runtime.evaluate", PARAMS, stand.on_alone[0])
-        ),
-        "floor: socket": socket,
+        "floor: websocket": each(lambda: loop.call("Runtime.evaluate", PARAMS, session)),
         "floor: pipe": pipe,
     }
-
-
-def peer_turn(peer: Peer, calls: int) -> Turn:
-    """Return the turn of a peer."""
-    return lambda: peer.ask("round_trip", calls=calls)
 
 
 async def run(bench: Bench) -> None:
@@ -55,10 +40,8 @@ async def run(bench: Bench) -> None:
     calls = 100 if bench.quick else 200
     async with open_stand(bench) as stand:
         await stand.grow("/blank", 1)
-        sides = sides_of(stand, calls)
-        for name, peer in (await bench.peers(NAME)).items():
-            sides[name] = peer_turn(peer, calls)
-        await bench.turns(NAME, sides, unit="ms")
+        sides = {**sides_of(stand, calls), **await bench.peer_turns("round_trip", calls=calls)}
+        await bench.turns(sides, unit="ms")
 
 
-CASE = Case(NAME, "A command's round trip: Runtime.evaluate of 1, one after the other", run, 30, 12)
+CASE = Case("round_trip", "A command's round trip: Runtime.evaluate of 1, one after the other", run, 30, 12)

@@ -12,25 +12,21 @@ from __future__ import annotations
 import gc
 import time
 import tracemalloc
-from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import Literal
+from functools import partial
 
 import attrs
 import msgspec
 
 import cdpengine
-from benchmarks.floor.counting import Counting, own_page
+from benchmarks.floor.websocket import Counting, own_page
 from benchmarks.harness.bench import Bench, Case, Turn, each_timed
-from benchmarks.harness.figures import Measurement, SideFigures
-from benchmarks.harness.peers import Peer
+from benchmarks.harness.figures import SideFigures
 from cdpengine._snapshot.refs import RefTable
 from cdpengine._snapshot.render.lines import SnapshotOptions
 from cdpengine._snapshot.render.render import render
 from cdpengine._snapshot.sources.ax_nodes import fold
 from cdpengine._snapshot.sources.ax_tree import ax_nodes
-
-Source = Literal["computed", "dom", "ax"]
 
 ROWS = (10, 100, 1_000, 5_000)
 FRAGMENTS = 10_000
@@ -57,73 +53,60 @@ class Looker:
     bench: Bench
     page: cdpengine.Page
     bare: Counting
-    peers: dict[str, Peer]
-    url: str
     times: int
 
-    def engine(self, source: Source | None = None, fresh: bool = False) -> Turn:
-        return lambda: self._each(lambda: self.page.snapshot(source=source, fresh=fresh, timeout=PATIENCE))
+    @classmethod
+    async def opened(
+        cls, bench: Bench, page: cdpengine.Page, bare: Counting, path: str, times: int = 1
+    ) -> Looker:
+        await page.goto(f"{bench.site}/{path}")
+        await bare.navigate(f"{bench.site}/{path}")
+        return cls(bench, page, bare, times)
 
-    def round_trip(self) -> Turn:
-        return lambda: self._each(lambda: self.bare.call("Runtime.evaluate", expression="0"))
+    def walking(self) -> dict[str, Turn]:
+        """Return the engine's sides that read the page itself."""
+        take = self.page.snapshot
+        computed = partial(take, source="computed", timeout=PATIENCE)
+        return {
+            "engine": lambda: each_timed(partial(take, timeout=PATIENCE), self.times),
+            "engine: computed": lambda: each_timed(computed, self.times),
+        }
 
-    def wire(self) -> Turn:
-        return lambda: self._each(lambda: self.bare.call("Accessibility.getFullAXTree"))
+    def by_tree(self) -> Turn:
+        """Return the engine's side that reads the accessibility tree."""
+        take = partial(self.page.snapshot, source="ax", timeout=PATIENCE)
+        return lambda: each_timed(take, self.times)
 
-    def peer(self, name: str) -> Turn:
-        peer = self.peers[name]
-        order = {"url": self.url, "times": self.times, "patience": PATIENCE * self.times}
-        return lambda: peer.ask("snapshot", **order)  # type: ignore[arg-type]
+    def floor(self, method: str, **params: str) -> Turn:
+        """Return the turn of a bare call."""
+        return lambda: each_timed(lambda: self.bare.call(method, **params), self.times)
 
-    async def _each(self, step: Callable[[], Awaitable[object]]) -> list[float]:
-        return await each_timed(step, self.times)
-
-
-async def opened(
-    bench: Bench, browser: cdpengine.Browser, bare: Counting, path: str, times: int = 1
-) -> Looker:
-    """Open a page on every side that can read it."""
-    url = f"{bench.site}/{path}"
-    page = await browser.new_page(url)
-    await bare.navigate(url)
-    peers = await bench.peers("snapshot")
-    for peer in peers.values():
-        if not peer.refusal:
-            await peer.tell("open", url=url)
-    return Looker(bench, page, bare, peers, url, times)
+    async def peers(self) -> dict[str, Turn]:
+        """Return the peers' turns."""
+        patience = PATIENCE * self.times
+        return await self.bench.peer_turns("snapshot", url=self.page.url, times=self.times, patience=patience)
 
 
-async def by_rows(bench: Bench, browser: cdpengine.Browser, bare: Counting, rows: int) -> None:
-    """Measure all sources on a page with that number of rows, and a further snapshot after one has changed."""
-    looker = await opened(bench, browser, bare, f"rows/{rows}", in_a_row(rows))
+async def by_rows(bench: Bench, page: cdpengine.Page, bare: Counting, rows: int) -> None:
+    """Measure all sides on a page with that number of rows, and a further snapshot after one has changed."""
+    looker = await Looker.opened(bench, page, bare, f"rows/{rows}", in_a_row(rows))
+    ours = {**looker.walking(), "engine: ax": looker.by_tree()}
     sides: dict[str, Turn] = {
-        "engine": looker.engine(),
-        "engine: computed": looker.engine("computed"),
-        "engine: scratch": looker.engine("computed", fresh=True),
-        "engine: dom": looker.engine("dom"),
-        "engine: ax": looker.engine("ax"),
-        "floor: round trip": looker.round_trip(),
-        "floor: getFullAXTree": looker.wire(),
-        **{name: looker.peer(name) for name in looker.peers},
+        **ours,
+        "floor: round trip": looker.floor("Runtime.evaluate", expression="0"),
+        "floor: getFullAXTree": looker.floor("Accessibility.getFullAXTree"),
+        **await looker.peers(),
     }
-    turns = min(bench.turn_count, 4 if rows <= 100 else 3 if rows <= 1_000 else 1)
-    large = rows > 1_000
-    if large:  # only the engine reuses an earlier snapshot; the smaller pages were the warm-up of the others
-        for side in ("engine", "engine: computed", "engine: dom", "engine: ax"):
-            await sides[side]()
-    await bench.turns(
-        "snapshot",
-        sides,
-        unit="ms",
-        variant=f"{rows:,} rows",
-        size=rows,
-        curve="snapshot by rows",
-        turns=turns,
-        warm_up=0 if large else 1,
-    )
+    turns, warm_up = min(bench.turn_count, 4 if rows <= 100 else 3), 1
+    if (
+        rows > 1_000
+    ):  # only the engine reuses an earlier snapshot; the smaller pages were the warm-up of the others
+        turns, warm_up = 1, 0
+        for turn in ours.values():
+            await turn()
+    await bench.turns(sides, f"{rows:,} rows", unit="ms", turns=turns, warm_up=warm_up)
     if rows > ROWS[0]:
-        await one_row_changed(bench, looker.page, rows)
-    await looker.page.close()
+        await one_row_changed(bench, page, rows)
 
 
 async def one_row_changed(bench: Bench, page: cdpengine.Page, rows: int) -> None:
@@ -132,12 +115,11 @@ async def one_row_changed(bench: Bench, page: cdpengine.Page, rows: int) -> None
     Both follow a change immediately, because Chrome has work then.
     """
     changes = 0
-    times = in_a_row(rows)
 
     async def after_a_change(fresh: bool) -> list[float]:
         nonlocal changes
         taken = []
-        for _ in range(times):
+        for _ in range(in_a_row(rows)):
             changes += 1
             await page.evaluate(CHANGE_ONE_ROW, changes)
             started = time.perf_counter()
@@ -147,60 +129,37 @@ async def one_row_changed(bench: Bench, page: cdpengine.Page, rows: int) -> None
                 await page.snapshot(timeout=PATIENCE)  # so that the next one can reuse parts
         return taken
 
-    sides: dict[str, Turn] = {
-        "engine: further": lambda: after_a_change(False),
-        "engine: scratch": lambda: after_a_change(True),
+    sides = {
+        "engine: further": partial(after_a_change, fresh=False),
+        "engine: scratch": partial(after_a_change, fresh=True),
     }
-    await bench.turns(
-        "snapshot",
-        sides,
-        unit="ms",
-        variant=f"{rows:,} rows, one changed",
-        size=rows,
-        curve="snapshot after one row changed",
-        turns=min(bench.turn_count, 5),
-    )
+    await bench.turns(sides, f"{rows:,} rows, one changed", unit="ms", turns=min(bench.turn_count, 5))
 
 
-async def of_frames(bench: Bench, browser: cdpengine.Browser, bare: Counting) -> None:
+async def of_frames(bench: Bench, page: cdpengine.Page, bare: Counting) -> None:
     """Measure a page of frames. The bare tree excludes its frames, so it is no floor here."""
-    looker = await opened(bench, browser, bare, f"frames/{FRAMES}")
-    sides: dict[str, Turn] = {
-        "engine": looker.engine(),
-        "engine: computed": looker.engine("computed"),
-        "engine: scratch": looker.engine("computed", fresh=True),
-        "engine: dom": looker.engine("dom"),
-        "engine: ax": looker.engine("ax"),
-        **{name: looker.peer(name) for name in looker.peers},
-    }
+    looker = await Looker.opened(bench, page, bare, f"frames/{FRAMES}")
+    sides = {**looker.walking(), "engine: ax": looker.by_tree(), **await looker.peers()}
     turns = min(bench.turn_count, 3)
-    await bench.turns("snapshot", sides, unit="ms", variant=f"{FRAMES} frames of ten rows", turns=turns)
-    await looker.page.close()
+    await bench.turns(sides, f"{FRAMES} frames of ten rows", unit="ms", turns=turns)
 
 
-async def of_fragments(bench: Bench, browser: cdpengine.Browser, bare: Counting) -> None:
+async def of_fragments(bench: Bench, page: cdpengine.Page, bare: Counting) -> None:
     """Measure the page that makes Chrome's accessibility tree quadratic, once for each side.
 
     Puppeteer, which reads that tree, is left out.
     """
-    looker = await opened(bench, browser, bare, f"fragments/{FRAGMENTS}")
+    looker = await Looker.opened(bench, page, bare, f"fragments/{FRAGMENTS}")
     variant = f"{FRAGMENTS:,} fragment links"
-    walking: dict[str, Turn] = {
-        "engine": looker.engine(),
-        "engine: computed": looker.engine("computed"),
-        "engine: scratch": looker.engine("computed", fresh=True),
-        "engine: dom": looker.engine("dom"),
-    }
-    by_tree: dict[str, Turn] = {
-        "engine: ax": looker.engine("ax"),
-        "floor: getFullAXTree": looker.wire(),
-    }
-    walking |= {name: looker.peer(name) for name in looker.peers if name != "puppeteer"}
-    await bench.turns("snapshot", walking, unit="ms", variant=variant, turns=1)
+    sides = {**looker.walking(), **await looker.peers()}
+    sides.pop("puppeteer", None)
+    await bench.turns(sides, variant, unit="ms", turns=1)
     # Twenty seconds each: once, and without a warm-up.
-    variant += ", by the accessibility tree"
-    await bench.turns("snapshot", by_tree, unit="ms", variant=variant, turns=1, warm_up=0)
-    await looker.page.close()
+    by_tree = {
+        "engine: ax": looker.by_tree(),
+        "floor: getFullAXTree": looker.floor("Accessibility.getFullAXTree"),
+    }
+    await bench.turns(by_tree, f"{variant}, by the accessibility tree", unit="ms", turns=1, warm_up=0)
 
 
 async def memory(bench: Bench, bare: Counting, rows: int) -> None:
@@ -218,26 +177,27 @@ async def memory(bench: Bench, bare: Counting, rows: int) -> None:
     finally:
         tracemalloc.stop()
     assert f"Item {rows - 1}" in text
-    sides = (
-        SideFigures("engine: ax", turns=((peak / 1e6,),), note="Python's peak in addition to the message"),
-        SideFigures("floor: the message", turns=((len(raw) / 1e6,),)),
-    )
-    variant = f"memory over a tree of {16 * rows:,} nodes"
-    bench.record(Measurement("snapshot", variant, unit="MB", sides=sides))
+    sides = [
+        SideFigures("engine: ax", ((peak / 1e6,),), note="Python's peak in addition to the message"),
+        SideFigures("floor: the message", ((len(raw) / 1e6,),)),
+    ]
+    bench.record(f"memory over a tree of {16 * rows:,} nodes", sides, unit="MB")
 
 
 async def run(bench: Bench) -> None:
+    """Measure."""
     sizes = ROWS[1:3] if bench.quick else ROWS
     async with AsyncExitStack() as stack:
         browser = await stack.enter_async_context(bench.launch())
+        page = await browser.new_page()
         bare = await stack.enter_async_context(own_page(bench.executable, f"{bench.site}/blank"))
         await bare.call("Accessibility.enable")  # like the engine, so that Chrome keeps its tree
         for rows in sizes:
-            await by_rows(bench, browser, bare, rows)
-        await of_frames(bench, browser, bare)
+            await by_rows(bench, page, bare, rows)
+        await of_frames(bench, page, bare)
         if not bench.quick:
-            await of_fragments(bench, browser, bare)
-        await bench.close_peers()
+            await of_fragments(bench, page, bare)
+        await bench.peers.close()
         await memory(bench, bare, sizes[-1])
 
 

@@ -15,95 +15,57 @@ import time
 
 import trio
 
-from benchmarks.cases.shell import our_program
-from benchmarks.floor.blocking import Caller
+from benchmarks.cases.shell import OUR_PROGRAM
 from benchmarks.floor.pipe import browser_on_pipe
-from benchmarks.harness.bench import Bench, Case, Turn
-from benchmarks.harness.peers import Peer
-
-NAME = "start"
-LOADED = "document.readyState == 'complete' && location.pathname == '/blank'"
+from benchmarks.harness.bench import Bench, Case
 
 
-def engine_turn(bench: Bench, transport: str) -> Turn:
-    """Return a turn of the engine."""
-
-    async def turn() -> float:
-        started = time.perf_counter()
-        async with bench.launch(transport=transport) as browser:
-            page = await browser.new_page(f"{bench.site}/blank")
-            taken = (time.perf_counter() - started) * 1000
-            assert await page.title() == "blank"
-        return taken
-
-    return turn
+async def first_page(bench: Bench) -> float:
+    """Return the engine's milliseconds from nothing to a loaded page."""
+    started = time.perf_counter()
+    async with bench.launch() as browser:
+        page = await browser.new_page(f"{bench.site}/blank")
+        taken = (time.perf_counter() - started) * 1000
+        assert await page.title() == "blank"
+    return taken
 
 
-def floor_turn(bench: Bench) -> Turn:
-    """Return a turn of the bare pipe: start a browser, open a page, and poll until it is loaded."""
-
-    async def turn() -> float:
-        started = time.perf_counter()
-        with browser_on_pipe(bench.executable, bench.flags) as pipe:
-            browser = Caller(pipe)
-            target_id = browser.call("Target.createTarget", {"url": f"{bench.site}/blank"})["targetId"]
-            session = browser.attach(target_id)
-            while not browser.holds(session, LOADED):
-                time.sleep(0.0005)  # noqa: ASYNC251 - a floor waits for its answers, and for nothing else
-            return (time.perf_counter() - started) * 1000
-
-    return turn
+async def bare_first_page(bench: Bench) -> float:
+    """Return the milliseconds of a bare pipe."""
+    await trio.lowlevel.checkpoint()
+    started = time.perf_counter()
+    with browser_on_pipe(bench.executable, bench.flags) as pipe:
+        pipe.open_loaded_page(f"{bench.site}/blank")
+        return (time.perf_counter() - started) * 1000
 
 
-def command_turn(bench: Bench) -> Turn:
-    """Return a turn of the whole command."""
+async def command(bench: Bench) -> float:
+    """Return the milliseconds of the whole command."""
     environment = {**os.environ, "CDPENGINE_BROWSER": bench.executable}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed modules are compiled
-
-    async def turn() -> float:
-        started = time.perf_counter()
-        done = await trio.run_process(
-            [*our_program(), "evaluate", "about:blank", "1+1"], env=environment, capture_stdout=True
-        )
-        assert done.stdout.strip() == b"2", done.stdout
-        return (time.perf_counter() - started) * 1000
-
-    return turn
+    words = [*OUR_PROGRAM, "evaluate", "about:blank", "1+1"]
+    started = time.perf_counter()
+    done = await trio.run_process(words, env=environment, capture_stdout=True)
+    assert done.stdout.strip() == b"2", done.stdout
+    return (time.perf_counter() - started) * 1000
 
 
-def bare_command_turn(bench: Bench) -> Turn:
-    """Return a turn of the browser's part of the command."""
-
-    async def turn() -> float:
-        await trio.lowlevel.checkpoint()
-        started = time.perf_counter()
-        with browser_on_pipe(bench.executable, bench.flags) as pipe:
-            browser = Caller(pipe)
-            session = browser.attach(browser.call("Target.createTarget", {"url": "about:blank"})["targetId"])
-            assert browser.holds(session, "1+1 == 2")
-        return (time.perf_counter() - started) * 1000
-
-    return turn
-
-
-def peer_turn(peer: Peer) -> Turn:
-    """Return the turn of a peer."""
-    return lambda: peer.ask("start")
+async def bare_command(bench: Bench) -> float:
+    """Return the milliseconds of the browser's part of the command."""
+    await trio.lowlevel.checkpoint()
+    started = time.perf_counter()
+    with browser_on_pipe(bench.executable, bench.flags) as pipe:
+        assert pipe.holds(pipe.open_page("about:blank"), "1+1 == 2")
+    return (time.perf_counter() - started) * 1000
 
 
 async def run(bench: Bench) -> None:
     """Measure."""
-    sides = {
-        "engine": engine_turn(bench, "pipe"),
-        "engine: websocket": engine_turn(bench, "websocket"),
-        "floor: pipe": floor_turn(bench),
-    }
-    for name, peer in (await bench.peers(NAME)).items():
-        sides[name] = peer_turn(peer)
     turns = min(bench.turn_count, 3 if bench.quick else 5)
-    await bench.turns(NAME, sides, unit="ms", turns=turns)
-    command = {"engine": command_turn(bench), "floor: pipe": bare_command_turn(bench)}
-    await bench.turns(NAME, command, unit="ms", variant="a whole command", turns=turns)
+    sides = {"engine": lambda: first_page(bench), "floor: pipe": lambda: bare_first_page(bench)}
+    await bench.turns({**sides, **await bench.peer_turns("start")}, unit="ms", turns=turns)
+    sides = {"engine": lambda: command(bench), "floor: pipe": lambda: bare_command(bench)}
+    await bench.turns(sides, "a whole command", unit="ms", turns=turns)
 
 
-CASE = Case(NAME, "From nothing to the first page loaded", run, 45, 20)
+CASE = Case("start", "From nothing to the first page loaded", run, 45, 20)

@@ -15,32 +15,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.site import WORDS
 from cdpengine._protocol.instruments import Traffic
 from cdpengine.debug import Redactor
 from cdpengine.debug.recording.lines import LineMaker
 
-NAME = "streams"
 PIECE = 65_536
 PIECES = 12
-FLOOR, PLAIN, REDACTED = "floor: decoded", "engine: without redaction", "engine: recording"
-WORDS = [
-    "of",
-    "the",
-    "item",
-    "list",
-    "page",
-    "blue",
-    "large",
-    "first",
-    "wooden",
-    "paper",
-    "kettle",
-    "garden",
-    "river",
-    "monday",
-    "kitchen",
-    "window",
-]
+
+REQUEST = b'{"id":1,"method":"Network.streamResourceContent","params":{"requestId":"1.2"},"sessionId":"S"}'
+RESPONSE = b'{"id":1,"result":{"bufferedData":""},"sessionId":"S"}'
+"""Messages before the pieces, so that the recorder knows their positions."""
 
 
 def words(chosen: random.Random, count: int) -> str:
@@ -73,11 +58,6 @@ def data(chosen: random.Random) -> str:
 KINDS: dict[str, Callable[[random.Random], str]] = {"markup": markup, "script": script, "JSON": data}
 
 
-ASKED = b'{"id":1,"method":"Network.streamResourceContent","params":{"requestId":"1.2"},"sessionId":"S"}'
-ANSWERED = b'{"id":1,"result":{"bufferedData":""},"sessionId":"S"}'
-"""Messages before the pieces, so that the recorder knows their positions."""
-
-
 def messages(kind: str) -> list[bytes]:
     """Return the events of a body, one for each piece."""
     chosen = random.Random(kind)
@@ -85,15 +65,10 @@ def messages(kind: str) -> list[bytes]:
     while len(body) < PIECE * PIECES:
         body += "".join(KINDS[kind](chosen) for _ in range(1_000))
     made = []
-    for number in range(PIECES):
-        piece = base64.b64encode(body[number * PIECE : (number + 1) * PIECE].encode()).decode()
-        params = {
-            "requestId": "1.2",
-            "timestamp": 1.5,
-            "dataLength": PIECE,
-            "encodedDataLength": 0,
-            "data": piece,
-        }
+    for start in range(0, PIECE * PIECES, PIECE):
+        piece = base64.b64encode(body[start : start + PIECE].encode()).decode()
+        sizes = {"dataLength": PIECE, "encodedDataLength": 0}
+        params = {"requestId": "1.2", "timestamp": 1.5, **sizes, "data": piece}
         event = {"method": "Network.dataReceived", "params": params, "sessionId": "S"}
         made.append(json.dumps(event, separators=(",", ":")).encode())
     return made
@@ -108,7 +83,7 @@ def decode(pieces: Sequence[bytes]) -> None:
 def record(pieces: Sequence[bytes], redactor: Redactor | None) -> None:
     """Convert the pieces to lines."""
     maker = LineMaker(began=0.0, limit=0, redactor=redactor)
-    maker.pieces(Traffic(1.0, "sent", "main", ASKED), Traffic(1.0, "received", "main", ANSWERED))
+    maker.pieces(Traffic(1.0, "sent", "main", REQUEST), Traffic(1.0, "received", "main", RESPONSE))
     for piece in pieces:
         maker.pieces(Traffic(1.0, "received", "main", piece))
 
@@ -130,13 +105,11 @@ async def run(bench: Bench) -> None:
     for kind in KINDS:
         pieces = messages(kind)
         sides = {
-            FLOOR: turn_of(partial(decode, pieces)),
-            PLAIN: turn_of(partial(record, pieces, None)),
-            REDACTED: turn_of(partial(record, pieces, redactor)),
+            "floor: decoded": turn_of(partial(decode, pieces)),
+            "engine: without redaction": turn_of(partial(record, pieces, None)),
+            "engine: recording": turn_of(partial(record, pieces, redactor)),
         }
-        await bench.turns(
-            NAME, sides, unit="ms", variant=f"a piece of 64 kB: {kind}", turns=bench.turn_count * 3
-        )
+        await bench.turns(sides, f"a piece of 64 kB: {kind}", unit="ms", turns=bench.turn_count * 3)
 
 
-CASE = Case(NAME, "What recording costs of a streamed body", run, 30, 15)
+CASE = Case("streams", "What recording costs of a streamed body", run, 30, 15)

@@ -1,4 +1,4 @@
-"""Throughput: commands a second with 1, 10 and 50 pages, and 1 and 5 calls in flight on each.
+"""Throughput: commands a second with 1 and 10 pages, and 1 and 5 calls in flight on each.
 
 Rule: a turn has a fixed duration, in which every session keeps its number of calls in flight; the replies are
 counted. The calls are those of the round trip. A program and its browser share the machine's processors. On two
@@ -14,9 +14,7 @@ import trio
 import cdpengine
 from benchmarks.floor.stand import Stand, open_stand
 from benchmarks.harness.bench import Bench, Case, Turn
-from benchmarks.harness.peers import Peer
 
-NAME = "throughput"
 SESSIONS = (1, 10)
 IN_FLIGHT = (1, 5)
 PATIENCE = 60
@@ -44,55 +42,38 @@ async def engine_throughput(pages: list[cdpengine.Page], in_flight: int, seconds
 
 def sides_of(stand: Stand, sessions: int, in_flight: int, seconds: float) -> dict[str, Turn]:
     """Return the turns of the engine and the floors."""
-
-    async def socket() -> float:
-        return stand.socket.throughput(stand.on_socket[:sessions], in_flight, seconds)
+    pages, on_websocket = stand.pages[:sessions], stand.pages_on_websocket[:sessions]
 
     async def pipe() -> float:
         return stand.pipe.throughput(stand.on_pipe[:sessions], in_flight, seconds)
 
+    async def websocket() -> float:
+        return await stand.websocket.throughput(stand.on_websocket[:sessions], in_flight, seconds)
+
     return {
-        "engine": lambda: engine_throughput(stand.pages[:sessions], in_flight, seconds),
-        "engine: websocket": lambda: engine_throughput(
-            stand.pages_on_websocket[:sessions], in_flight, seconds
-        ),
-        "floor: websocket": lambda: stand.websocket.throughput(
-            stand.on_websocket[:sessions], in_flight, seconds
-        ),
-        "floor: socket": socket,
+        "engine": lambda: engine_throughput(pages, in_flight, seconds),
+        "engine: websocket": lambda: engine_throughput(on_websocket, in_flight, seconds),
+        "floor: websocket": websocket,
         "floor: pipe": pipe,
     }
-
-
-def peer_turn(peer: Peer, sessions: int, in_flight: int, seconds: float) -> Turn:
-    """Return the turn of a peer."""
-    return lambda: peer.ask(
-        "throughput", patience=PATIENCE, sessions=sessions, in_flight=in_flight, seconds=seconds
-    )
 
 
 async def run(bench: Bench) -> None:
     """Measure."""
     seconds = 0.12 if bench.quick else 0.25
     async with open_stand(bench) as stand:
-        peers = await bench.peers(NAME)
         for sessions in SESSIONS:
             # Many sessions have a promise.
             turns = bench.turn_count if bench.quick else min(bench.turn_count, 2 if sessions == 1 else 3)
             await stand.grow("/blank", sessions)
             for in_flight in IN_FLIGHT:
+                order = {"sessions": sessions, "in_flight": in_flight, "seconds": seconds}
                 sides = sides_of(stand, sessions, in_flight, seconds)
-                for name, peer in peers.items():
-                    sides[name] = peer_turn(peer, sessions, in_flight, seconds)
-                await bench.turns(
-                    NAME,
-                    sides,
-                    unit="calls/s",
-                    variant=f"{sessions} session{'s' * (sessions > 1)}, {in_flight} in flight each",
-                    size=sessions,
-                    curve=f"calls a second by sessions, {in_flight} in flight each",
-                    turns=turns,
-                )
+                sides |= await bench.peer_turns("throughput", patience=PATIENCE, **order)
+                variant = f"{sessions} session{'s' * (sessions > 1)}, {in_flight} in flight each"
+                await bench.turns(sides, variant, unit="calls/s", turns=turns)
 
 
-CASE = Case(NAME, "Commands a second: 1 and 10 sessions, 1 and 5 calls in flight on each", run, 50, 20)
+CASE = Case(
+    "throughput", "Commands a second: 1 and 10 sessions, 1 and 5 calls in flight on each", run, 50, 20
+)

@@ -14,16 +14,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import trio
 
 from benchmarks.floor.messages import decode
 from benchmarks.floor.pipe import Pipe
+from benchmarks.site import ROOT
 from cdpengine._protocol.pipe_transport import PipeTransport
 from cdpengine._protocol.session import open_connection
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 METHOD = "Runtime.consoleAPICalled"
 
 

@@ -1,7 +1,7 @@
 """A bare pipe: Chromium's --remote-debugging-pipe on descriptors 3 and 4, with NUL-terminated messages.
 
-Rule: only reads and writes of the operating system. The browser has the flags of all sides and a temporary
-profile. It leads a process group, which is killed at the end.
+Rule: only reads and writes of the operating system: no tasks, no event loop. Nothing else runs during its turn. The
+browser has the flags of all sides and a temporary profile. It leads a process group, which is killed at the end.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
+from benchmarks.floor.messages import Refused, decode, encode
 from cdpengine._protocol.transport import RECEIVE_BUFFER
 
 _LOWEST_COPY = 10
@@ -22,13 +25,14 @@ _LOWEST_COPY = 10
 
 
 class Pipe:
-    """Whole messages over two descriptors."""
+    """Commands and whole messages over two descriptors."""
 
     def __init__(self, to_browser: int, from_browser: int) -> None:
         self._to_browser = to_browser
         self._from_browser = from_browser
         self._chunk = b""
         self._at = 0
+        self._number = 0
 
     def send(self, message: bytes) -> None:
         """Send one message."""
@@ -62,6 +66,77 @@ class Pipe:
             raise ConnectionError("the browser closed its end of the pipe")
         return chunk
 
+    def call(self, method: str, params: dict[str, Any], session_id: str | None = None) -> dict[str, Any]:
+        """Send a command, and read until its result arrives."""
+        number = self._number = self._number + 1
+        self.send(encode(number, method, params, session_id))
+        while True:
+            message = decode(self.receive())
+            if message.id == number:
+                if message.result is None:
+                    raise Refused(method)
+                return message.result
+
+    def open_page(self, url: str) -> str:
+        """Open a page and attach a session to it. Return the session's id."""
+        target_id = self.call("Target.createTarget", {"url": url})["targetId"]
+        return str(self.call("Target.attachToTarget", {"targetId": target_id, "flatten": True})["sessionId"])
+
+    def open_loaded_page(self, url: str) -> str:
+        """Open a page, and return the id of its session when it is loaded."""
+        session = self.open_page(url)
+        while not self.holds(session, f"document.readyState == 'complete' && location.href == {url!r}"):
+            time.sleep(0.0005)
+        return session
+
+    def holds(self, session: str, expression: str) -> bool:
+        """Whether an expression is true now. False while no document is available."""
+        try:
+            return self.evaluate(session, expression) is True
+        except Refused:
+            return False
+
+    def evaluate(self, session: str, expression: str) -> Any:
+        """Return the value of an expression."""
+        params = {"expression": expression, "returnByValue": True}
+        return self.call("Runtime.evaluate", params, session)["result"].get("value")
+
+    def round_trips(self, session: str, calls: int) -> list[float]:
+        """Return the milliseconds of each of `calls` calls."""
+        params = {"expression": "1"}
+        taken = []
+        for _ in range(calls):
+            started = time.perf_counter()
+            self.call("Runtime.evaluate", params, session)
+            taken.append((time.perf_counter() - started) * 1000)
+        return taken
+
+    def throughput(self, sessions: list[str], in_flight: int, seconds: float) -> float:
+        """Return calls a second, with that number in flight on each session. Each reply causes the next call."""
+        params = {"expression": "1"}
+        of: dict[int, str] = {}
+        number, made = self._number, 0
+        started = time.perf_counter()
+        end = started + seconds
+        for session in sessions * in_flight:
+            number += 1
+            of[number] = session
+            self.send(encode(number, "Runtime.evaluate", params, session))
+        while of:
+            message = decode(self.receive())
+            if message.id is None:
+                continue
+            session = of.pop(message.id)
+            if message.result is None:
+                raise Refused("Runtime.evaluate")
+            made += 1
+            if time.perf_counter() < end:
+                number += 1
+                of[number] = session
+                self.send(encode(number, "Runtime.evaluate", params, session))
+        self._number = number
+        return made / (time.perf_counter() - started)
+
 
 @contextmanager
 def browser_on_pipe(executable: str, flags: Sequence[str]) -> Iterator[Pipe]:
@@ -72,21 +147,19 @@ def browser_on_pipe(executable: str, flags: Sequence[str]) -> Iterator[Pipe]:
             tempfile.TemporaryDirectory(prefix="bare-pipe-", ignore_cleanup_errors=True)
         )
 
-        def pipe() -> tuple[int, int]:
+        def pipe() -> list[int]:
             ends = []
             for end in os.pipe():
                 ends.append(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _LOWEST_COPY))
                 os.close(end)
-            return ends[0], ends[1]
+            return ends
 
         (command_read, command_write), (reply_read, reply_write) = pipe(), pipe()
         stack.callback(os.close, command_write)
         stack.callback(os.close, reply_read)
-        command = [executable, "--remote-debugging-pipe", f"--user-data-dir={profile}", *flags, "about:blank"]
-        path = shutil.which(executable) or executable
         pid = os.posix_spawn(
-            path,
-            command,
+            shutil.which(executable) or executable,
+            [executable, "--remote-debugging-pipe", f"--user-data-dir={profile}", *flags, "about:blank"],
             os.environ,
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -1,4 +1,4 @@
-"""Bare loops on trio-websocket: with a reader task, as needed for concurrent calls, and without.
+"""Bare loops on trio-websocket: one for concurrent calls, and one that decodes nothing.
 
 Rule: limits and buffers equal those of the engine's transport, so that only the code above the library differs. No
 errors, cancellation or streams: the rest is the cost of the library, JSON and the browser.
@@ -6,17 +6,35 @@ errors, cancellation or streams: the rest is the cost of the library, JSON and t
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import trio
 import trio_websocket
 
 from benchmarks.floor.messages import Refused, decode, encode
+from cdpengine._launch.process import LaunchOptions, start_browser
 from cdpengine._protocol.transport import LARGEST_INCOMING, RECEIVE_BUFFER
 from cdpengine._protocol.websocket_transport import MESSAGE_QUEUE
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[trio_websocket.WebSocketConnection]:
+    """Connect to a browser's websocket."""
+    async with trio.open_nursery() as nursery:
+        yield await trio_websocket.connect_websocket_url(
+            nursery,
+            url,
+            message_queue_size=MESSAGE_QUEUE,
+            max_message_size=LARGEST_INCOMING,
+            receive_buffer_size=RECEIVE_BUFFER,
+        )
+        # No close frame: the browser accepts that.
+        nursery.cancel_scope.cancel()
 
 
 class BareLoop:
@@ -78,50 +96,90 @@ class BareLoop:
         return made / (time.perf_counter() - started)
 
 
-class Alone(BareLoop):
-    """A loop that sends and reads in one task: the optimum on trio-websocket for sequential calls."""
-
-    async def call(
-        self, method: str, params: dict[str, Any], session_id: str | None = None
-    ) -> dict[str, Any]:
-        """Send a command and read until its result arrives."""
-        number = self._number = self._number + 1
-        await self.websocket.send_message(encode(number, method, params, session_id).decode())
-        while True:
-            message = decode(await self.websocket.get_message())
-            if message.id == number:
-                if message.result is None:
-                    raise Refused(method)
-                return message.result
-
-
 @asynccontextmanager
-async def bare(url: str) -> AsyncIterator[BareLoop]:
+async def bare_loop(url: str) -> AsyncIterator[BareLoop]:
     """Connect to a browser's websocket, and read in a separate task."""
-    async with _connected(url) as websocket, trio.open_nursery() as nursery:
+    async with connected(url) as websocket, trio.open_nursery() as nursery:
         loop = BareLoop(websocket)
         nursery.start_soon(loop.read)
         yield loop
         nursery.cancel_scope.cancel()
 
 
-@asynccontextmanager
-async def alone(url: str) -> AsyncIterator[Alone]:
-    """Connect to a browser's websocket. Only `call` reads."""
-    async with _connected(url) as websocket:
-        yield Alone(websocket)
+class Counting:
+    """One page on one websocket: messages are recognised by their beginning, counted, and never decoded.
+
+    One task sends and reads, one call at a time. Nothing on this library and this browser can be faster.
+    """
+
+    def __init__(self, websocket: trio_websocket.WebSocketConnection) -> None:
+        self._websocket = websocket
+        self._last_id = 0
+        self._session_id: str | None = None
+
+    async def call(self, method: str, **params: Any) -> str:
+        """Send a command to the page, and return its reply's message undecoded. Events are skipped."""
+        beginning = await self._send(method, params)
+        while True:
+            message = await self._receive()
+            if message.startswith(beginning):
+                return message
+
+    async def open_page(self) -> None:
+        """Open a page in an isolated context, and use it from now on."""
+        context = json.loads(await self.call("Target.createBrowserContext"))["result"]
+        created = json.loads(await self.call("Target.createTarget", url="about:blank", **context))["result"]
+        reply = await self.call("Target.attachToTarget", targetId=created["targetId"], flatten=True)
+        self._session_id = json.loads(reply)["result"]["sessionId"]
+        await self.call("Page.enable")
+
+    async def burst(self, expression: str, event: str, count: int) -> float:
+        """Evaluate an expression. Return the events a second until `count` events and the reply have arrived."""
+        started = time.perf_counter()
+        reply = await self._send("Runtime.evaluate", {"expression": expression, "awaitPromise": True})
+        beginning = f'{{"method":"{event}"'
+        seen, replied = 0, False
+        while seen < count or not replied:
+            message = await self._receive()
+            if message.startswith(beginning):
+                seen += 1
+            elif message.startswith(reply):
+                assert '"exceptionDetails"' not in message, message[:500]
+                replied = True
+        assert seen <= count + 1, seen  # Chrome requests the page's icon once
+        return count / (time.perf_counter() - started)
+
+    async def navigate(self, url: str) -> None:
+        """Navigate to `url` and wait for its load event."""
+        reply = await self._send("Page.navigate", {"url": url})
+        loaded = replied = False
+        while not (loaded and replied):
+            message = await self._receive()
+            loaded = loaded or message.startswith('{"method":"Page.loadEventFired"')
+            replied = replied or message.startswith(reply)
+
+    async def _send(self, method: str, params: dict[str, Any]) -> str:
+        """Send a command. Return the beginning of its reply's message."""
+        self._last_id += 1
+        message: dict[str, object] = {"id": self._last_id, "method": method, "params": params}
+        if self._session_id is not None:
+            message["sessionId"] = self._session_id
+        await self._websocket.send_message(json.dumps(message))
+        return f'{{"id":{self._last_id},'
+
+    async def _receive(self) -> str:
+        message = await self._websocket.get_message()
+        assert isinstance(message, str)
+        return message
 
 
 @asynccontextmanager
-async def _connected(url: str) -> AsyncIterator[trio_websocket.WebSocketConnection]:
-    async with trio.open_nursery() as nursery:
-        websocket = await trio_websocket.connect_websocket_url(
-            nursery,
-            url,
-            message_queue_size=MESSAGE_QUEUE,
-            max_message_size=LARGEST_INCOMING,
-            receive_buffer_size=RECEIVE_BUFFER,
-        )
-        yield websocket
-        # No close frame: the browser accepts that.
-        nursery.cancel_scope.cancel()
+async def own_page(executable: str, url: str) -> AsyncIterator[Counting]:
+    """Start a browser, and yield one page of it, loaded from `url`."""
+    async with start_browser(LaunchOptions(Path(executable))) as process:
+        assert process.endpoint is not None
+        async with connected(process.endpoint) as websocket:
+            page = Counting(websocket)
+            await page.open_page()
+            await page.navigate(url)
+            yield page

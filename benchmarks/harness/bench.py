@@ -1,35 +1,54 @@
-"""The environment of a benchmark case, and the turns of its sides.
+"""The environment of a benchmark case, the turns of its sides, and the running of cases.
 
 Rule: all sides take a turn in every round, and the order rotates from round to round, so that disturbances hit all
 sides. Nothing is counted before each side's warm-up. A side that cannot run the case is left out with its reason.
-An error of a peer is such a reason; an error of the engine ends the case.
+An error of a peer is such a reason; an error of the engine ends the case. A failed case is reported with its reason,
+and the others continue. No peer, browser or server survives the run, however it ends.
 """
 
 from __future__ import annotations
 
 import gc
 import math
+import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import attrs
 import trio
 
 import cdpengine
+from benchmarks import site
 from benchmarks.harness.figures import Measurement, SideFigures, Unit
-from benchmarks.harness.installed import MCP_SERVERS
-from benchmarks.harness.noise import fixed_work
-from benchmarks.harness.peers import PEER_NAMES, Cannot, Peer, PeerGroup
-
-__all__ = ["Bench", "Cannot", "Case", "Peer", "Turn"]
+from benchmarks.harness.machine import bare_round_trip, fixed_work
+from benchmarks.harness.peers import PATIENCE, Peer, Peers, is_peer
+from benchmarks.harness.programs import Cannot
+from benchmarks.harness.report import CaseRun
+from cdpengine._launch.flags import Machine, command_line
 
 LEAST_ROUNDS = 3
 """Minimum number of rounds of a figure, even if its case takes too long."""
 
-Turn = Callable[[], Awaitable[float | Sequence[float]]]
-"""One turn: does its work, and returns its value or values in the measurement's unit. May raise Cannot."""
+DEADLINE = 4.0
+"""Deadline of a case as a multiple of its planned time; at least LEAST_DEADLINE seconds."""
+
+LEAST_DEADLINE = 90.0
+
+REST = 0.5
+"""Pause after a case, in seconds, so that the end of its processes does not count as noise."""
+
+Turn = Callable[[], Awaitable[float | Sequence[float] | Mapping[str, Any]]]
+"""One turn: does its work, and returns its value or values in the measurement's unit. May raise Cannot.
+
+A mapping has the values as "values". It may have a "note", and values of further figures.
+"""
+
+Further = Mapping[str, tuple[str, Unit]]
+"""Further figures of the same turns: their key in a turn's mapping, with their variant and unit."""
 
 
 @attrs.define(eq=False)
@@ -43,72 +62,77 @@ class Bench:
     executable: str
     flags: tuple[str, ...]
     site: str
-    group: PeerGroup
+    peers: Peers
     quick: bool = False
     turn_count: int = 7
     say: Callable[[str], None] = print
     measurements: list[Measurement] = attrs.field(factory=list)
+    case: str = ""
     until: float = math.inf
     """End of the case's time budget, on trio's clock."""
-
-    @property
-    def peer_names(self) -> tuple[str, ...]:
-        """The requested peers."""
-        return self.group.names
 
     def launch(self, **options: Any) -> AbstractAsyncContextManager[cdpengine.Browser]:
         """Start the engine's browser, with the binary and flags of all sides."""
         return cdpengine.launch(executable=self.executable, **options)
 
-    async def peers(self, verb: str) -> dict[str, Peer]:
-        """Return the requested peers, running and prepared for `verb`.
+    async def peer_turns(self, verb: str, *, patience: float = PATIENCE, **order: object) -> dict[str, Turn]:
+        """Return the turns of the requested peers. Each has a separate browser."""
 
-        Each has a separate browser. A missing peer, or one without the verb, is included too: its `ask` raises
-        Cannot with the reason. They run until `close_peers`, which the program calls after every case.
-        """
-        return await self.group.ready(verb)
+        def turn_of(peer: Peer) -> Turn:
+            return lambda: peer.tell(verb, patience=patience, **order)
 
-    async def close_peers(self) -> None:
-        """End all peers and their browsers."""
-        await self.group.close()
+        return {name: turn_of(peer) for name, peer in (await self.peers.ready()).items()}
 
     async def turns(
         self,
-        case: str,
         sides: Mapping[str, Turn],
+        variant: str = "",
         *,
         unit: Unit,
-        variant: str = "",
-        size: float | None = None,
-        curve: str = "",
+        further: Further | None = None,
         turns: int | None = None,
+        warm: Mapping[str, Turn] | None = None,
         warm_up: int = 1,
         all_turns: bool = False,
     ) -> Measurement:
-        """Run the turns of all sides, record their values, and return the measurement.
+        """Run the turns of all sides, record their values and further figures, and return the measurement.
 
-        `turns` is the number of rounds, None for the program's default; `warm_up` rounds are not counted. After
-        the case's time budget, rounds are skipped, except for LEAST_ROUNDS, or for all with `all_turns`.
+        `turns` is the number of rounds, None for the program's default. `warm_up` rounds are not counted; `warm` has
+        other turns for them. After the case's time budget, rounds are skipped, except for LEAST_ROUNDS, or for all
+        with `all_turns`.
         """
-        count = self.turn_count if turns is None else turns
-        taken: dict[str, list[tuple[float, ...]]] = {name: [] for name in sides}
+        measured = await self.measure(
+            sides, {"values": (variant, unit), **(further or {})}, turns, warm or sides, warm_up, all_turns
+        )
+        self.measurements += measured
+        return measured[0]
+
+    async def measure(
+        self,
+        sides: Mapping[str, Turn],
+        figures: Further,
+        turns: int | None,
+        warm: Mapping[str, Turn],
+        warm_up: int,
+        all_turns: bool = False,
+    ) -> list[Measurement]:
+        """Run the turns of all sides, and return the measurement of each figure without recording it."""
+        taken: dict[str, list[Mapping[str, Any]]] = {name: [] for name in sides}
         cannot: dict[str, str] = {}
         reference: list[float] = []
         names = list(sides)
-        self.group.forget_notes()
         started = trio.current_time()
-        for number in range(-warm_up, count):
+        for number in range(-warm_up, self.turn_count if turns is None else turns):
             if number >= LEAST_ROUNDS and not all_turns and trio.current_time() > self.until:
                 break
             if number >= 0:
                 reference.append(fixed_work())
-            first = number % len(names) if names else 0
-            for name in names[first:] + names[:first]:
+            for name in names[number % len(names) :] + names[: number % len(names)]:
                 if name in cannot:
                     continue
                 gc.collect()
                 try:
-                    said = await sides[name]()
+                    said = await (sides if number >= 0 else warm)[name]()
                 except Cannot as reason:
                     cannot[name] = str(reason)
                 except Exception as error:
@@ -117,26 +141,52 @@ class Bench:
                     cannot[name] = words_of(error)
                 else:
                     if number >= 0:
-                        taken[name].append(tuple(said) if isinstance(said, Sequence) else (said,))
-        figures = tuple(
-            SideFigures(
-                name,
-                () if name in cannot else taken[name],
-                cannot.get(name, ""),
-                self.group.note(name.partition(":")[0]),
+                        taken[name].append(said if isinstance(said, Mapping) else {"values": said})
+        name, _ = figures["values"]
+        self.say(f"    {self.case}: {name}: {len(reference)} rounds, {trio.current_time() - started:.1f} s")
+        return [
+            Measurement(
+                self.case,
+                variant,
+                unit=unit,
+                sides=tuple(
+                    side
+                    for name in names
+                    if (side := _side(name, key, taken[name], cannot.get(name, ""))) is not None
+                ),
+                reference=tuple(reference) if key == "values" else (),
             )
-            for name in names
-        )
-        measurement = Measurement(
-            case, variant, unit=unit, sides=figures, size=size, curve=curve, reference=tuple(reference)
-        )
-        self.record(measurement)
-        self.say(f"    {measurement.name}: {len(reference)} rounds, {trio.current_time() - started:.1f} s")
-        return measurement
+            for key, (variant, unit) in figures.items()
+        ]
 
-    def record(self, measurement: Measurement) -> None:
-        """Add a measurement to the report."""
-        self.measurements.append(measurement)
+    def record(
+        self,
+        variant: str,
+        sides: Sequence[SideFigures],
+        *,
+        unit: Unit,
+        reference: tuple[float, ...] = (),
+        compared: bool = True,
+    ) -> Measurement:
+        """Add a measurement of this case to the report, and return it."""
+        made = Measurement(
+            self.case, variant, unit=unit, sides=tuple(sides), reference=reference, compared=compared
+        )
+        self.measurements.append(made)
+        return made
+
+
+def _side(name: str, key: str, answers: Sequence[Mapping[str, Any]], cannot: str) -> SideFigures | None:
+    """Return the values of one figure of a side. A side that never reports a further figure is left out."""
+    if cannot:
+        return SideFigures(name, cannot=cannot)
+    turns = [
+        answer[key] if isinstance(answer[key], Sequence) else (answer[key],)
+        for answer in answers
+        if key in answer
+    ]
+    note = str(answers[-1].get("note", "")) if answers else ""
+    return SideFigures(name, turns, note=note) if turns or key == "values" else None
 
 
 @attrs.frozen
@@ -148,11 +198,6 @@ class Case:
     run: Callable[[Bench], Awaitable[None]]
     seconds: float = 60
     quick_seconds: float = 15
-
-
-def is_peer(side: str) -> bool:
-    """Whether a side belongs to a peer: "playwright", or "playwright: variant"."""
-    return side.partition(":")[0] in (*PEER_NAMES, *MCP_SERVERS)
 
 
 def words_of(error: BaseException) -> str:
@@ -168,11 +213,77 @@ async def timed(step: Callable[[], Awaitable[object]]) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-async def each_timed(step: Callable[[], Awaitable[object]], times: int, pause: float = 0) -> list[float]:
-    """Return the milliseconds of each of `times` steps, with a pause (seconds) between two."""
-    taken = []
-    for number in range(times):
-        if pause and number:
-            await trio.sleep(pause)
-        taken.append(await timed(step))
-    return taken
+async def each_timed(step: Callable[[], Awaitable[object]], times: int) -> list[float]:
+    """Return the milliseconds of each of `times` steps."""
+    return [await timed(step) for _ in range(times)]
+
+
+# --- running ------------------------------------------------------------------------------------------------------
+
+
+def say(text: str) -> None:
+    """Print progress to standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def engine_flags() -> tuple[str, ...]:
+    """Return the browser flags of all sides: the engine's without those for the profile and the connection."""
+    own = ("--user-data-dir", "--remote-debugging", "about:blank")
+    line = command_line(
+        (),
+        profile=Path(),
+        headless=True,
+        transport="websocket",
+        lifeline=False,
+        machine=Machine.here(),
+    )
+    return tuple(flag for flag in line if not flag.startswith(own))
+
+
+@asynccontextmanager
+async def open_bench(
+    *, peers: Sequence[str], quick: bool, turns: int, executable: str | None = None
+) -> AsyncIterator[Bench]:
+    """Serve the pages and yield a Bench."""
+    program = str(cdpengine.find_browser(executable).path)
+    flags = engine_flags()
+    with site.serve() as address:
+        group = Peers(tuple(peers), program, flags, address, say)
+        yield Bench(program, flags, address, group, quick=quick, turn_count=turns, say=say)
+
+
+async def run_cases(
+    bench: Bench, cases: Sequence[Case], keep: Callable[[Sequence[CaseRun], Sequence[float]], None]
+) -> None:
+    """Run the cases one after the other. After each, `keep` gets the results so far and the bare round trips."""
+    ran = []
+    bare = [bare_round_trip(bench.site)]
+    for number, case in enumerate(cases, start=1):
+        say(f"[{number}/{len(cases)}] {case.name}: {case.title}")
+        ran.append(await run_case(bench, case))
+        await trio.sleep(REST)
+        bare.append(bare_round_trip(bench.site))
+        keep(ran, bare)
+
+
+async def run_case(bench: Bench, case: Case) -> CaseRun:
+    """Run one case within its deadline."""
+    planned = case.quick_seconds if bench.quick else case.seconds
+    deadline = max(LEAST_DEADLINE, DEADLINE * planned)
+    bench.case, bench.until = case.name, trio.current_time() + planned
+    started = time.monotonic()
+    failure = ""
+    try:
+        with trio.fail_after(deadline):
+            await case.run(bench)
+    except trio.TooSlowError:
+        failure = f"did not end within {deadline:g} s"
+    except Exception as error:  # noqa: BLE001 - named in the report, and reflected in the exit status
+        failure = words_of(error)
+        say("".join(traceback.format_exception(error)))
+    finally:
+        with trio.CancelScope(shield=True):
+            await bench.peers.close()
+    taken = time.monotonic() - started
+    say(f"    {'FAILED: ' + failure if failure else 'done'} ({taken:.1f} s)")
+    return CaseRun(case.name, case.title, taken, failure)

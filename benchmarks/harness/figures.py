@@ -14,7 +14,7 @@ from typing import Literal
 
 import attrs
 
-Unit = Literal["ms", "calls/s", "events/s", "pages/s", "MB/s", "MB", "instructions", "characters", "power"]
+Unit = Literal["ms", "calls/s", "events/s", "pages/s", "MB", "instructions", "characters", "power"]
 
 LESS_IS_BETTER: frozenset[Unit] = frozenset({"ms", "MB", "instructions", "characters", "power"})
 
@@ -78,17 +78,14 @@ class Ratio:
 class Measurement:
     """One figure of a case, for all its sides.
 
-    `size` is the x value in the scaling curve `curve`. `reference` has the milliseconds of a constant piece of
-    work for each round, which show how even the machine was. Values around zero, such as growth, are not
-    `compared`.
+    `reference` has the milliseconds of a constant piece of work for each round, which show how even the machine
+    was. Values around zero, such as growth, are not `compared`.
     """
 
     case: str
     variant: str = ""
     unit: Unit = attrs.field(kw_only=True)
     sides: tuple[SideFigures, ...] = attrs.field(kw_only=True)
-    size: float | None = attrs.field(default=None, kw_only=True)
-    curve: str = attrs.field(default="", kw_only=True)
     reference: tuple[float, ...] = attrs.field(default=(), kw_only=True)
     compared: bool = attrs.field(default=True, kw_only=True)
 
@@ -111,6 +108,22 @@ class Measurement:
         """Return the figures of that side, or None."""
         return next((side for side in self.sides if side.side == name), None)
 
+    def measured(self, name: str) -> bool:
+        """Whether that side has a value."""
+        side = self.side(name)
+        return side is not None and side.measured
+
+    def median(self, name: str) -> float:
+        """Return that side's median; NaN without values."""
+        side = self.side(name)
+        return math.nan if side is None else side.median
+
+    @property
+    def own_side(self) -> str:
+        """The side for comparisons: "engine", or its first measured variant, or ""."""
+        ours = [side.side for side in self.sides if is_engine(side.side) and side.measured]
+        return "engine" if "engine" in ours else next(iter(ours), "")
+
     def p95(self, name: str) -> float:
         """Return the side's 95th percentile towards the worse end; NaN without values."""
         side = self.side(name)
@@ -127,6 +140,22 @@ class Measurement:
             return None
         pairs = zip(slower.medians, faster.medians, strict=False)
         return ratio_of([(a, b) if self.less_is_better else (b, a) for a, b in pairs])
+
+
+def differences(measured: Measurement, base: str) -> list[SideFigures]:
+    """Return how much more each other side takes than `base`, in each round; negative if less."""
+    ours = measured.side(base)
+    assert ours is not None
+    return [
+        SideFigures(side.side, [(a - b,) for a, b in zip(side.medians, ours.medians, strict=True)])
+        for side in measured.sides
+        if side.side != base and side.measured
+    ]
+
+
+def is_engine(side: str) -> bool:
+    """Whether a side is the engine: "engine", or "engine: variant"."""
+    return side.partition(":")[0] == "engine"
 
 
 def worse_end(values: Sequence[float], less_is_better: bool) -> float:

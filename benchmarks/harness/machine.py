@@ -1,59 +1,44 @@
-"""The conditions of a run: the machine, the versions, the load.
+"""The conditions of a run: the machine, the versions, the load, and the speed of constant work.
 
-Rule: unknown facts are "", None or left out, never guessed. Nothing here identifies the machine or its user.
+Rule: unknown facts are None or left out, never guessed. Nothing here identifies the machine or its user.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import socket
+import statistics
 import subprocess
+import time
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import attrs
 
 import cdpengine
 
 PACKAGES = ("trio", "trio-websocket", "msgspec", "attrs")
-TOOLS = ("node", "valgrind", "perf")
+TOOLS = ("node", "valgrind")
 
-_NEVER_ENDS = 10.0  # timeout of a program that prints its version, in seconds
+QUIET = 0.5
+"""Maximum load for each core of a quiet machine."""
+
+STEPS = 60_000
+"""Number of steps of the fixed work: about 3 ms on a machine of 2020."""
+
+QUESTIONS = 40
+"""Number of bare round trips whose median is one value."""
 
 
 @attrs.frozen
 class Machine:
-    """The machine and the versions. Memory is in GB; `cores` are available to this program."""
+    """The cores available to this program, the browser's version, and all facts for the report, by name."""
 
-    system: str
-    kernel: str
-    architecture: str
-    processor: str
     cores: int
-    memory: float | None
-    governor: str
     browser: str
-    python: str
-    engine: str
-    packages: dict[str, str]
-    tools: dict[str, str]
-
-    def lines(self) -> list[tuple[str, str]]:
-        """Return the known facts as pairs of name and description."""
-        processor = f"{self.processor or self.architecture}, {self.cores} cores"
-        if self.memory:
-            processor += f", {self.memory:.0f} GB"
-        if self.governor:
-            processor += f", governor {self.governor}"
-        packages = ", ".join(f"{name} {number}" for name, number in self.packages.items())
-        tools = ", ".join(f"{name} {number}" for name, number in self.tools.items())
-        found = [
-            ("machine", processor),
-            ("system", f"{self.system}, kernel {self.kernel}, {self.architecture}"),
-            ("browser", self.browser),
-            ("engine", f"cdpengine {self.engine}, Python {self.python}, {packages}"),
-        ]
-        return [*found, ("tools", tools)] if tools else found
+    facts: dict[str, str]
 
 
 @attrs.frozen
@@ -67,17 +52,6 @@ class Load:
     stolen: float | None = None
 
 
-QUIET = 0.5
-"""Maximum load for each core of a quiet machine."""
-
-
-def busy(load: Load, cores: int) -> str:
-    """Describe the load of a machine that is not quiet. Returns "" if it is quiet or unknown."""
-    if load.average is None or load.average <= QUIET * cores:
-        return ""
-    return f"the load was {load.average:.1f} on {cores} cores before the run began"
-
-
 def core_count() -> int:
     """Return the number of cores available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -85,24 +59,54 @@ def core_count() -> int:
 
 def look_at_machine(executable: str) -> Machine:
     """Inspect this machine. Runs the browser with --version, and other programs that a case may use."""
-    return Machine(
-        system=system_name(),
-        kernel=platform.release(),
-        architecture=platform.machine(),
-        processor=processor_name(),
-        cores=core_count(),
-        memory=memory_size(),
-        governor=_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        browser=program_version([executable, "--version"]) or executable,
-        python=platform.python_version(),
-        engine=cdpengine.__version__,
-        packages={name: version(name) for name in PACKAGES},
-        tools={
-            name: told.split()[-1].removeprefix(f"{name}-").removeprefix("v")
-            for name in TOOLS
-            if (told := program_version([name, "--version"]))
-        },
-    )
+    cores = core_count()
+    browser = program_version([executable, "--version"]) or executable
+    packages = "".join(f", {name} {version(name)}" for name in PACKAGES)
+    facts = {
+        "machine": f"{processor_name()}, {cores} cores{memory_size()}",
+        "system": f"{system_name()}, kernel {platform.release()}, {platform.machine()}",
+        "browser": browser,
+        "engine": f"cdpengine {cdpengine.__version__}, Python {platform.python_version()}{packages}",
+    }
+    found = {name: program_version([name, "--version"]) for name in TOOLS}
+    tools = [f"{name} {text.removeprefix(f'{name}-')}" for name, text in found.items() if text]
+    if tools:
+        facts["tools"] = ", ".join(tools)
+    return Machine(cores, browser, facts)
+
+
+def memory_size() -> str:
+    """Return ", 8 GB", or "" if the memory is unknown."""
+    try:
+        return f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.0f} GB"
+    except (AttributeError, ValueError, OSError):
+        return ""
+
+
+def processor_name() -> str:
+    """Return the processor's name."""
+    for line in _text("/proc/cpuinfo").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip().lower() in ("model name", "hardware", "cpu model"):
+            return " ".join(value.split())
+    return platform.processor() or platform.machine()
+
+
+def system_name() -> str:
+    """Return the system's name and version."""
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return f"{platform.system()} {platform.version()}"
+
+
+def program_version(command: list[str]) -> str:
+    """Return the first line that a program prints, or "" if it cannot run."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return " ".join(done.stdout.strip().partition("\n")[0].split())
 
 
 def look_at_load() -> Load:
@@ -118,46 +122,41 @@ def stolen_seconds(text: str) -> float | None:
     return int(first[8]) / ticks_a_second if len(first) > 8 and first[0] == "cpu" else None
 
 
-def memory_size() -> float | None:
-    """Return the memory in GB, or None if unknown."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def processor_name(text: str | None = None) -> str:
-    """Return the processor's name from /proc/cpuinfo, or ""."""
-    for line in (_text("/proc/cpuinfo") if text is None else text).splitlines():
-        name, _, value = line.partition(":")
-        if name.strip().lower() in ("model name", "hardware", "cpu model"):
-            return " ".join(value.split())
-    return platform.processor() if text is None else ""
-
-
-def system_name() -> str:
-    """Return the system's name and version."""
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except (OSError, KeyError, AttributeError):
-        return f"{platform.system()} {platform.version()}"
-
-
-def program_version(command: list[str]) -> str:
-    """Return the first line of a program's version, or ""."""
-    try:
-        said = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=_NEVER_ENDS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+def busy(load: Load, cores: int) -> str:
+    """Describe the load of a machine that is not quiet. Returns "" if it is quiet or unknown."""
+    if load.average is None or load.average <= QUIET * cores:
         return ""
-    lines = said.stdout.strip().splitlines()
-    return " ".join(lines[0].split()) if said.returncode == 0 and lines else ""
+    return f"the load was {load.average:.1f} on {cores} cores before the run began"
+
+
+def fixed_work() -> float:
+    """Return the milliseconds of fixed arithmetic in Python, which show the speed of a core."""
+    started = time.perf_counter()
+    value = 1
+    for _ in range(STEPS):
+        value = (value * 1_103_515_245 + 12_345) & 0x7FFFFFFF
+    taken = (time.perf_counter() - started) * 1000
+    assert value  # uses the result
+    return taken
+
+
+def bare_round_trip(site: str) -> float:
+    """Return the median milliseconds of requests to the pages' server on an open socket.
+
+    They show the delay until another process runs.
+    """
+    address = urlsplit(site)
+    request = f"GET /n?noise HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode()
+    taken = []
+    with socket.create_connection((address.hostname, address.port), timeout=5) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(QUESTIONS):
+            started = time.perf_counter()
+            connection.sendall(request)
+            if not connection.recv(65_536):
+                raise ConnectionError(f"{site} closed the connection")
+            taken.append((time.perf_counter() - started) * 1000)
+    return statistics.median(taken)
 
 
 def _text(path: str) -> str:

@@ -1,21 +1,18 @@
 """The report of a run, and its JSON format. Pure.
 
-Rule: the report has every value of every turn, so that all statistics and plots can be derived from the file alone.
+Rule: the report has every value of every turn, so that all statistics and charts can be derived from the file alone.
 It also reports its own defects: noise above the threshold is named.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import attrs
 import msgspec
 
 from benchmarks.harness.figures import NOISE_THRESHOLD, Measurement, spread
 from benchmarks.harness.machine import Load, Machine, busy
-
-FORMAT = 1
 
 
 @attrs.frozen
@@ -29,20 +26,11 @@ class CaseRun:
 
 
 @attrs.frozen
-class PeerFacts:
-    """A peer: its version and how it is attached to its browser, or the reason for its absence."""
-
-    name: str
-    version: str = ""
-    attached: str = ""
-    cannot: str = ""
-
-
-@attrs.frozen
 class Report:
     """One run. `began` is its date and time in UTC, `command` its command, `seconds` its duration.
 
-    `bare` has the milliseconds of bare round trips to the pages' server, timed between the cases.
+    `bare` has the milliseconds of bare round trips to the pages' server, timed between the cases. `peers` has the
+    version of each peer, `missing` the reason of each absence.
     """
 
     began: str
@@ -53,41 +41,44 @@ class Report:
     before: Load
     after: Load
     bare: tuple[float, ...]
-    peers: tuple[PeerFacts, ...]
+    peers: dict[str, str]
+    missing: dict[str, str]
     cases: tuple[CaseRun, ...]
     measurements: tuple[Measurement, ...]
-    format: int = FORMAT
 
     def of_case(self, name: str) -> list[Measurement]:
         """Return a case's measurements in chronological order."""
         return [each for each in self.measurements if each.case == name]
 
-    def measurement(self, case: str, variant: str) -> Measurement | None:
-        """Return that measurement, or None."""
-        return next((each for each in self.of_case(case) if each.variant == variant), None)
+    def figure(self, name: str) -> Measurement | None:
+        """Return the measurement with that name, or None."""
+        return next((each for each in self.measurements if each.name == name), None)
 
-    @property
-    def fixed(self) -> list[float]:
-        """Milliseconds of the fixed work, over the whole run."""
-        return [value for measurement in self.measurements for value in measurement.reference]
+    def own_median(self, name: str) -> float | None:
+        """Return the engine's median of the figure with that name, or None."""
+        found = self.figure(name)
+        side = found.side(found.own_side) if found else None
+        return side.median if side else None
 
-    def noises(self) -> list[tuple[str, float]]:
+    def noises(self) -> dict[str, float]:
         """Return the constant pieces of work, with the spread of their times."""
-        return [
-            ("a fixed piece of arithmetic", spread(self.fixed)),
-            ("a bare round trip to another process", spread(self.bare)),
-        ]
+        fixed = [value for measurement in self.measurements for value in measurement.reference]
+        found = {
+            "a fixed piece of arithmetic": spread(fixed),
+            "a bare round trip to another process": spread(self.bare),
+        }
+        return {name: value for name, value in found.items() if math.isfinite(value)}
 
     def warnings(self) -> list[str]:
         """Return the warnings for readers: noise, load, failures."""
         said = [
             f"{name} came out {value:.0%} apart (quartiles over median; above {NOISE_THRESHOLD:.0%} is noise)"
-            for name, value in self.noises()
-            if math.isfinite(value) and value > NOISE_THRESHOLD
+            for name, value in self.noises().items()
+            if value > NOISE_THRESHOLD
         ]
         if loaded := busy(self.before, self.machine.cores):
             said.append(loaded)
-        if self.stolen is not None and self.stolen > NOISE_THRESHOLD / 10:
+        if self.stolen > NOISE_THRESHOLD / 10:
             said.append(f"{self.stolen:.1%} of the cores' time was taken by others on the same machine")
         noisy = [each.name for each in self.measurements if each.is_uneven]
         if noisy:
@@ -98,55 +89,21 @@ class Report:
         return said + [f"{case.name} failed: {case.failure}" for case in self.cases if case.failure]
 
     @property
-    def stolen(self) -> float | None:
-        """Fraction of the cores' time that other machines on the same hardware took during the run, or None."""
+    def stolen(self) -> float:
+        """Fraction of the cores' time that other machines on the same hardware took during the run, 0 if unknown."""
         if self.before.stolen is None or self.after.stolen is None or self.seconds <= 0:
-            return None
+            return 0
         return (self.after.stolen - self.before.stolen) / (self.seconds * self.machine.cores)
 
 
-def is_engine(side: str) -> bool:
-    """Whether a side is the engine: "engine", or "engine: variant"."""
-    return side.partition(":")[0] == "engine"
-
-
-def own_side(measurement: Measurement) -> str:
-    """Return the side for comparisons: "engine", or its first measured variant, or ""."""
-    ours = [side.side for side in measurement.sides if is_engine(side.side) and side.measured]
-    return "engine" if "engine" in ours else next(iter(ours), "")
-
-
-def side_names(measurements: Sequence[Measurement]) -> list[str]:
-    """Return the names of all sides: the engine's, the floors, the peers, each in order of appearance."""
-    names = list(dict.fromkeys(side.side for each in measurements for side in each.sides))
-    return sorted(names, key=lambda name: (not is_engine(name), not name.startswith("floor")))
-
-
 def to_json(report: Report) -> bytes:
-    """Encode the report as JSON: six digits of each value, one line for each measurement."""
-    head = msgspec.to_builtins(attrs.evolve(report, measurements=()))
-    head["measurements"] = ["here"]
-    lines = b",\n  ".join(msgspec.json.encode(_rounded(each)) for each in report.measurements)
-    text = msgspec.json.format(msgspec.json.encode(head), indent=1)
-    return text.replace(b'"here"', lines) + b"\n"
-
-
-def _rounded(measurement: Measurement) -> Measurement:
-    def digits(values: Sequence[float]) -> tuple[float, ...]:
-        return tuple(float(f"{value:.6g}") for value in values)
-
-    sides = tuple(
-        attrs.evolve(side, turns=tuple(digits(turn) for turn in side.turns)) for side in measurement.sides
-    )
-    return attrs.evolve(measurement, sides=sides, reference=digits(measurement.reference))
+    """Encode the report as JSON."""
+    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
 
 
 def from_json(text: bytes) -> Report:
     """Decode a report of `to_json`. Raises ValueError for other content."""
     try:
-        report = msgspec.json.decode(text, type=Report)
+        return msgspec.json.decode(text, type=Report)
     except msgspec.MsgspecError as error:
         raise ValueError(f"this is not a report of the benchmarks: {error}") from None
-    if report.format != FORMAT:
-        raise ValueError(f"this report has format {report.format}, not {FORMAT}")
-    return report

@@ -1,8 +1,8 @@
-"""nodriver and zendriver, which is a fork of it: attached to a browser that runs, over its websocket.
+"""nodriver and its fork zendriver: attached over a websocket to a browser with the flags of all sides.
 
-Their `get` returns before the page is loaded (nodriver) or once nothing was said for a while (zendriver), so that a
-page is loaded here by the protocol's own navigation and its load event. Their `Element.mouse_click` draws a dot on the
-place that takes the next clicks for half a second: `Tab.mouse_click` at the element's position does not.
+Their own start does not accept all flags. Their `get` returns before the page is loaded (nodriver) or after a quiet
+moment (zendriver), so pages are loaded by the protocol's navigation and its load event. Their `Element.mouse_click`
+draws a dot that receives the next clicks for half a second; `Tab.mouse_click` at the element's position does not.
 """
 
 # mypy: ignore-errors
@@ -12,23 +12,23 @@ import importlib
 import importlib.metadata
 import inspect
 import json
+import subprocess
 import sys
 import tempfile
-import urllib.parse
+from pathlib import Path
 from typing import ClassVar
 
-from serve import serve
-from verbs import HANG, START_PAGE, Verbs
+from verbs import HANG, START_PAGE, Verbs, cancelled, serve
 
 NAME = json.loads(sys.argv[1])["peer"]
 driver = importlib.import_module(NAME)
 cdp = driver.cdp
 
 PAGES = [START_PAGE] if NAME == "nodriver" else []
-"""zendriver opens it by itself; told of two pages, a headless Chrome ends at once."""
+"""zendriver adds it itself; with two pages, a headless Chrome ends immediately."""
 
 PATIENT = {"browser_connection_max_tries": 80} if NAME == "zendriver" else {}
-"""zendriver waits for a browser 2.5 s by default, which is short where much else runs."""
+"""zendriver waits for a browser only 2.5 s by default."""
 
 
 class Driver(Verbs):
@@ -53,14 +53,18 @@ class Driver(Verbs):
     }
 
     async def begin(self):
-        if self.endpoint is None:
-            self.browser, self.close = await self.launched()
-        else:
-            address = urllib.parse.urlsplit(self.endpoint)
-            self.browser = await driver.start(
-                host=address.hostname, port=address.port, browser_executable_path=self.executable
-            )
-            self.close = None
+        self.profile = tempfile.TemporaryDirectory(prefix=f"{NAME}-peer-", ignore_cleanup_errors=True)
+        folder = f"--user-data-dir={self.profile.name}"
+        command = [self.executable, "--remote-debugging-port=0", folder, *self.flags, START_PAGE]
+        quiet = subprocess.DEVNULL
+        self.process = await asyncio.create_subprocess_exec(*command, stdout=quiet, stderr=quiet)
+        listening = Path(self.profile.name) / "DevToolsActivePort"
+        while not (listening.exists() and "/devtools" in listening.read_text()):  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0.05)
+        port = int(listening.read_text().split()[0])
+        self.browser = await driver.start(
+            host="127.0.0.1", port=port, browser_executable_path=self.executable
+        )
 
     async def launched(self):
         profile = tempfile.TemporaryDirectory(prefix=f"{NAME}-peer-", ignore_cleanup_errors=True)
@@ -74,7 +78,7 @@ class Driver(Verbs):
         )
 
         async def close():
-            process = browser._process  # noqa: SLF001 - nothing public waits for it to end
+            process = browser._process  # noqa: SLF001 - nothing public waits for its end
             stopped = browser.stop()
             if inspect.isawaitable(stopped):
                 await stopped
@@ -86,8 +90,9 @@ class Driver(Verbs):
         return browser, close
 
     async def end(self):
-        if self.close is not None:
-            await self.close()
+        self.process.kill()
+        await self.process.wait()
+        self.profile.cleanup()
 
     async def fresh(self, url):
         browser, close = await self.launched()
@@ -163,7 +168,7 @@ class Driver(Verbs):
 
     @staticmethod
     def each(see, wanted):
-        """The kind of handler that costs the least: zendriver runs plain functions in threads."""
+        """Return the cheapest kind of handler: zendriver runs plain functions in threads."""
 
         def on_event(event, _tab=None):
             if wanted(event):
@@ -188,10 +193,8 @@ class Driver(Verbs):
             with contextlib.suppress(Exception):
                 await tab.send(cdp.runtime.evaluate(HANG, timeout=limit))
             return "a raw CDP call with Chrome's own timeout"
-        hung = asyncio.ensure_future(tab.evaluate(HANG))
-        hung.add_done_callback(lambda done: done.cancelled() or done.exception())
-        await asyncio.wait([hung], timeout=budget)
-        return "tab.evaluate has no timeout: given up on from outside, the script goes on"
+        await cancelled(tab.evaluate(HANG), budget)
+        return "tab.evaluate has no timeout: cancelled from outside, the script continues"
 
 
 def of_the_burst(event):

@@ -1,15 +1,13 @@
-"""Playwright for Python: the asynchronous API, locators, and raw CDP sessions where a bare call is asked for."""
+"""Playwright for Python: the asynchronous API, locators, and raw CDP sessions for bare calls."""
 
 # mypy: ignore-errors
-import asyncio
 import contextlib
 import importlib.metadata
 import tempfile
 from typing import ClassVar
 
 from playwright.async_api import Error, async_playwright
-from serve import serve
-from verbs import HANG, START_PAGE, Verbs
+from verbs import HANG, START_PAGE, Verbs, cancelled, serve
 
 
 class Playwright(Verbs):
@@ -21,6 +19,8 @@ class Playwright(Verbs):
         "click": "locator.click, which waits until a click can land",
         "click_tab": "page.bring_to_front, without which a click takes two seconds, and locator.click",
         "snapshot": 'aria_snapshot(mode="ai")',
+        "first_look": 'aria_snapshot(mode="ai")',
+        "step": 'locator.click, and aria_snapshot(mode="ai")',
     }
 
     async def begin(self):
@@ -30,7 +30,7 @@ class Playwright(Verbs):
         self.callers = {}
 
     async def launched(self):
-        """The engine's flags and no others, on a pipe; pages in a context of their own, as it is with Playwright."""
+        """Start a browser on a pipe with only the engine's flags, and return it with a context for its pages."""
         profile = tempfile.TemporaryDirectory(prefix="playwright-peer-", ignore_cleanup_errors=True)
         browser = await self.playwright.chromium.launch(
             executable_path=self.executable,
@@ -141,10 +141,8 @@ class Playwright(Verbs):
                     "Runtime.evaluate", {"expression": HANG, "timeout": budget * 1000}
                 )
             return "a raw CDP call with Chrome's own timeout"
-        hung = asyncio.ensure_future(tab.evaluate(HANG))
-        hung.add_done_callback(lambda done: done.cancelled() or done.exception())
-        await asyncio.wait([hung], timeout=budget)
-        return "page.evaluate has no timeout: given up on from outside, the script goes on"
+        await cancelled(tab.evaluate(HANG), budget)
+        return "page.evaluate has no timeout: cancelled from outside, the script continues"
 
 
 serve(Playwright)

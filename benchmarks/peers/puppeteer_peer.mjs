@@ -1,9 +1,8 @@
-// Puppeteer, on a pipe with the engine's flags and no others.
+// Puppeteer, on a pipe with only the engine's flags.
 //
-// Rule: as serve.py and verbs.py, which say it for the peers in Python: one JSON object a line comes in, one answer a
-// line goes out; what is timed is only the library's own call, and what it has done is checked with the page's own
-// record. Element handles act, which is the quicker of Puppeteer's two ways; its locators wait until an element stands
-// still.
+// Rule: the same as verbs.py for the peers in Python. Each order, a line of JSON, has an answer. Only the library's own
+// call is timed, and the page's own record verifies its effect. Actions use element handles, the faster of Puppeteer's
+// two ways; its locators wait until an element does not move.
 import { readFileSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -15,7 +14,7 @@ const require = createRequire(new URL("../peers_node/package.json", import.meta.
 const puppeteer = require("puppeteer-core");
 const order = JSON.parse(process.argv[2]);
 
-const BETWEEN = 4; // milliseconds between two actions, as a program has that looks at something in between
+const BETWEEN = 4; // milliseconds between two actions, like a program that checks something in between
 const CLICK_PATIENCE = 3000;
 const CLOSING = 4000;
 const HANG = "while (true) {}";
@@ -61,7 +60,7 @@ const launched = () =>
   puppeteer.launch({ executablePath: order.executable, ignoreDefaultArgs: true, args: [...order.flags, "about:blank"], pipe: true });
 
 let browser;
-let row = 0; // the one that the last step clicked in
+let row = 0; // the row of the last step
 const opened = new Map(); // the tabs of each page of the site
 const sessions = new Map(); // the raw session of each tab
 
@@ -82,10 +81,12 @@ async function tabAt(path) {
   return tab;
 }
 
-async function named(name) {
-  if (!opened.has(name)) opened.set(name, [await browser.newPage()]);
-  return opened.get(name)[0];
+async function tabFor(verb) {
+  if (!opened.has(verb)) opened.set(verb, [await browser.newPage()]);
+  return opened.get(verb)[0];
 }
+
+const tree = async (page) => JSON.stringify(await page.accessibility.snapshot({ includeIframes: true }));
 
 async function caller(tab) {
   if (!sessions.has(tab)) sessions.set(tab, await tab.createCDPSession());
@@ -108,14 +109,13 @@ async function burst(kind, event, counts, count) {
     throw new Cannot(`its handler saw ${seen} of ${count} within 100 s`);
   });
   const taken = performance.now() - started;
-  await sleep(50); // one that came twice would come now
+  await sleep(50); // a duplicate would arrive now
   tab.off(event, handler);
   if (seen !== count) throw new Cannot(`its handler saw ${seen} of ${count}`);
-  return { values: [(count / taken) * 1000] };
+  return (count / taken) * 1000;
 }
 
-// A tab that is not in front shows nothing to the observer with which Puppeteer looks where an element is: it has to be
-// brought there, or the click never begins.
+// Puppeteer locates an element by an observer that reports nothing in a background tab, so the tab must be in front.
 async function clicked(tab, repeats, { atMost = Infinity, bringing = false } = {}) {
   const go = await tab.$("#go");
   const click = async () => {
@@ -150,19 +150,30 @@ const resident = () => {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync("/proc/self/status", "ascii"))[1]) / 1024;
 };
 
-const verbs = {
-  async open({ url, tab = "main" }) {
-    const page = await named(`named ${tab}`);
-    return { values: [await timed(() => page.goto(url))] };
-  },
+async function visit(tab) {
+  await tab.goto(`${order.site}/scene`);
+  const title = await tab.title();
+  if (title !== "scene") throw new Cannot(`a page had the title ${title}`);
+}
 
+// Returns the milliseconds of `count` jobs, `atOnce` of them in parallel.
+async function allOf(count, atOnce, job) {
+  let left = count;
+  const work = async () => {
+    while (left-- > 0) await job();
+  };
+  return timed(() => Promise.all(Array.from({ length: atOnce }, work)));
+}
+
+const verbs = {
   async start() {
     let other;
     const taken = await timed(async () => {
       other = await launched();
       await (await other.newPage()).goto(`${order.site}/blank`);
     });
-    return { values: [taken], closed: [await timed(() => other.close())] };
+    await other.close();
+    return { values: [taken] };
   },
 
   async round_trip({ calls }) {
@@ -186,9 +197,14 @@ const verbs = {
     return { values: [(done / (performance.now() - started)) * 1000], note: "raw CDP sessions" };
   },
 
-  flood: ({ count }) => burst("messages", "console", (message) => message.text().startsWith("message"), count),
+  async flood({ count }) {
+    const rate = await burst("messages", "console", (message) => message.text().startsWith("message"), count);
+    return { values: [rate], mb: resident() };
+  },
 
-  requests: ({ count }) => burst("requests", "requestfinished", (request) => request.url().includes("/n?"), count),
+  async requests({ count }) {
+    return { values: [await burst("requests", "requestfinished", (request) => request.url().includes("/n?"), count)] };
+  },
 
   async reply({ bytes }) {
     const tab = await tabAt("/burst");
@@ -198,45 +214,41 @@ const verbs = {
     return { values: [taken] };
   },
 
-  async snapshot({ url, times, tab = "main" }) {
-    const page = await named(`named ${tab}`);
+  async snapshot({ url, times }) {
+    const page = await tabFor("snapshot");
     if (page.url() !== url) await page.goto(url);
-    const taken = [];
-    let tree;
-    for (let number = 0; number < times; number++) {
-      taken.push(await timed(async () => (tree = await page.accessibility.snapshot({ includeIframes: true }))));
-    }
-    return { values: taken, chars: JSON.stringify(tree).length, note: "accessibility.snapshot, with includeIframes" };
+    const values = [];
+    for (let number = 0; number < times; number++) values.push(await timed(() => tree(page)));
+    return { values, note: "accessibility.snapshot, with includeIframes" };
   },
 
   async first_look({ url, times }) {
-    const page = await named("looks");
-    const taken = [];
+    const page = await tabFor("looks");
+    const values = [];
     for (let number = 0; number < times; number++) {
       await page.goto(url);
-      let tree;
-      taken.push(await timed(async () => (tree = await page.accessibility.snapshot({ includeIframes: true }))));
-      if (!JSON.stringify(tree).includes("Buy 0")) throw new Cannot("its snapshot lacks the first row's button");
+      let text;
+      values.push(await timed(async () => (text = await tree(page))));
+      if (!text.includes("Buy 0")) throw new Cannot("its snapshot lacks the first row's button");
     }
-    return { values: taken, note: "accessibility.snapshot, with includeIframes" };
+    return { values, note: "accessibility.snapshot, with includeIframes" };
   },
 
   async step({ url, times }) {
-    const page = await named("looks");
+    const page = await tabFor("looks");
     if (page.url() !== url) await page.goto(url);
-    const count = Number(url.split("/").at(-1));
-    const steps = [];
+    const values = [];
     const looks = [];
     for (let number = 0; number < times; number++) {
-      row = (row + 1) % count;
+      row = (row + 1) % Number(url.split("/").at(-1));
       const button = await page.$(`li:nth-child(${row + 1}) button`);
       const clicking = await timed(() => button.click());
-      let tree;
-      looks.push(await timed(async () => (tree = await page.accessibility.snapshot({ includeIframes: true }))));
-      steps.push(clicking + looks.at(-1));
-      if (!JSON.stringify(tree).includes(`Sold ${row}`)) throw new Cannot(`its snapshot lacks what the click on row ${row} changed`);
+      let text;
+      looks.push(await timed(async () => (text = await tree(page))));
+      values.push(clicking + looks.at(-1));
+      if (!text.includes(`Sold ${row}`)) throw new Cannot(`its snapshot lacks the change of the click on row ${row}`);
     }
-    return { values: steps, looks, note: "ElementHandle.click, accessibility.snapshot" };
+    return { values, looks, note: "ElementHandle.click, accessibility.snapshot" };
   },
 
   click: async ({ repeats }) => ({ values: await clicked(await tabAt("/scene"), repeats), note: "ElementHandle.click" }),
@@ -249,7 +261,7 @@ const verbs = {
     const values = await eachTimed(repeats, () => over.reverse()[0].hover());
     const arrived = (await tab.evaluate("overs")) - before;
     const expected = Math.ceil(repeats / 2);
-    if (arrived !== expected) throw new Cannot(`the page was told of ${arrived} of ${expected} moves onto the button`);
+    if (arrived !== expected) throw new Cannot(`the page received ${arrived} of ${expected} moves onto the button`);
     return { values, note: "ElementHandle.hover" };
   },
 
@@ -266,10 +278,10 @@ const verbs = {
     const all = await tabsAt("/scene", tabs);
     const first = await clicked(all[0], repeats, { atMost: 2000, bringing: true });
     const values = await clicked(all.at(-1), repeats, { bringing: true });
-    return { values, first, note: "page.bringToFront, without which a click waits for ever, and ElementHandle.click" };
+    return { values, first, note: "page.bringToFront, without which a click waits forever, and ElementHandle.click" };
   },
 
-  async hung({ hangs, budget, by = "evaluate" }) {
+  async hung({ hangs, budget, by }) {
     const tab = await tabAt("/scene");
     const go = await tab.$("#go");
     await go.click();
@@ -277,7 +289,7 @@ const verbs = {
     const how =
       by === "cdp"
         ? "a raw CDP call with Chrome's own timeout"
-        : "page.evaluate has no timeout: given up on from outside, the script goes on";
+        : "page.evaluate has no timeout: cancelled from outside, the script continues";
     const clicks = [];
     const late = [];
     for (let number = 0; number < hangs; number++) {
@@ -302,84 +314,63 @@ const verbs = {
     return { values: clicks, late_ms: late, note: how };
   },
 
-  async pages_at_once({ pages }) {
-    const clicked = [];
+  async pages_at_once({ count, at_once: atOnce }) {
     const started = performance.now();
-    const one = async () => {
+    let clicked;
+    const taken = await allOf(count, atOnce, async () => {
       const tab = await browser.newPage();
-      await tab.goto(`${order.site}/scene`);
-      const title = await tab.title();
+      await visit(tab);
       await (await tab.$("#go")).click();
       const clicks = await tab.evaluate("clicks");
-      if (title !== "scene" || clicks !== 1) throw new Cannot(`a page had the title ${title} and ${clicks} clicks`);
-      clicked.push(performance.now() - started);
+      if (clicks !== 1) throw new Cannot(`a page had ${clicks} clicks`);
+      clicked = performance.now() - started;
       await tab.close();
-    };
-    const taken = await timed(() => Promise.all(Array.from({ length: pages }, one)));
-    return { values: [taken], clicked: [Math.max(...clicked)] };
+    });
+    return { values: [(count / taken) * 1000], clicked: (count / clicked) * 1000 };
   },
 
-  async jobs({ jobs, at_once: atOnce }) {
-    let left = jobs;
-    const work = async () => {
-      while (left-- > 0) {
-        const context = await browser.createBrowserContext();
-        const tab = await context.newPage();
-        await tab.goto(`${order.site}/scene`);
-        const title = await tab.title();
-        if (title !== "scene") throw new Cannot(`a page had the title ${title}`);
-        await context.close();
-      }
-    };
-    return { values: [await timed(() => Promise.all(Array.from({ length: atOnce }, work)))] };
+  async jobs({ count, at_once: atOnce }) {
+    const taken = await allOf(count, atOnce, async () => {
+      const context = await browser.createBrowserContext();
+      await visit(await context.newPage());
+      await context.close();
+    });
+    return { values: [taken / count] };
   },
 
   async navigations({ count }) {
-    const tab = await named("navigations");
+    const tab = await tabFor("navigations");
     const taken = [];
     for (let number = 0; number < count; number++) {
       taken.push(await timed(() => tab.goto(`${order.site}/nav/${number}`)));
-      if (number > 0 && number < count - 1) continue;
-      const title = await tab.title();
-      if (title !== `nav/${number}`) throw new Cannot(`it said that nav/${number} was loaded, and the page was ${title}`);
     }
+    const title = await tab.title();
+    if (title !== `nav/${count - 1}`) throw new Cannot(`it reported nav/${count - 1} as loaded, and the page was ${title}`);
     return { values: taken, mb: resident() };
   },
-
-  memory: async () => ({ values: [resident()] }),
 };
-
-async function answerTo({ do: verb, patience = 120, ...fields }) {
-  const asked = verb === "ready" ? fields.verb : verb;
-  if (!Object.hasOwn(verbs, asked)) return { cannot: `this peer knows no "${asked}"` };
-  if (verb === "ready") return { values: [] };
-  collectGarbage();
-  try {
-    return await within(patience * 1000, verbs[asked](fields), `did not end within ${patience} s`);
-  } catch (error) {
-    return { cannot: wordsOf(error) };
-  }
-}
 
 async function closed() {
   await within(CLOSING, browser.close(), "").catch(() => browser.process()?.kill("SIGKILL"));
-  say({ values: [] });
   process.exit(0);
 }
 
 process.on("unhandledRejection", (error) => process.stderr.write(`${wordsOf(error)}\n`));
+process.on("SIGTERM", closed);
 try {
   browser = await launched();
 } catch (error) {
-  say({ ready: false, cannot: wordsOf(error) });
+  say({ cannot: wordsOf(error) });
   process.exit(0);
 }
-process.on("SIGTERM", closed);
-say({ ready: true, version: require("puppeteer-core/package.json").version, attached: "pipe" });
+say({ version: `${require("puppeteer-core/package.json").version} (by pipe)` });
 for await (const line of createInterface({ input: process.stdin })) {
-  if (!line.trim()) continue;
-  const told = JSON.parse(line);
-  if (told.do === "stop") break;
-  say(await answerTo(told));
+  const { do: verb, ...fields } = JSON.parse(line);
+  collectGarbage();
+  try {
+    say(await verbs[verb](fields));
+  } catch (error) {
+    say({ cannot: wordsOf(error) });
+  }
 }
 await closed();

@@ -1,4 +1,4 @@
-"""pydoll: started with the engine's flags and no others, or attached to a browser that runs; over websockets."""
+"""pydoll: started with only the engine's flags, over websockets."""
 
 # mypy: ignore-errors
 import contextlib
@@ -8,11 +8,10 @@ from typing import ClassVar
 from pydoll.browser import Chrome
 from pydoll.browser.options import ChromiumOptions
 from pydoll.exceptions import PydollException
-from serve import serve
-from verbs import HANG, START_PAGE, Verbs
+from verbs import HANG, START_PAGE, Verbs, serve
 
 ITS_OWN_FLAGS = {"--no-first-run", "--no-default-browser-check"}
-"""It adds these by itself, and refuses them when they are given again."""
+"""It adds these itself, and refuses duplicates."""
 
 
 class Pydoll(Verbs):
@@ -30,11 +29,7 @@ class Pydoll(Verbs):
     }
 
     async def begin(self):
-        if self.endpoint is None:
-            self.browser, _ = await self.launched()
-        else:
-            self.browser = Chrome()
-            await self.browser.connect(self.endpoint)
+        self.browser, _ = await self.launched()
 
     async def launched(self):
         options = ChromiumOptions()
@@ -46,7 +41,7 @@ class Pydoll(Verbs):
         return browser, await browser.start()
 
     async def end(self):
-        await (self.browser.stop() if self.endpoint is None else self.browser.close())
+        await self.browser.stop()
 
     async def fresh(self, url):
         browser, tab = await self.launched()
@@ -55,7 +50,7 @@ class Pydoll(Verbs):
 
     async def new_tab(self):
         tab = await self.browser.new_tab()
-        await tab.enable_page_events()  # or each go_to turns them on and off
+        await tab.enable_page_events()  # otherwise each go_to enables and disables them
         return tab
 
     async def go(self, tab, url):
@@ -124,7 +119,7 @@ class Pydoll(Verbs):
             await tab.remove_callback(handler)
         await tab.disable_network_events()
 
-    async def hang(self, tab, budget, by):  # noqa: ARG002 - both ways are one here
+    async def hang(self, tab, budget, by):  # noqa: ARG002 - both ways are the same
         with contextlib.suppress(PydollException):
             await tab.execute_script(HANG, timeout=budget * 1000)
         return "execute_script's timeout, which is Chrome's own"

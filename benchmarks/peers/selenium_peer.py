@@ -1,7 +1,7 @@
-"""Selenium with Debian's chromedriver: WebDriver for what is done, WebDriver BiDi for what is told of.
+"""Selenium with Debian's chromedriver: WebDriver for actions, WebDriver BiDi for events.
 
-One driver does one command at a time: what others do at once is done one after the other here, and said so. Of
-chromedriver's own flags none is left but what the debugging needs; two features it turns off itself.
+One driver executes one command at a time, so concurrent work is sequential here. Only the flags that debugging needs
+remain of chromedriver's own ones.
 """
 
 # mypy: ignore-errors
@@ -9,35 +9,21 @@ import asyncio
 import contextlib
 import importlib.metadata
 import shutil
-import urllib.parse
 from typing import ClassVar
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from serve import Cannot, serve
-from verbs import CLICK_PATIENCE, HANG, START_PAGE, Verbs
+from verbs import CLICK_PATIENCE, HANG, START_PAGE, Cannot, Verbs, cancelled, serve
 
 CHROMEDRIVERS_FLAGS = [
-    "allow-pre-commit-input",
-    "disable-background-networking",
-    "disable-client-side-phishing-detection",
-    "disable-default-apps",
-    "disable-hang-monitor",
-    "disable-popup-blocking",
-    "disable-prompt-on-repost",
-    "disable-sync",
-    "enable-automation",
-    "enable-logging",
-    "log-level",
-    "no-first-run",
-    "no-service-autorun",
-    "password-store",
-    "test-type",
-    "use-mock-keychain",
-]
-"""What chromedriver starts Chrome with by itself."""
+    "allow-pre-commit-input", "disable-background-networking", "disable-client-side-phishing-detection",
+    "disable-default-apps", "disable-hang-monitor", "disable-popup-blocking",
+    "disable-prompt-on-repost", "disable-sync", "enable-automation", "enable-logging", "log-level",
+    "no-first-run", "no-service-autorun", "password-store", "test-type", "use-mock-keychain",
+]  # fmt: skip
+"""Flags that chromedriver adds itself."""
 
 SCRIPT_PATIENCE = 110  # seconds
 ONE_AT_A_TIME = "a driver does one command at a time"
@@ -61,28 +47,25 @@ class Selenium(Verbs):
     }
 
     async def begin(self):
-        self.driver = self.launched(self.endpoint)
+        self.driver = self.launched()
         self.handle = self.home = self.driver.current_window_handle
 
-    def launched(self, endpoint=None):
+    def launched(self):
         chromedriver = shutil.which("chromedriver")
         if chromedriver is None:
             raise Cannot("there is no chromedriver here (scripts/peers.sh installs chromium-driver)")
         options = webdriver.ChromeOptions()
         options.enable_bidi = True
-        if endpoint is None:
-            options.binary_location = self.executable
-            options.add_experimental_option("excludeSwitches", CHROMEDRIVERS_FLAGS)
-            for flag in [*self.flags, START_PAGE]:
-                options.add_argument(flag)
-        else:
-            options.debugger_address = urllib.parse.urlsplit(endpoint).netloc
+        options.binary_location = self.executable
+        options.add_experimental_option("excludeSwitches", CHROMEDRIVERS_FLAGS)
+        for flag in [*self.flags, START_PAGE]:
+            options.add_argument(flag)
         driver = webdriver.Chrome(options=options, service=Service(chromedriver))
         driver.set_script_timeout(SCRIPT_PATIENCE)
         return driver
 
     async def end(self):
-        await asyncio.to_thread(self.driver.quit)  # which waits for a script that hangs
+        await asyncio.to_thread(self.driver.quit)  # waits for a hung script
 
     async def fresh(self, url):
         driver = self.launched()
@@ -110,7 +93,7 @@ class Selenium(Verbs):
     async def close_tab(self, tab):
         self.turn_to(tab)
         self.driver.close()
-        self.turn_to(self.home)  # in a window that is closed nothing can be done, not even to open another
+        self.turn_to(self.home)  # a closed window refuses all commands, even opening another
 
     async def front(self, tab):
         self.turn_to(tab)
@@ -150,7 +133,7 @@ class Selenium(Verbs):
 
     @contextlib.asynccontextmanager
     async def messages(self, tab, see):  # noqa: ARG002 - of all tabs
-        # Each event comes in a thread of its own.
+        # Each event arrives in a separate thread.
         loop = asyncio.get_running_loop()
 
         def on_message(entry):
@@ -183,12 +166,9 @@ class Selenium(Verbs):
                 self.driver.execute_cdp_cmd("Runtime.evaluate", hang)
             return "a raw CDP call with Chrome's own timeout"
         self.driver.set_script_timeout(budget)
-        driving = asyncio.ensure_future(asyncio.to_thread(self.driver.execute_script, HANG))
-        driving.add_done_callback(lambda done: done.cancelled() or done.exception())
-        if not (await asyncio.wait([driving], timeout=budget + CLICK_PATIENCE))[0]:
-            reason = (
-                f"set_script_timeout does not end a loop: {CLICK_PATIENCE:g} s after it there was no answer"
-            )
+        driving = asyncio.to_thread(self.driver.execute_script, HANG)
+        if not await cancelled(driving, budget + CLICK_PATIENCE):
+            reason = f"set_script_timeout does not end a loop: no answer {CLICK_PATIENCE:g} s after it"
             raise Cannot(f"{reason}, and {ONE_AT_A_TIME}")
         self.driver.set_script_timeout(SCRIPT_PATIENCE)
         return "set_script_timeout"

@@ -1,47 +1,66 @@
-"""The verbs that every peer has, on top of the few things that a library must be able to do.
+"""The loop of a peer, and the verbs that every peer has.
 
-Rule: what is timed is only the library's own call; what it has done is checked with the page's own record afterwards,
-and what is missing is said. Each library is one subclass, which says how it is done best there, and in `lacks` what
-it has no way to do.
+Rule: each order, a line of JSON, has an answer: values, or `cannot` with the reason. An error of the library is such
+a reason. Only the library's own call is timed. The page's own record verifies its effect afterwards. Nothing but
+answers goes to standard output. The browser is closed at the end of the orders. Each peer's own interpreter runs
+this, so it needs the standard library alone.
 """
 
-from __future__ import annotations
-
+# mypy: ignore-errors
 import asyncio
+import contextlib
+import gc
+import json
 import math
 import os
+import signal
+import sys
+import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
-from serve import Answer, Cannot, resident, words_of  # type: ignore[import-not-found]  # beside this script
+from memory import resident  # beside this script
 
 BETWEEN = 0.004
-"""Seconds between two actions, as a program has that looks at something in between."""
+"""Seconds between two actions, like a program that checks something in between."""
 
 CLICK_PATIENCE = 3.0
-"""Seconds after which a click on a page that may hang is given up on."""
+"""Timeout of a click on a page that may hang, in seconds."""
+
+CLOSING = 3.0
+"""Timeout of a library that closes its browser, in seconds."""
 
 HANG = "while (true) {}"
 
 START_PAGE = "about:blank"
-"""Or Chrome opens its new-tab page, which has work to do for seconds."""
+"""Otherwise Chrome opens its new-tab page, which has work to do for seconds."""
 
-Step = Callable[[], Awaitable[Any]]
-Tab = Any
-"""A library's own object for a page."""
+SNAPSHOTS = {"snapshot", "first_look", "step"}
+"""Verbs that a library without a snapshot lacks."""
 
 
-async def timed(step: Step) -> float:
+class Cannot(Exception):
+    """The library cannot perform the order. The message is the reason."""
+
+
+def words_of(error):
+    """Return an error's reason: its type and the first line of its message with a letter."""
+    if isinstance(error, Cannot):
+        return str(error)
+    lines = [line.strip() for line in str(error).splitlines() if any(map(str.isalnum, line))]
+    return f"{type(error).__name__}: {lines[0]}"[:300] if lines else type(error).__name__
+
+
+async def timed(step):
     """Return the milliseconds of one step."""
     started = time.perf_counter()
     await step()
     return (time.perf_counter() - started) * 1000
 
 
-async def each_timed(repeats: int, step: Step) -> list[float]:
-    """Return the milliseconds of each of so many steps."""
+async def each_timed(repeats, step):
+    """Return the milliseconds of each of `repeats` steps."""
     taken = []
     for _ in range(repeats):
         taken.append(await timed(step))
@@ -49,106 +68,49 @@ async def each_timed(repeats: int, step: Step) -> list[float]:
     return taken
 
 
+async def cancelled(work, budget):
+    """Run the library's call for `budget` seconds. It is not awaited any longer: some libraries cannot cancel it."""
+    running = asyncio.ensure_future(work)
+    running.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return bool((await asyncio.wait([running], timeout=budget))[0])
+
+
 class Verbs:
-    """One library: it does what the methods without `do_` say, and gets all verbs."""
+    """One library. Each method `do_VERB` obeys an order by the operations that the subclass defines.
+
+    `begin` starts a browser with the order's flags, and `end` closes it. `fresh(url)` starts another browser, loads
+    `url` and returns the function that closes it. `new_tab`, `go(tab, url)`, `close_tab(tab)`, `front(tab)` and
+    `own_context` (a context manager of a tab) handle tabs. `value(tab, expression)` evaluates, and `caller(tab)`
+    returns the cheapest call to a page and back. `part(tab, name)` returns the element with that id, and
+    `row_button(tab, number)` the button of a row, for `click`, `hover`, `type` and `fill`. `messages(tab, see)` and
+    `requests(tab, see)` call `see` for each event of a burst during a block. `tree(tab)` returns the library's own
+    snapshot. `hang(tab, budget, by)` runs HANG for `budget` seconds by its own `evaluate` or by `cdp`, and returns
+    how it was cancelled.
+    """
 
     version = ""
     attached = ""
     lacks: ClassVar[Mapping[str, str]] = {}
+    """The reason for each verb without support."""
+
     notes: ClassVar[Mapping[str, str]] = {}
-    """How a verb is done, in words for the report."""
+    """How a verb is performed, for the report."""
 
-    def __init__(self, order: Mapping[str, Any]) -> None:
-        self.executable: str = order["executable"]
-        self.flags: list[str] = list(order["flags"])
-        self.site: str = order["site"]
-        self.endpoint: str | None = order.get("endpoint")
-        self._open: dict[str, list[Tab]] = {}
+    def __init__(self, order):
+        self.executable = order["executable"]
+        self.flags = list(order["flags"])
+        self.site = order["site"]
+        self._open = {}
+        self._row = 0
 
-    # --- what a library does ---------------------------------------------------------------------------------
-
-    async def begin(self) -> None:
-        """Start a browser with the order's flags, or attach to `endpoint`; set `version` and `attached`."""
-        raise NotImplementedError
-
-    async def end(self) -> None:
-        """Close the browser."""
-        raise NotImplementedError
-
-    async def fresh(self, url: str) -> Step:
-        """Start another browser and load `url`; return what closes it."""
-        raise NotImplementedError
-
-    async def new_tab(self) -> Tab:
-        raise NotImplementedError
-
-    async def go(self, tab: Tab, url: str) -> None:
-        """Load `url` and wait until it is loaded."""
-        raise NotImplementedError
-
-    async def close_tab(self, tab: Tab) -> None:
-        raise NotImplementedError
-
-    def own_context(self) -> AbstractAsyncContextManager[Tab]:
-        """Open a tab in a context of its own, and close both with the block."""
-        raise NotImplementedError
-
-    async def front(self, tab: Tab) -> None:
-        """Bring a tab to the front."""
-        raise NotImplementedError
-
-    async def value(self, tab: Tab, expression: str) -> Any:
-        """Return what an expression gives; what it promises, if it gives a promise."""
-        raise NotImplementedError
-
-    async def caller(self, tab: Tab) -> Step:
-        """Return the cheapest call that goes to this page and back."""
-        raise NotImplementedError
-
-    async def part(self, tab: Tab, name: str) -> Any:
-        """Return the element whose id is `name`."""
-        raise NotImplementedError
-
-    async def row_button(self, tab: Tab, number: int) -> Any:
-        """Return the button of a row."""
-        raise NotImplementedError
-
-    async def click(self, part: Any) -> None:
-        raise NotImplementedError
-
-    async def click_among(self, tab: Tab, part: Any) -> None:  # noqa: ARG002 - some bring it to the front
-        """Click in one of many tabs, as is best there: not all that can click do so behind another tab."""
+    async def click_among(self, tab, part):  # noqa: ARG002 - some bring the tab to the front
+        """Click in one of many tabs: some libraries cannot do that behind another tab."""
         await self.click(part)
 
-    async def hover(self, part: Any) -> None:
-        raise NotImplementedError
+    # --- tabs -----------------------------------------------------------------------------------------------------
 
-    async def type(self, part: Any, text: str) -> None:
-        raise NotImplementedError
-
-    async def fill(self, part: Any, text: str) -> None:
-        raise NotImplementedError
-
-    def messages(self, tab: Tab, see: Callable[[], None]) -> AbstractAsyncContextManager[object]:
-        """Call `see` for each console message of a burst while the block runs."""
-        raise NotImplementedError
-
-    def requests(self, tab: Tab, see: Callable[[], None]) -> AbstractAsyncContextManager[object]:
-        """Call `see` for each request of a burst that has finished while the block runs."""
-        raise NotImplementedError
-
-    async def tree(self, tab: Tab) -> str:
-        """Return the library's own accessibility snapshot as text."""
-        raise NotImplementedError
-
-    async def hang(self, tab: Tab, budget: float, by: str) -> str:
-        """Run HANG for `budget` seconds by its own `evaluate` or by `cdp`; return how it was given up on."""
-        raise NotImplementedError
-
-    # --- tabs ----------------------------------------------------------------------------------------------------
-
-    async def tabs_at(self, path: str, count: int = 1) -> list[Tab]:
-        """Return so many tabs on a page of the site: those of before, and new ones."""
+    async def tabs_at(self, path, count=1):
+        """Return `count` tabs on a page of the site, which stay open."""
         tabs = self._open.setdefault(path, [])
         while len(tabs) < count:
             tab = await self.new_tab()
@@ -156,68 +118,63 @@ class Verbs:
             tabs.append(tab)
         return tabs[:count]
 
-    async def tab_at(self, path: str) -> Tab:
+    async def tab_at(self, path):
         """Return the tab on a page of the site, in front."""
-        tab = (await self.tabs_at(path))[0]
+        [tab] = await self.tabs_at(path)
         await self.front(tab)
         return tab
 
-    def said(self, verb: str, values: list[float], **more: Any) -> Answer:
-        """Return the answer, with the note that this verb has here."""
-        answer: Answer = {"values": values, **more}
-        if verb in self.notes:
-            answer["note"] = self.notes[verb]
-        return answer
+    async def tab_for(self, verb):
+        """Return the tab in which the verb navigates."""
+        if verb not in self._open:
+            self._open[verb] = [await self.new_tab()]
+        return self._open[verb][0]
 
-    # --- verbs ---------------------------------------------------------------------------------------------------
+    # --- verbs ----------------------------------------------------------------------------------------------------
 
-    async def do_open(self, url: str, tab: str = "main") -> Answer:
-        opened = self._open.setdefault(f"named {tab}", [])
-        if not opened:
-            opened.append(await self.new_tab())
-        return self.said("open", [await timed(lambda: self.go(opened[0], url))])
+    async def do_start(self):
+        closers = []
 
-    async def do_start(self) -> Answer:
-        closers: list[Step] = []
-
-        async def begin() -> None:
+        async def begin():
             closers.append(await self.fresh(f"{self.site}/blank"))
 
         taken = await timed(begin)
-        closed = await timed(closers[0])
-        return self.said("start", [taken], closed=[closed])
+        await closers[0]()
+        return {"values": [taken]}
 
-    async def do_round_trip(self, calls: int) -> Answer:
+    async def do_round_trip(self, calls):
         call = await self.caller(await self.tab_at("/blank"))
-        return self.said("round_trip", [await timed(call) for _ in range(calls)])
+        return {"values": [await timed(call) for _ in range(calls)]}
 
-    async def do_throughput(self, sessions: int, in_flight: int, seconds: float) -> Answer:
+    async def do_throughput(self, sessions, in_flight, seconds):
         calls = [await self.caller(tab) for tab in await self.tabs_at("/blank", sessions)]
         done = 0
         started = time.perf_counter()
 
-        async def one(call: Step) -> None:
+        async def one(call):
             nonlocal done
             while time.perf_counter() - started < seconds:
                 await call()
                 done += 1
 
         await asyncio.gather(*(one(call) for call in calls for _ in range(in_flight)))
-        return self.said("throughput", [done / (time.perf_counter() - started)])
+        return {"values": [done / (time.perf_counter() - started)]}
 
-    async def do_flood(self, count: int) -> Answer:
-        return self.said("flood", [await self.burst("messages", count)])
+    async def do_flood(self, count):
+        rate = await self.burst("messages", count)
+        gc.collect()
+        return {"values": [rate], "mb": resident(os.getpid())}
 
-    async def do_requests(self, count: int) -> Answer:
-        return self.said("requests", [await self.burst("requests", count)])
+    async def do_requests(self, count):
+        return {"values": [await self.burst("requests", count)]}
 
-    async def burst(self, kind: str, count: int, patience: float = 100) -> float:
-        """Return how many events a second arrived, of a burst that the page makes."""
+    async def burst(self, kind, count, patience=100):
+        """Return the events a second of a burst that the page creates."""
         tab = await self.tab_at("/burst")
         all_seen = asyncio.Event()
         seen = 0
 
-        def see() -> None:
+        def see():
             nonlocal seen
             seen += 1
             if seen == count:
@@ -226,72 +183,57 @@ class Verbs:
         async with getattr(self, kind)(tab, see):
             started = time.perf_counter()
             making = asyncio.ensure_future(self.value(tab, f"{kind}({count})"))
-            try:
+            with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(patience):
                     await all_seen.wait()
-                    made = await making
-            except TimeoutError:
-                raise Cannot(f"its handler saw {seen} of {count} within {patience:g} s") from None
+                    await making
             taken = time.perf_counter() - started
-            await asyncio.sleep(0.05)  # one that came twice would come now
-        if seen != count or made not in (count, None):
+            await asyncio.sleep(0.05)  # a duplicate would arrive now
+        if seen != count:
             raise Cannot(f"its handler saw {seen} of {count}")
         return count / taken
 
-    async def do_reply(self, bytes: int) -> Answer:  # noqa: A002 - the name that orders have for it
+    async def do_reply(self, bytes):  # noqa: A002 - the name in the order
         tab = await self.tab_at("/burst")
-        got: list[Any] = []
+        started = time.perf_counter()
+        got = await self.value(tab, f"reply({bytes})")
+        taken = (time.perf_counter() - started) * 1000
+        if not isinstance(got, str) or len(got) != bytes:
+            raise Cannot(f"another reply arrived than {bytes} bytes")
+        return {"values": [taken]}
 
-        async def read() -> None:
-            got.append(await self.value(tab, f"reply({bytes})"))
-
-        taken = await timed(read)
-        length = len(got[0]) if isinstance(got[0], str) else 0
-        if length != bytes:
-            raise Cannot(f"{length} of {bytes} bytes came back")
-        return self.said("reply", [taken])
-
-    async def do_snapshot(self, url: str, times: int, tab: str = "main") -> Answer:
-        opened = self._open.get(f"named {tab}")
-        if not opened:
-            raise Cannot(f"no page was opened at {url}")
-        here = await self.value(opened[0], "location.href")
-        if here != url:
-            await self.go(opened[0], url)
-        taken, chars = [], 0
+    async def do_snapshot(self, url, times):
+        tab = await self.tab_for("snapshot")
+        if await self.value(tab, "location.href") != url:
+            await self.go(tab, url)
+        taken = []
         for _ in range(times):
             started = time.perf_counter()
-            text = await self.tree(opened[0])
+            text = await self.tree(tab)
             taken.append((time.perf_counter() - started) * 1000)
-            chars = len(text)
-        if not chars:
-            raise Cannot("its snapshot is empty")
-        return self.said("snapshot", taken, chars=chars)
+            if not text:
+                raise Cannot("its snapshot is empty")
+        return {"values": taken}
 
-    async def do_first_look(self, url: str, times: int) -> Answer:
-        tab = await self._named("looks")
+    async def do_first_look(self, url, times):
+        tab = await self.tab_for("looks")
         taken = []
         for _ in range(times):
             await self.go(tab, url)
-            text = ""
-
-            async def look() -> None:
-                nonlocal text
-                text = await self.tree(tab)
-
-            taken.append(await timed(look))
+            started = time.perf_counter()
+            text = await self.tree(tab)
+            taken.append((time.perf_counter() - started) * 1000)
             if "Buy 0" not in text:
                 raise Cannot("its snapshot lacks the first row's button")
-        return self.said("snapshot", taken)
+        return {"values": taken}
 
-    async def do_step(self, url: str, times: int) -> Answer:
-        tab = await self._named("looks")
+    async def do_step(self, url, times):
+        tab = await self.tab_for("looks")
         if await self.value(tab, "location.href") != url:
             await self.go(tab, url)
-        count = int(url.rpartition("/")[2])
         steps, looks = [], []
         for _ in range(times):
-            self._row = (getattr(self, "_row", 0) + 1) % count
+            self._row = (self._row + 1) % int(url.rpartition("/")[2])
             button = await self.row_button(tab, self._row)
             started = time.perf_counter()
             await self.click(button)
@@ -300,87 +242,73 @@ class Verbs:
             looks.append((time.perf_counter() - clicked) * 1000)
             steps.append((time.perf_counter() - started) * 1000)
             if f"Sold {self._row}" not in text:
-                raise Cannot(f"its snapshot lacks what the click on row {self._row} changed")
-        return self.said("snapshot", steps, looks=looks)
+                raise Cannot(f"its snapshot lacks the change of the click on row {self._row}")
+        return {"values": steps, "looks": looks}
 
-    async def _named(self, name: str) -> Tab:
-        opened = self._open.setdefault(f"named {name}", [])
-        if not opened:
-            opened.append(await self.new_tab())
-        return opened[0]
-
-    async def clicked(
-        self, tab: Tab, repeats: int, *, among: bool = False, at_most: float = math.inf
-    ) -> list[float]:
-        """Return the milliseconds of each click on the scene, all of which the page has counted.
-
-        After `at_most` seconds no other is begun.
-        """
+    async def clicked(self, tab, repeats, click, at_most=math.inf):
+        """Return the milliseconds of each click on the scene, verified by the page. Stop after `at_most` seconds."""
         go = await self.part(tab, "go")
         before = await self.value(tab, "clicks")
-        taken: list[float] = []
+        taken = []
         started = time.perf_counter()
         while len(taken) < repeats and time.perf_counter() - started < at_most:
-            taken += await each_timed(
-                1, (lambda: self.click_among(tab, go)) if among else lambda: self.click(go)
-            )
+            taken += await each_timed(1, lambda: click(tab, go))
         arrived = await self.value(tab, "clicks") - before
         if arrived != len(taken):
             raise Cannot(f"{arrived} of {len(taken)} clicks arrived")
         return taken
 
-    async def do_click(self, repeats: int) -> Answer:
-        return self.said("click", await self.clicked(await self.tab_at("/scene"), repeats))
+    async def do_click(self, repeats):
+        tab = await self.tab_at("/scene")
+        return {"values": await self.clicked(tab, repeats, lambda _tab, go: self.click(go))}
 
-    async def do_hover(self, repeats: int) -> Answer:
+    async def do_click_tab(self, tabs, repeats):
+        opened = await self.tabs_at("/scene", tabs)
+        first = await self.clicked(opened[0], repeats, self.click_among, at_most=2)
+        return {"values": await self.clicked(opened[-1], repeats, self.click_among), "first": first}
+
+    async def do_hover(self, repeats):
         tab = await self.tab_at("/scene")
         over = [await self.part(tab, "go"), await self.part(tab, "other")]
         await self.hover(over[0])
         before = await self.value(tab, "overs")
 
-        async def hover() -> None:
+        async def hover():
             over.reverse()
             await self.hover(over[0])
 
         taken = await each_timed(repeats, hover)
         arrived = await self.value(tab, "overs") - before
         if arrived != (repeats + 1) // 2:
-            raise Cannot(f"the page was told of {arrived} of {(repeats + 1) // 2} moves onto the button")
-        return self.said("hover", taken)
+            raise Cannot(f"the page received {arrived} of {(repeats + 1) // 2} moves onto the button")
+        return {"values": taken}
 
-    async def _written(self, verb: str, repeats: int, text: str) -> Answer:
+    async def do_type(self, repeats, text):
+        return await self.written(self.type, repeats, text)
+
+    async def do_fill(self, repeats, text):
+        return await self.written(self.fill, repeats, text)
+
+    async def written(self, write, repeats, text):
+        """Return the milliseconds of each write into the scene's field, verified by the page."""
         tab = await self.tab_at("/scene")
         field = await self.part(tab, "field")
-        work = getattr(self, verb)
         taken = []
         for _ in range(repeats):
             await self.value(tab, "void (field.value = '')")
-            taken.append(await timed(lambda: work(field, text)))
+            taken += await each_timed(1, lambda: write(field, text))
             arrived = await self.value(tab, "field.value")
             if arrived != text:
                 raise Cannot(f"another text arrived: {len(arrived)} characters for {len(text)}")
-            await asyncio.sleep(BETWEEN)
-        return self.said(verb, taken)
+        return {"values": taken}
 
-    async def do_type(self, repeats: int, text: str) -> Answer:
-        return await self._written("type", repeats, text)
-
-    async def do_fill(self, repeats: int, text: str) -> Answer:
-        return await self._written("fill", repeats, text)
-
-    async def do_click_tab(self, tabs: int, repeats: int) -> Answer:
-        opened = await self.tabs_at("/scene", tabs)
-        first = await self.clicked(opened[0], repeats, among=True, at_most=2)
-        return self.said("click_tab", await self.clicked(opened[-1], repeats, among=True), first=first)
-
-    async def do_hung(self, hangs: int, budget: float, by: str = "evaluate") -> Answer:
+    async def do_hung(self, hangs, budget, by):
         tab = await self.tab_at("/scene")
         go = await self.part(tab, "go")
         await self.click(go)
         clicks, late = [], []
         for _ in range(hangs):
             before = await self.value(tab, "clicks")
-            self._open.pop("/scene", None)  # until it has shown that it is not lost
             started = time.perf_counter()
             how = await self.hang(tab, budget, by)
             late.append((time.perf_counter() - started - budget) * 1000)
@@ -389,81 +317,148 @@ class Verbs:
                     clicks.append(await timed(lambda: self.click(go)))
                     arrived = await self.value(tab, "clicks") - before
             except TimeoutError:
-                raise Cannot(
-                    f"{how}; the click after it had not arrived within {CLICK_PATIENCE:g} s"
-                ) from None
-            except Exception as error:  # noqa: BLE001 - a stranger's library: whatever it raises is its answer
+                reason = f"had not arrived within {CLICK_PATIENCE:g} s"
+                raise Cannot(f"{how}; the click after it {reason}") from None
+            except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
                 raise Cannot(f"{how}; the click after it: {words_of(error)}") from None
             if arrived != 1:
                 raise Cannot(f"{how}; of the click after it {arrived} arrived")
-            self._open["/scene"] = [tab]
         return {"values": clicks, "late_ms": late, "note": how}
 
-    async def do_pages_at_once(self, pages: int) -> Answer:
-        clicked = []
+    async def do_pages_at_once(self, count, at_once):
         started = time.perf_counter()
+        clicked = 0.0
 
-        async def one() -> None:
+        async def one():
+            nonlocal clicked
             tab = await self.new_tab()
-            await self.go(tab, f"{self.site}/scene")
-            title = await self.value(tab, "document.title")
+            await self.visit(tab)
             await self.click(await self.part(tab, "go"))
             clicks = await self.value(tab, "clicks")
-            if (title, clicks) != ("scene", 1):
-                raise Cannot(f"a page had the title {title!r} and {clicks} clicks")
-            clicked.append((time.perf_counter() - started) * 1000)
+            if clicks != 1:
+                raise Cannot(f"a page had {clicks} clicks")
+            clicked = time.perf_counter() - started
             await self.close_tab(tab)
 
-        async def all_of_them() -> None:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(pages):
-                    group.create_task(one())
+        taken = await self.all_of(count, at_once, one)
+        return {"values": [count / taken], "clicked": count / clicked}
 
-        try:
-            taken = await timed(all_of_them)
-        except ExceptionGroup as errors:
-            first = errors.exceptions[0]
-            raise Cannot(str(first) if isinstance(first, Cannot) else words_of(first)) from None
-        return self.said("pages_at_once", [taken], clicked=[max(clicked)])
+    async def do_jobs(self, count, at_once):
+        async def one():
+            async with self.own_context() as tab:
+                await self.visit(tab)
 
-    async def do_jobs(self, jobs: int, at_once: int) -> Answer:
-        left = iter(range(jobs))
+        return {"values": [await self.all_of(count, at_once, one) * 1000 / count]}
 
-        async def work() -> None:
+    async def visit(self, tab):
+        """Load the scene in a tab, and read its title."""
+        await self.go(tab, f"{self.site}/scene")
+        title = await self.value(tab, "document.title")
+        if title != "scene":
+            raise Cannot(f"a page had the title {title!r}")
+
+    async def all_of(self, count, at_once, one):
+        """Return the seconds of `count` jobs, `at_once` of them in parallel."""
+        left = iter(range(count))
+
+        async def work():
             for _ in left:
-                async with self.own_context() as tab:
-                    await self.go(tab, f"{self.site}/scene")
-                    title = await self.value(tab, "document.title")
-                    if title != "scene":
-                        raise Cannot(f"a page had the title {title!r}")
+                await one()
 
-        async def all_of_them() -> None:
+        started = time.perf_counter()
+        try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(at_once):
                     group.create_task(work())
-
-        try:
-            taken = await timed(all_of_them)
         except ExceptionGroup as errors:
-            first = errors.exceptions[0]
-            raise Cannot(str(first) if isinstance(first, Cannot) else words_of(first)) from None
-        return self.said("jobs", [taken])
+            raise Cannot(words_of(errors.exceptions[0])) from None
+        return time.perf_counter() - started
 
-    async def do_navigations(self, count: int) -> Answer:
-        opened = self._open.setdefault("navigations", [])
-        if not opened:
-            opened.append(await self.new_tab())
-        tab = opened[0]
+    async def do_navigations(self, count):
+        tab = await self.tab_for("navigations")
         taken = []
         for number in range(count):
             started = time.perf_counter()
             await self.go(tab, f"{self.site}/nav/{number}")
             taken.append((time.perf_counter() - started) * 1000)
-            if number in (0, count - 1):
-                title = await self.value(tab, "document.title")
-                if title != f"nav/{number}":
-                    raise Cannot(f"it said that nav/{number} was loaded, and the page was {title!r}")
-        return self.said("navigations", taken, mb=resident(os.getpid()))
+        title = await self.value(tab, "document.title")
+        if title != f"nav/{count - 1}":
+            raise Cannot(f"it reported nav/{count - 1} as loaded, and the page was {title!r}")
+        gc.collect()
+        return {"values": taken, "mb": resident(os.getpid())}
 
-    async def do_memory(self) -> Answer:
-        return self.said("memory", [resident(os.getpid())])
+
+# --- the loop -----------------------------------------------------------------------------------------------------
+
+
+async def answer_to(peer, order):
+    """Let the peer obey one order, and return its answer."""
+    verb = order.pop("do")
+    lacking = "snapshot" if verb in SNAPSHOTS else verb
+    if lacking in peer.lacks:
+        return {"cannot": peer.lacks[lacking]}
+    gc.collect()
+    try:
+        answer = await getattr(peer, f"do_{verb}")(**order)
+    except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
+        return {"cannot": words_of(error)}
+    return {"note": peer.notes.get(verb, ""), **answer}
+
+
+async def lines_of(stream):
+    """Yield the lines of a stream, which is read in a separate thread that ends with the process."""
+    loop = asyncio.get_running_loop()
+    queue = asyncio.Queue()
+
+    def read():
+        with contextlib.suppress(RuntimeError):  # the loop ended before the stream
+            for line in stream:
+                loop.call_soon_threadsafe(queue.put_nowait, line)
+            loop.call_soon_threadsafe(queue.put_nowait, "")
+
+    threading.Thread(target=read, daemon=True).start()
+    while line := await queue.get():
+        yield line
+
+
+async def obey(peer, orders, say):
+    """Start the peer, answer its orders, and close it in every case."""
+    try:
+        await peer.begin()
+    except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
+        say({"cannot": words_of(error)})
+    else:
+        say({"version": f"{peer.version} (by {peer.attached})"})
+        async for line in lines_of(orders):
+            say(await answer_to(peer, json.loads(line)))
+    finally:
+        # A browser whose page hangs may never report that it is closed.
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(CLOSING):
+                await peer.end()
+
+
+def serve(make):
+    """Be a peer: create it from the order in argv, and obey standard input until it ends."""
+    orders = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # The library's own output, and its children's input, must not mix with orders and answers.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    # All connections are on this machine.
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        del os.environ[name]
+
+    def say(answer):
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    async def main():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await obey(make(json.loads(sys.argv[1])), orders, say)
+        # Threads of a library may still wait for a closed browser.
+        sys.stderr.flush()
+        os._exit(0)
+
+    asyncio.run(main())

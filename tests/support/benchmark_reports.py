@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from benchmarks.harness.figures import Measurement, SideFigures
 from benchmarks.harness.machine import Load, Machine
-from benchmarks.harness.report import CaseRun, PeerFacts, Report
+from benchmarks.harness.report import CaseRun, Report
 
 HOSTILE = 'no </td><script>alert(1)</script> | such "thing"\n\x1b[31m `here` & <b>there</b>'
 
-MACHINE = Machine(
-    system="Some Linux 1",
-    kernel="6.1",
-    architecture="x86_64",
-    processor="A Processor",
-    cores=2,
-    memory=8.0,
-    governor="",
-    browser="Chromium 1.2.3",
-    python="3.11.7",
-    engine="0.1.0",
-    packages={"trio": "0.30"},
-    tools={},
-)
+MACHINE = Machine(2, "Chromium 1.2.3", {"machine": "A Processor, 2 cores, 8 GB", "system": "Some Linux 1"})
 
 
 def side(name: str, *turns: float, cannot: str = "", note: str = "") -> SideFigures:
@@ -51,8 +38,6 @@ def report(
                 "rate",
                 f"{size} pages",
                 unit="pages/s",
-                size=size,
-                curve="pages by their number",
                 sides=(side("engine", 100 / size, 110 / size), side("playwright", 50 / size, 55 / size)),
             )
             for size in (1, 10, 50)
@@ -68,7 +53,8 @@ def report(
         before=Load(0.1, 1.0),
         after=Load(1.5, 1.1),
         bare=bare,
-        peers=(PeerFacts("playwright", "1.2", "pipe"), PeerFacts("pydoll", cannot=HOSTILE)),
+        peers={"playwright": "1.2 (by pipe)"},
+        missing={"pydoll": HOSTILE},
         cases=tuple(CaseRun(name, name.title(), 10.0) for name in names) if cases is None else cases,
         measurements=taken,
     )

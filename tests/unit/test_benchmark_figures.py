@@ -12,19 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.cases.growth import steepness
+from benchmarks.harness.bench import Bench, Turn
+from benchmarks.harness.charts import LABELS, RIGHT, WIDTH, LogAxis
 from benchmarks.harness.figures import (
     LESS_IS_BETTER,
     Measurement,
     Ratio,
     SideFigures,
     Unit,
+    differences,
     quartiles,
     ratio_of,
     shown,
     spread,
     worse_end,
 )
-from benchmarks.harness.svg import LogAxis
+from benchmarks.harness.peers import Peers
+from benchmarks.harness.programs import Cannot
 
 POSITIVE = st.floats(1e-3, 1e6)
 
@@ -56,7 +60,6 @@ def test_a_side_without_values_has_no_figure_and_no_zero(figures: SideFigures) -
         ("instructions", [20.0, 30.0, 40.0], [10.0, 10.0, 10.0]),
         ("calls/s", [10.0, 10.0, 10.0], [20.0, 30.0, 40.0]),
         ("events/s", [10.0, 10.0, 10.0], [20.0, 30.0, 40.0]),
-        ("MB/s", [10.0, 10.0, 10.0], [20.0, 30.0, 40.0]),
     ],
 )
 def test_a_ratio_above_one_is_better_whatever_the_unit(
@@ -142,13 +145,11 @@ def test_units_are_of_one_kind_or_the_other() -> None:
 
 @given(st.lists(POSITIVE, min_size=1, max_size=6))
 def test_an_axis_shows_all_values_between_its_ends_in_order(values: list[float]) -> None:
-    axis = LogAxis.over(values, 100.0, 900.0)
+    axis = LogAxis.over([0.5, 2.0, *values])
     places = [axis.at(value) for value in sorted(values)]
     assert places == sorted(places)
-    assert all(100 - 1e-6 <= place <= 900 + 1e-6 for place in places)
+    assert all(LABELS - 1 <= place <= WIDTH - RIGHT + 1 for place in places)
     assert len(axis.ticks()) >= 2
-    assert axis.least <= min(values) * 1.001
-    assert axis.most >= max(values) * 0.999
 
 
 @pytest.mark.parametrize(
@@ -156,11 +157,17 @@ def test_an_axis_shows_all_values_between_its_ends_in_order(values: list[float])
     [((5.0, 50.0), 1.0), ((5.0, 500.0), 2.0), ((7.0, 7.0), 0.0), ((99.0, 1.0, 2.0), 0.301)],
 )
 def test_steepness_is_the_power_between_the_two_largest_sizes(costs: tuple[float, ...], power: float) -> None:
-    curve = tuple(
-        Measurement("growth", "", unit="ms", sides=(SideFigures("engine", ((cost,),)),), size=10**number)
+    curve = {
+        10**number: Measurement("growth", "", unit="ms", sides=(side("engine", cost),))
         for number, cost in enumerate(costs)
-    )
+    }
     assert steepness(curve, "engine") == pytest.approx(power, abs=0.001)
+
+
+def test_differences_are_computed_by_round() -> None:
+    sides = (SideFigures("direct", ((1.0,), (2.0,))), SideFigures("proxy", ((1.5,), (2.25,))))
+    (more,) = differences(Measurement("proxy", "round trip", unit="ms", sides=sides), "direct")
+    assert (more.side, more.medians) == ("proxy", (0.5, 0.25))
 
 
 def test_values_around_zero_are_not_compared() -> None:
@@ -168,3 +175,63 @@ def test_values_around_zero_are_not_compared() -> None:
     grown = Measurement("navigations", "memory grown", unit="MB", sides=sides, compared=False)
     assert grown.ratio("playwright", "engine") is None
     assert attrs.evolve(grown, compared=True).ratio("playwright", "engine") is not None
+
+
+def bench() -> Bench:
+    group = Peers((), "/no/browser", (), "http://127.0.0.1:1")
+    return Bench(
+        "/no/browser", (), "http://127.0.0.1:1", group, turn_count=3, say=lambda _: None, case="case"
+    )
+
+
+async def test_sides_take_turns_in_rotation_and_the_warm_up_is_not_counted() -> None:
+    order: list[str] = []
+
+    def turn(name: str) -> Turn:
+        async def take() -> float:
+            order.append(name)
+            return len(order)
+
+        return take
+
+    found = await bench().turns({name: turn(name) for name in "abc"}, "v", unit="ms")
+    rounds = ["".join(order[start : start + 3]) for start in range(0, 12, 3)]
+    assert sorted(rounds[0]) == ["a", "b", "c"]
+    assert rounds[1:] == ["abc", "bca", "cab"]
+    assert [side.turns for side in found.sides] == [
+        ((4.0,), (9.0,), (11.0,)),
+        ((5.0,), (7.0,), (12.0,)),
+        ((6.0,), (8.0,), (10.0,)),
+    ]
+    assert len(found.reference) == 3
+
+
+async def test_further_figures_belong_to_the_same_turns() -> None:
+    values = iter(range(1, 9))
+
+    async def engine() -> dict[str, float]:
+        return {"values": next(values), "mb": 10 * next(values)}
+
+    async def peer() -> float:
+        raise Cannot("has no such thing")
+
+    made = bench()
+    await made.turns({"engine": engine, "pydoll": peer}, unit="ms", further={"mb": ("memory", "MB")})
+    first, memory = made.measurements
+    assert list(first.sides[0].medians) == [3, 5, 7]
+    assert list(memory.sides[0].medians) == [40, 60, 80]
+    assert (memory.name, memory.sides[1].cannot) == ("case: memory", "has no such thing")
+
+
+async def test_an_error_of_the_engine_ends_the_case_and_one_of_a_peer_is_its_reason() -> None:
+    async def good() -> float:
+        return 1
+
+    async def broken() -> float:
+        raise KeyError("mb")
+
+    with pytest.raises(KeyError):
+        await bench().turns({"engine": broken}, unit="ms")
+    found = await bench().turns({"engine": good, "pydoll": broken}, unit="ms")
+    assert found.sides[0].turns == ((1.0,),) * 3
+    assert found.sides[1].cannot == "KeyError: 'mb'"

@@ -12,12 +12,14 @@ from benchmarks.cases import CASES
 from benchmarks.check import named_peers
 from benchmarks.harness.figures import Measurement, Unit
 from benchmarks.harness.peers import PEER_NAMES
-from benchmarks.harness.promises import PROMISES, Promise, cases_of, judge, judge_all
+from benchmarks.harness.promises import GOALS, PROMISES, Promise, judge, judge_all
 from benchmarks.harness.report import CaseRun, Report, to_json
+from benchmarks.harness.tables import goals_table
 
-FIVE_TIMES = Promise("five times", "click", "on*", "engine", over="playwright", least=5, tolerance=0.1)
-SIX_MS = Promise("six", "click", "on*", "engine", most=6, tolerance=0.5)
-TABS = Promise("tabs", "click", "last", "engine", over="engine", over_variant="first", least=0.5, tolerance=0)
+FIVE_TIMES = Promise("five times", "click: on*", "playwright", 5, tolerance=0.1)
+SIX_MS = Promise("six", "click: on*", most=6, tolerance=0.5)
+TABS = Promise("tabs", "click: last", "engine", 0.5, over_figure="click: first", tolerance=0)
+TWICE = Promise("twice", "click: once", "playwright", 2, tolerance=0.05, obstacle="the law of nature")
 
 
 def click(ours: float, theirs: float, unit: Unit = "ms", variant: str = "once") -> Measurement:
@@ -104,15 +106,23 @@ def test_only_guarantees_of_cases_that_ran_are_judged() -> None:
     assert [verdict.promise for verdict in judge_all(made, (FIVE_TIMES, PROMISES[0]))] == [FIVE_TIMES]
 
 
-def test_every_guarantee_can_be_judged_and_belongs_to_an_existing_case() -> None:
-    assert set(cases_of()) <= set(CASES)
-    for promise in PROMISES:
+@pytest.mark.parametrize("promises", [PROMISES, GOALS], ids=["guarantees", "goals"])
+def test_every_guarantee_can_be_judged_and_belongs_to_an_existing_case(promises: Sequence[Promise]) -> None:
+    for promise in promises:
+        assert promise.case in CASES, promise.text
         assert (promise.least > 0) == bool(promise.over), promise.text
         assert promise.over or promise.most < float("inf"), promise.text
         assert 0 <= promise.tolerance <= 1, promise.text
-    assert len({promise.text for promise in PROMISES if not promise.text.startswith("so is")}) == len(
-        [promise for promise in PROMISES if not promise.text.startswith("so is")]
-    )
+    assert len({promise.text for promise in promises}) == len(promises)
+
+
+def test_the_table_of_goals_names_obstacles_of_missed_goals() -> None:
+    missed = judge_all(report(click(1, 1)), (TWICE,))
+    assert goals_table(missed)[2:] == [
+        "| twice | **not reached** | 1.00 times better, 2.00 aimed at | the law of nature |"
+    ]
+    reached = judge_all(report(click(1, 2)), (TWICE,))
+    assert goals_table(reached)[2:] == ["| twice | reached | 2.00 times better, 2.00 aimed at |  |"]
 
 
 @pytest.mark.parametrize(("theirs", "status"), [(30.0, 0), (10.0, 1)])
@@ -180,7 +190,9 @@ def hovers(ours: float, *theirs: float, reference: tuple[float, ...] = EVEN) -> 
 )
 def test_a_case_spoiled_by_an_uneven_machine_is_repeated(taken: Measurement, expected: list[str]) -> None:
     made = report(taken)
-    verdicts = [judge(promise, made) for promise in PROMISES if promise.variant == "hover" and promise.over]
+    verdicts = [
+        judge(promise, made) for promise in PROMISES if promise.figure == "actions: hover" and promise.over
+    ]
     assert len(verdicts) == 1
     assert check.spoiled(made, verdicts) == expected
 
