@@ -130,7 +130,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 SLOW_FILES = (
     "test_canaries_chrome.py", "test_walks.py", "test_cluster.py", "test_service.py", "test_process.py", "test_mcp.py", "test_shell.py", "test_cli.py", "test_act.py", "test_replay.py",
     "test_expectations.py", "test_waiting.py", "test_examples.py", "test_recovery_pages.py", "test_recorder.py",
-    "test_fill.py", "test_measure.py", "test_navigation.py", "test_launch.py", "test_deadlines_of_objects.py",
+    "test_fill.py", "test_measure.py", "test_navigation.py", "test_launch.py", "test_deadlines_of_objects.py", "test_cancellation_of_methods.py",
     "test_shape.py", "test_pictures_chrome.py", "test_extras.py", "test_stale_refs.py", "test_drift.py",
     "test_reuse.py", "test_discretion.py", "test_hangs.py", "test_repl.py", "test_evaluation_sessions_chrome.py",
     "test_hard_pages.py", "test_activity.py", "test_select.py", "test_act_scripts.py", "test_snapshot_frames.py",
@@ -141,7 +141,7 @@ SLOW_FILES = (
     "test_content_visibility.py", "test_protocol_chrome.py", "test_imports.py", "test_hindrances.py",
     "test_responses.py", "test_dom_source.py", "test_click_refusals.py", "test_routes.py", "test_replay_server.py",
     "test_delivery_table.py", "test_values.py", "test_trickling_endpoints.py", "test_pointer_frames.py",
-    "test_private_browsers.py", "test_drag_lists.py", "test_cancellation_pages.py", "test_pointer_delivery.py",
+    "test_private_browsers.py", "test_drag_lists.py", "test_cancellation_chrome.py", "test_pointer_delivery.py",
     "test_lines_of_sources.py", "test_content.py", "test_cli_interrupted.py",
 )  # fmt: skip
 """Files of five seconds and more, the slowest first."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Awaitable, Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
-from rounds import one_in
 
 import cdpengine
 from cdpengine._measure.coverage import _COVERED
@@ -396,48 +394,3 @@ async def profile(page: cdpengine.Page, tmp_path: Path) -> None:
 async def trace(page: cdpengine.Page, tmp_path: Path) -> None:
     async with page.browser.measure.trace(tmp_path / "t", categories=["v8"]):
         pass
-
-
-OPERATIONS: dict[str, Callable[[cdpengine.Page, Path], Awaitable[object]]] = {
-    "coverage": coverage,
-    "profile": profile,
-    "trace": trace,
-    "metrics": lambda page, _: page.measure.metrics(),
-    "heap snapshot": lambda page, tmp_path: page.measure.heap_snapshot(tmp_path / "h"),
-    "save_pdf": lambda page, tmp_path: page.pictures.save_pdf(tmp_path / "a.pdf"),
-    "screenshot": lambda page, tmp_path: page.screenshot(
-        tmp_path / "a.png", full_page=True, omit_background=True
-    ),
-}
-
-
-@pytest.mark.sample(4, start=1)
-@pytest.mark.parametrize("name", OPERATIONS)
-async def test_cancelled_at_each_step(
-    browser: cdpengine.Browser, page: cdpengine.Page, tmp_path: Path, name: str
-) -> None:
-    from cdpengine.testing import walk_cancellations
-
-    await page.set_content("<p>x<script>1</script>")
-    tasks = trio.lowlevel.current_statistics().tasks_living
-
-    async def check() -> None:
-        assert not list(tmp_path.glob("*.part"))
-        assert not _COVERED
-        assert not _PROFILED
-        assert set(page.session.domains.users) == {"Page"}
-        assert not page.session.feed._streams
-        assert not page._core.target.readers_before_leaving
-        assert await page.evaluate("1 + 1", timeout=20) == 2
-        with trio.fail_after(20):
-            while (
-                any(connection.statistics().in_flight for connection in browser.connections)
-                or trio.lowlevel.current_statistics().tasks_living != tasks
-            ):
-                await browser.session.call("Browser.getVersion")
-        if name == "trace":
-            await tracing_is_off(browser)
-
-    with trio.fail_after(80):
-        operation = partial(OPERATIONS[name], page, tmp_path)
-        assert await walk_cancellations(operation, check, own_steps_only=True, every=one_in(8)) >= 2

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import trio
 from busy_machine import slack
-from object_calls import CALLS, NOT_HERE, Row, Stage, StagedBrowser, methods_with_timeout
+from object_calls import CALLS, ENGINE_OWN, NOT_HERE, Row, Stage, StagedBrowser, methods_with_timeout, running
 from scripted_browser import quiet
 from trio.testing import MockClock
 
@@ -27,16 +27,6 @@ TIMEOUT = 1.0
 LEAVING = 2.0
 """Maximum time to leave a block, in seconds. `timeout` applies to entering it."""
 LATE = 0.15
-
-ENGINE_OWN = {
-    "evaluation session",
-    "questions before deadlines",
-    "_set_up_page",
-    "take back",
-    "Target.createTarget",
-    "Target.createBrowserContext",
-}
-"""Tasks of a page or context that the browser has or may still create. They end with it, or undo it."""
 
 
 @pytest.fixture
@@ -49,19 +39,6 @@ def test_all_methods_are_covered() -> None:
     elsewhere = {"PageActivity.wait_for_response"}  # only its deadline ends it: page_calls.py
     here = {each for each in methods_with_timeout() if each.partition(".")[0] not in NOT_HERE}
     assert named == here - elsewhere
-
-
-def running() -> list[str]:
-    """Return the names of all tasks, including tasks that a method started."""
-    root = trio.lowlevel.current_root_task()
-    assert root is not None
-    names, waiting = [], [root]
-    while waiting:
-        task = waiting.pop()
-        names.append(task.name)
-        for nursery in task.child_nurseries:
-            waiting += nursery.child_tasks
-    return sorted(names)
 
 
 async def spent(

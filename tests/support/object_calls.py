@@ -310,6 +310,30 @@ NOT_HERE = {
 }
 
 
+ENGINE_OWN = {
+    "evaluation session",
+    "questions before deadlines",
+    "_set_up_page",
+    "take back",
+    "Target.createTarget",
+    "Target.createBrowserContext",
+}
+"""Tasks of a page or context that the browser has or may still create. They end with it, or undo it."""
+
+
+def running() -> list[str]:
+    """Return the names of all tasks, including tasks that a method started."""
+    root = trio.lowlevel.current_root_task()
+    assert root is not None
+    names, waiting = [], [root]
+    while waiting:
+        task = waiting.pop()
+        names.append(task.name)
+        for nursery in task.child_nurseries:
+            waiting += nursery.child_tasks
+    return sorted(names)
+
+
 def methods_with_timeout() -> set[str]:
     """Return all public methods that take a timeout, as "Class.method", of all leaf classes."""
     classes: set[type] = set()

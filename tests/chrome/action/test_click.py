@@ -153,28 +153,6 @@ async def test_click_on_stuck_page_raises_at_the_deadline(stage: Stage) -> None:
     assert await clicked(stage) == ["go"]
 
 
-async def test_cancelled_click_is_whole_or_nothing(stage: Stage) -> None:
-    await stage.show(BUTTON)
-    node = await stage.node("#go")
-    for milliseconds in range(12):
-        await stage.js("void (record.length = 0)")
-        with trio.move_on_after(milliseconds / 1000):
-            await stage.click(node)
-        # On a busy machine the page can receive a click after the record of the next one has begun.
-        kinds = await stage.types("mousedown", "mouseup", "click")
-        assert kinds == ["mousedown", "mouseup", "click"] * (len(kinds) // 3)
-        assert stage.mouse.buttons == 0
-
-
-async def test_cancelled_long_press_releases_the_button(stage: Stage) -> None:
-    await stage.show(BUTTON)
-    with trio.move_on_after(0.1) as scope:
-        await stage.mouse.click(140, 60, delay=30)
-    assert scope.cancelled_caught
-    assert await stage.types("mousedown", "mouseup") == ["mousedown", "mouseup"]
-    assert stage.mouse.buttons == 0
-
-
 async def test_no_remote_object_and_no_call_is_left(stage: Stage) -> None:
     await stage.show(BUTTON + "<div id=x style='position:fixed;inset:0'></div>")
     await refused(CoveredError, lambda timeout: stage.click("#go", timeout=timeout))

@@ -6,13 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import trio
 from pytest_httpserver import HTTPServer
-from rounds import one_in
 
 import cdpengine
 from cdpengine.errors import NotDeliveredError
-from cdpengine.testing import walk_cancellations
 
 pytestmark = pytest.mark.chrome
 
@@ -120,18 +117,3 @@ async def test_drag_by_pointer(apart: cdpengine.Page, find: Find, start: int, en
     assert await seen(apart, end, "mousedown", "mouseup") == [["mouseup", "bin", True, 0]]
     assert ["mousemove", "bin", True, 1] in await seen(apart, end, "mousemove")
     await still_usable(apart, find)
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("source", ["card", "knob"])
-async def test_cancelled_at_every_await(apart: cdpengine.Page, find: Find, source: str) -> None:
-    start, end = await find(0, source), await find(1, "bin")
-
-    async def operation() -> None:
-        await apart.drag(start, end, steps=1)
-
-    async def check() -> None:
-        await still_usable(apart, find)
-
-    with trio.fail_after(120):
-        assert await walk_cancellations(operation, check, own_steps_only=True, every=one_in(8)) >= 3

@@ -1,4 +1,4 @@
-"""Pointer actions in frames of both kinds, in hidden tabs, in many tabs, and cancelled at every await."""
+"""Pointer actions in frames of both kinds, in hidden tabs and in many tabs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
-from rounds import one_in
 
 import cdpengine
 from cdpengine._budget import within
@@ -17,8 +16,7 @@ from cdpengine._input.action import ActionOutcome, click, hover
 from cdpengine._input.view import bounding_box
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.instruments import Traffic
-from cdpengine.errors import CoveredError, NotDeliveredError
-from cdpengine.testing import walk_cancellations
+from cdpengine.errors import CoveredError
 
 pytestmark = pytest.mark.chrome
 
@@ -172,80 +170,3 @@ async def test_hidden_tabs_are_clicked_like_any_other(browser: cdpengine.Browser
     finally:
         for page in pages:
             await page.close()
-
-
-# --- cancelled at every await -----------------------------------------------------------------------------------
-
-CANCEL = """<!doctype html><body style='margin:0'>
-<button id=go style='position:absolute;left:20px;top:20px'>Go</button>
-<div id=src draggable=true style='position:absolute;left:20px;top:80px;width:60px;height:40px;background:#f88'>S</div>
-<div id=dst style='position:absolute;left:220px;top:120px;width:90px;height:70px;background:#88f'>D</div>
-<div id=knob style='position:absolute;left:20px;top:220px;width:20px;height:20px;background:#0a0'></div>
-<div style='height:3000px'></div><button id=far>Far</button>
-<script>
-  clicks = 0; dragging = 0; down = new Set();
-  go.onclick = () => clicks++;
-  dst.ondragover = (event) => event.preventDefault();
-  addEventListener("mousedown", (event) => down.add(event.button), true);
-  addEventListener("mouseup", (event) => down.delete(event.button), true);
-  addEventListener("dragstart", () => { dragging++; down.clear(); }, true);
-  addEventListener("dragend", () => dragging--, true);
-</script>"""
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "name",
-    ["click", "click slowly", "far away", "hover", "tap", "drag", "drag by pointer", "scroll", "box", "picture", "highlight"],
-)  # fmt: skip
-async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None:
-    await page.set_content(CANCEL)
-    names = ("go", "src", "dst", "knob", "far")
-    go, src, dst, knob, far = [await backend(page, each) for each in names]
-
-    async def mark() -> None:
-        async with page.elements.highlight(go):
-            pass
-
-    operations: dict[str, Callable[[], Awaitable[object]]] = {
-        "click": lambda: page.click(go),
-        "click slowly": lambda: page.click(go, delay=0.001, count=2),
-        "far away": lambda: page.click(far),
-        "hover": lambda: page.hover(go),
-        "tap": lambda: page.tap(go),
-        "drag": lambda: page.drag(src, dst, steps=2),
-        "drag by pointer": lambda: page.drag(knob, (200, 230), steps=2),
-        "scroll": lambda: page.scroll(0, 10, go),
-        "box": lambda: page.elements.bounding_box(go),
-        "picture": lambda: page.screenshot(target=go),
-        "highlight": mark,
-    }
-
-    async def operation() -> None:
-        await operations[name]()
-
-    async def check() -> None:
-        assert page.mouse.buttons == 0
-        await page.evaluate("scrollTo(0, 0)", timeout=20)
-        before = await page.evaluate("clicks", timeout=20)
-        outcome = await page.click(go, timeout=20)
-        assert outcome.delivered
-        after, dragging, down = await page.evaluate("[clicks, dragging, [...down]]", timeout=20)
-        assert (after - before, dragging, down) == (1, 0, [])
-        # No observer is left either.
-        names = "Object.keys(document).filter((name) => name.startsWith('cdpengine'))"
-        context = await page._core.worlds.context(page.session, page.frames[0].id)
-        left = await page.session.call(
-            "Runtime.evaluate", expression=names, contextId=context.id, returnByValue=True
-        )
-        assert left["result"]["value"] == []
-
-    with trio.fail_after(90):
-        assert await walk_cancellations(operation, check, own_steps_only=True, every=one_in(8)) >= 3
-    # Chrome handles drags itself again: pressing and moving on a draggable node does not block later clicks.
-    if name == "drag":
-        try:
-            await page.drag(src, dst, timeout=20)
-        except NotDeliveredError:
-            pytest.fail("a drag without cancellation was not delivered")
-        await check()
