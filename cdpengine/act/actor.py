@@ -90,7 +90,7 @@ class Actor:
     It sees the pages of `context`, or of the whole browser without one. `evaluate_enabled` False refuses every
     request that runs a script of the caller: evaluate, wait with a function, and URLs that are scripts.
     `search_engines` are the engines for search requests. `files` is the folder whose files requests may read or
-    write; None refuses all. `outputs` is the folder for files that requests write without a name.
+    write, also by a URL; None refuses all. `outputs` is the folder for files that requests write without a name.
 
     `commands_enabled` False refuses protocol commands and messages, which bypass all of these limits.
     `reads_ahead` reads each new document immediately, for the next snapshot. `cache` performs the requests

@@ -18,7 +18,7 @@ from cdpengine.act.actor import Actor, actor_of
 from cdpengine.act.fields import file_fields
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.performing import Performance
-from cdpengine.act.requests import ActingRequest, ActRequest
+from cdpengine.act.requests import ActingRequest, ActRequest, file_in_url
 from cdpengine.act.response import ActResponse, describe_dialog, describe_failure, describe_url
 from cdpengine.errors import EngineError, EvaluationDisabledError, InvalidArgumentError
 
@@ -132,6 +132,8 @@ async def _check_files(request: ActRequest, actor: Actor) -> None:
         value = getattr(request, name)
         for path in () if value is None else (value,) if isinstance(value, str) else value:
             await trio.to_thread.run_sync(actor.check_file, f"{request.kind}.{name}", path)
+    if request.opens_url and (file := file_in_url(getattr(request, "url", None))) is not None:
+        await trio.to_thread.run_sync(actor.check_file, f"{request.kind}.url", file)
 
 
 def _check_protocol(request: ActRequest, actor: Actor) -> None:

@@ -8,8 +8,10 @@ for the network or run a script, and 120 s for those that wait for a person or a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from urllib.request import url2pathname
 
 import attrs
 
@@ -143,7 +145,22 @@ def check_element(part: Any, place: str, *, needed: bool = True) -> None:
 
 def script_in_url(kind: str, url: str | None) -> str:
     """Return how a request to go to a URL runs a script, or "" for a URL that contains none."""
-    # Browsers ignore whitespace and control characters before a URL, and line breaks inside it.
-    plain = "".join(each for each in url or "" if each not in "\t\r\n").lstrip("".join(map(chr, range(33))))
-    scheme = next((each for each in _SCRIPT_SCHEMES if plain.lower().startswith(each)), None)
+    plain = _as_read(url or "").lower()
+    scheme = next((each for each in _SCRIPT_SCHEMES if plain.startswith(each)), None)
     return f"{kind} to a URL of {scheme}" if scheme else ""
+
+
+def file_in_url(url: str | None) -> str | None:
+    """Return the path of a file's URL, or None for other URLs."""
+    plain = _as_read(url or "").replace("\\", "/")
+    found = re.match(r"(?:view-source:\s*)*file:(?://([^/?#]*))?([^?#]*)", plain, re.IGNORECASE)
+    if found is None:
+        return None
+    host = found[1] or ""
+    elsewhere = f"//{host}" if host.lower() not in ("", "localhost") else ""
+    return url2pathname(f"{elsewhere}/{found[2].lstrip('/')}")
+
+
+def _as_read(url: str) -> str:
+    """Return a URL as browsers read it: without white space before it, and without line breaks."""
+    return "".join(each for each in url if each not in "\t\r\n").lstrip("".join(map(chr, range(33))))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import pytest
@@ -297,3 +297,32 @@ async def test_a_name_as_a_selector_is_refused_without_a_wait(actor: Actor, stag
     assert 'Use a wait request with text "Sign in"' in response.error.message
     await stage.set_content("<login>here</login>")
     assert (await dispatch(actor, {"kind": "click", "selector": "login"})).ok
+
+
+@pytest.mark.parametrize("kind", ["navigate", "newTab"])
+async def test_an_actor_opens_urls_of_its_files_only(
+    browser: cdpengine.Browser, tmp_path: Path, kind: str
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    inside, outside = folder / "in.html", tmp_path / "out.html"
+    for place in (inside, outside):
+        place.write_text(f"<title>{place.name}</title>")
+    (folder / "link.html").symlink_to(outside)
+    async with browser.new_context() as context:
+        limits: list[tuple[Path | Literal["anywhere"] | None, bool]]
+        limits = [(None, False), (folder, True), ("anywhere", True)]
+        for files, allowed in limits:
+            actor = Actor(browser, context, files=files)
+            opened = await dispatch(actor, {"kind": kind, "url": inside.as_uri()})
+            assert opened.ok is allowed, files
+            for url in (outside.as_uri(), f"view-source:{outside.as_uri()}", (folder / "link.html").as_uri(),
+                        f"{folder.as_uri()}/%2e%2e/out.html"):  # fmt: skip
+                elsewhere = await dispatch(actor, {"kind": kind, "url": url})
+                assert elsewhere.ok is (files == "anywhere"), (files, url)
+                if files != "anywhere":
+                    assert elsewhere.error is not None
+                    assert (elsewhere.error.kind, "file" in elsewhere.error.message) == (
+                        "invalidArgument",
+                        True,
+                    )

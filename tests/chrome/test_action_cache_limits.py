@@ -48,6 +48,7 @@ FORBIDDEN: dict[str, tuple[ActRequest, dict[str, Target], str, str]] = {
         "data:text/html,<script>1</script>",
         "disabled",
     ),
+    "a file as a URL": (Navigate(url="${place}"), {}, Path(__file__).as_uri(), "file"),
     "a file elsewhere": (
         Upload(ref="t1", paths=("${place}",)),
         {"t1": Target(role="button", name="File")},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from typing import Any, get_args, get_origin, get_type_hints
 
 import attrs
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from cdpengine.act import KINDS, parse_request, to_json
 from cdpengine.act.fields import LEAST, MEANING, camel_case, file_fields
-from cdpengine.act.requests import ActRequest
+from cdpengine.act.requests import ActRequest, file_in_url
 from cdpengine.act.response import ActResponse, Effects, OpenedPage, describe_failure, name_error
 from cdpengine.act.schema import make_schema
 from cdpengine.act.words.advice import ADVICE
@@ -330,3 +331,25 @@ def test_a_response_contains_only_available_parts() -> None:
 def test_requests_belong_to_one_class_each() -> None:
     assert len({kind.__name__ for kind in KINDS.values()}) == len(KINDS)
     assert all(issubclass(kind, ActRequest) for kind in KINDS.values())
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("file:///etc/passwd", "/etc/passwd"),
+        ("FILE:///etc/passwd?a#b", "/etc/passwd"),
+        (" \tfi\nle:/etc/pass%77d", "/etc/passwd"),
+        ("file:etc", "/etc"),
+        ("file:\\\\\\etc\\passwd", "/etc/passwd"),
+        ("file://localhost/etc/passwd", "/etc/passwd"),
+        ("file://host/share/a", "//host/share/a"),
+        ("view-source:file:///etc/passwd", "/etc/passwd"),
+        ("https://a.example/file:///etc", None),
+        ("about:blank", None),
+        ("", None),
+        (None, None),
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="paths of POSIX")
+def test_paths_in_urls_of_files(url: str | None, path: str | None) -> None:
+    assert file_in_url(url) == path
