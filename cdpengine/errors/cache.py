@@ -13,6 +13,7 @@ from cdpengine.errors.root import EngineError
 from cdpengine.errors.texts import cut, hide_secrets
 
 _LONGEST_NAMES, _LONGEST_PATH, _LONGEST_REASON, _LONGEST_ORIGINS = 240, 100, 110, 120
+_LONGEST_MISS = 240
 """Maximum lengths in messages, in characters."""
 
 
@@ -92,7 +93,7 @@ class CacheMissError(EngineError, LookupError):
 
     def _describe(self) -> str:
         wanted, url = cut(self.wanted, 80), cut(hide_secrets(self.url), 90)
-        reason = cut(self.reason, _LONGEST_REASON)
+        reason = cut(self.reason, _LONGEST_MISS)  # with the failures of a classifier
         if not url:
             return f"{wanted} is not in the action cache: {reason}"
         return f"nothing to replay for {wanted} on {url}: {reason}. Record it there first"

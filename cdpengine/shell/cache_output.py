@@ -205,7 +205,9 @@ def _refreshed(result: Mapping[str, Any]) -> Iterator[Piece]:
 
 
 def _reported(result: Mapping[str, Any]) -> Iterator[Piece]:
-    yield "counted" if result["stillUsed"] else "counted; the entry is no longer used"
+    failed, limit = result["failedInRow"], result["limit"]
+    outcome = f"its use ends at {limit}" if result["stillUsed"] else "the entry is no longer used"
+    yield f"1 failure of the entry is counted. It has {failed} in a row: {outcome}"
 
 
 def _learning(result: Mapping[str, Any] | None) -> Iterator[Piece]:

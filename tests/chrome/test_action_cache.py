@@ -247,7 +247,7 @@ async def test_a_scenario_is_learned_and_replayed_by_requests(
     assert (listed["count"], listed["entries"][0]["entry"]) == (1, entry)
     assert [each["scenario"] for each in (await ask(actor, "scenarioList"))["scenarios"]] == ["login"]
     assert (await ask(actor, "cacheStats"))["hits"] == {"L3": 1}
-    assert await ask(actor, "reportError", entry=entry) == {"stillUsed": True}
+    assert await ask(actor, "reportError", entry=entry) == {"stillUsed": True, "failedInRow": 1, "limit": 3}
     assert await ask(actor, "forceRefresh", entry=entry) == {"refreshed": True}
     for wrong in ({}, {"scenario": "login", "entry": entry}, {"scenario": "login"}):
         response: ActResponse = await dispatch(actor, {"kind": "executeCached", **wrong})

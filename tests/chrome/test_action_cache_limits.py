@@ -240,3 +240,19 @@ async def test_entry_learned_with_other_variables_replaces_failed_one(
         site.record.clear()
         assert (await cache.perform(page, "log in")).outcome == "replayed"
         assert site.touched == ["login.remember"]
+
+
+async def test_the_failure_of_a_classifier_is_completely_in_the_error(
+    page: Page, site: CacheSite, tmp_path: Path
+) -> None:
+    async def classify(*_: Any) -> Any:
+        await trio.lowlevel.checkpoint()
+        return "login"
+
+    LOGIN.reset(site, "a")
+    await page.goto(site.url + LOGIN.start)
+    async with ActionCache.open(tmp_path / "cache.sqlite3", config=CONFIG, classifier=classify) as cache:
+        with pytest.raises(CacheMissError) as caught:
+            await cache.perform(page, "fill in the form")
+    remark = "the classifier's answer is not a ScenarioMatch with a confidence of 0 to 100"
+    assert f"there is no entry for this address, or it has expired; {remark}. Record it" in str(caught.value)

@@ -328,10 +328,12 @@ class Uses:
         if way == "library":
             await self.cache.report_error(self.identity)
         elif way == "command":
-            assert await self.clients.run("report", self.identity) == {"stillUsed": True}
+            assert (await self.clients.run("report", self.identity))["stillUsed"]
         else:
             request = {"kind": "reportError", "entry": self.identity}
-            assert await self.clients.ask(way, request) == {"stillUsed": True}
+            answer = await self.clients.ask(way, request)
+            assert isinstance(answer, dict)
+            assert answer["stillUsed"]
         self.count.update(reported=1)
 
     async def learn_again(self) -> None:

@@ -121,7 +121,7 @@ async def test_lookup_classifies_a_sentence_and_versions_survive_refresh(
             assert await run_program("lookup", goal, url, "--file", file) == found
     (entry,) = (await say(way, "cacheList"))["entries"]
     identity = entry["entry"]
-    assert await say(way, "reportError", entry=identity) == {"stillUsed": True}
+    assert await say(way, "reportError", entry=identity) == {"stillUsed": True, "failedInRow": 1, "limit": 3}
     shown = await say(way, "cacheShow", entry=identity)
     assert shown["entry"] == entry | {"successRate": 0, "failures": 1}
     assert "click button 'Save'" in shown["steps"]

@@ -160,8 +160,12 @@ def test_an_older_version_is_used_again(file: Path) -> None:
 
 def test_one_entry_is_deleted_or_reported(file: Path) -> None:
     identity = id_of(file, "login")
-    assert command(file, "report", identity) == "counted\n"
-    assert json.loads(command(file, "list", "login", "--json"))["entries"][0]["failures"] == 1
+    counted = "1 failure of the entry is counted. It has {} in a row: {}\n"
+    assert command(file, "report", identity) == counted.format(1, "its use ends at 3")
+    again = json.loads(command(file, "report", identity, "--json"))
+    assert again == {"stillUsed": True, "failedInRow": 2, "limit": 3}
+    assert command(file, "report", identity) == counted.format(3, "the entry is no longer used")
+    assert json.loads(command(file, "list", "login", "--json"))["entries"][0]["failures"] == 3
     assert command(file, "delete", identity) == "deleted\n"
     assert command(file, "list", "login") == "no entries\n"
 

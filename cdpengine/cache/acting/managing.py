@@ -123,8 +123,11 @@ async def refresh_entry(cache: ActionCache, identity: str) -> dict[str, Any]:
 
 
 async def report_entry(cache: ActionCache, identity: str) -> dict[str, Any]:
-    """Count a failure of an entry, and return whether it is still used."""
-    return {"stillUsed": await cache.report_error(identity)}
+    """Count a failure of an entry, and return its consecutive failures and whether it is still used."""
+    used = await cache.report_error(identity)
+    entry = await cache.get(identity)
+    failed = 0 if entry is None else entry.statistics.failed_in_row  # None: deleted meanwhile
+    return {"stillUsed": used, "failedInRow": failed, "limit": cache.config.failures}
 
 
 async def list_scenarios(cache: ActionCache) -> dict[str, Any]:
