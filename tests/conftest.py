@@ -131,7 +131,7 @@ SLOW_FILES = (
     "test_canaries_chrome.py", "test_walks.py", "test_cluster.py", "test_service.py", "test_process.py", "test_mcp.py", "test_shell.py", "test_cli.py", "test_act.py", "test_replay.py",
     "test_expectations.py", "test_waiting.py", "test_examples.py", "test_recovery_pages.py", "test_recorder.py",
     "test_fill.py", "test_measure.py", "test_navigation.py", "test_launch.py", "test_deadlines_of_objects.py", "test_cancellation_of_methods.py",
-    "test_shape.py", "test_pictures_chrome.py", "test_extras.py", "test_stale_refs.py", "test_drift.py",
+    "test_pictures_chrome.py", "test_extras.py", "test_stale_refs.py", "test_drift.py",
     "test_reuse.py", "test_discretion.py", "test_hangs.py", "test_repl.py", "test_evaluation_sessions_chrome.py",
     "test_hard_pages.py", "test_activity.py", "test_select.py", "test_act_scripts.py", "test_snapshot_frames.py",
     "test_evaluate.py", "test_drag.py", "test_dialogs.py", "test_proxy_faults.py", "test_click_places.py",

@@ -5,14 +5,11 @@ starts.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 
 from cdpengine.cli import main
-from cdpengine.cli.commands import commands
 
 # Every way in which a command writes to a file that its user names. FILE is that file, RECORDING is an input
 # file.
@@ -42,73 +39,6 @@ WRITING: dict[tuple[str, ...], list[str]] = {
     ("recording", "export", "--output"): ["--html", "RECORDING", "--output", "FILE"],
     ("protocol", "save", "file"): ["FILE"],
 }
-READING = {
-    ("run", "script"),
-    ("map", "inputs"),
-    (
-        "map",
-        "--output",
-    ),  # a run continues in its own files and never replaces others: tests/unit/test_map_files.py
-    ("map", "--failures"),
-    ("map", "--files"),  # a folder; its files are named after their input
-    ("serve", "--files"),
-    ("serve", "--profiles"),  # a folder of profiles, which browsers write
-    ("serve", "--token-file"),  # created if missing, and never written again
-    ("mcp", "--output-dir"),  # its files have generated names and replace none
-    ("proxy", "--faults"),
-    ("cache", "list", "--file"),
-    ("cache", "show", "--file"),
-    ("cache", "scenarios", "--file"),
-    ("cache", "stats", "--file"),
-    ("cache", "clear", "--file"),
-    ("cache", "refresh", "--file"),
-    ("cache", "versions", "--file"),
-    ("cache", "lookup", "--file"),
-    ("cache", "restore", "--file"),
-    ("cache", "delete", "--file"),
-    ("cache", "report", "--file"),
-    ("cache", "export", "--file"),
-    ("cache", "import", "--file"),
-    ("cache", "guide", "--file"),
-    ("cache", "import", "source"),
-    ("protocol", "list", "--file"),
-    ("protocol", "show", "--file"),
-    ("protocol", "search", "--file"),
-    ("protocol", "check", "--file"),
-    ("recording", "show", "file"),
-    ("recording", "stats", "file"),
-    ("recording", "diff", "first"),
-    ("recording", "diff", "second"),
-    ("recording", "export", "file"),
-    ("recording", "replay", "file"),
-}
-
-
-def leaves(
-    command: click.Command, names: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    if isinstance(command, click.Group):
-        for name, each in command.commands.items():
-            yield from leaves(each, (*names, name))
-    else:
-        yield names, command
-
-
-def test_every_file_of_every_command_is_in_these_tables() -> None:
-    found = {
-        (*names, each.opts[0])
-        for names, command in leaves(commands)
-        for each in command.params
-        if isinstance(each.type, click.Path)
-    }
-    assert found == set(WRITING) | READING
-
-
-def test_every_command_that_writes_has_force() -> None:
-    writing = {way[:-1] for way in WRITING}
-    assert {
-        names for names, command in leaves(commands) if "force" in {each.name for each in command.params}
-    } == (writing)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protocols import protocol
 
-from cdpengine.act.commands.verbs import TABLE
 from cdpengine.debug.explorer.actions import ACTIONS, find_action
 from cdpengine.debug.explorer.console import (
     ActionLine,
@@ -23,8 +22,7 @@ from cdpengine.debug.explorer.console import (
     work_of,
 )
 from cdpengine.debug.explorer.page_actions import arguments_of
-from cdpengine.debug.explorer.unanswered import Stopped
-from cdpengine.errors import InvalidArgumentError, RecoveryReport, RecoveryStep
+from cdpengine.errors import InvalidArgumentError
 
 CANARY = "hunter2-canary"
 
@@ -228,25 +226,6 @@ def test_the_history_keeps_only_the_target_of_a_filled_field() -> None:
     assert safe_line("!fill") == "!fill [redacted]"
 
 
-def test_each_action_of_a_verb_is_the_command_of_the_shell() -> None:
-    assert {action.verb.name for action in ACTIONS.values() if action.verb} == {
-        verb.name for verb in TABLE if verb.console
-    }
-    for verb in TABLE:
-        if verb.console:
-            assert find_action(verb.name) is find_action(verb.name)
-            assert find_action(verb.kind) is not None
-    assert "turn the mouse wheel" in ACTIONS["scroll"].does.lower()
-
-
-@pytest.mark.parametrize(
-    ("former", "present"), [("goto", "!open"), ("text", "!extract"), ("double_click", "!click")]
-)
-def test_a_former_name_leads_to_the_present_one(former: str, present: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=present):
-        parse_line(f"!{former} x")
-
-
 @pytest.mark.parametrize(
     ("line", "arguments"),
     [
@@ -340,44 +319,3 @@ def test_completion(line: str, expected: list[str]) -> None:
 def test_without_a_protocol_actions_are_still_completed() -> None:
     assert [found.text for found in complete("!", None)] == [f"!{name}" for name in ACTIONS]
     assert complete("Tree.", None) == []
-
-
-# --- messages about a stopped line
-# -----------------------------------------------------------------------------
-
-MORE = "!recover reload ends its process and loads it again, !recover close closes it"
-
-
-@pytest.mark.parametrize(
-    ("stopped", "text"),
-    [
-        (Stopped(), "stopped"),
-        (Stopped(report=RecoveryReport(responsive=True)), "stopped; the page answers"),
-        (
-            Stopped(
-                report=RecoveryReport(steps=(RecoveryStep("terminate", True),), responsive=True),
-                seconds=0.004,
-            ),
-            "stopped: the script that ran was terminated, and the page answers, after 4 ms",
-        ),
-        (
-            Stopped(
-                "service worker", RecoveryReport(steps=(RecoveryStep("terminate", False),)), 1.5, loading=True
-            ),
-            (
-                "stopped: the navigation was stopped and the script that ran was asked to stop, but the service worker "
-                f"has not answered after 1500 ms; {MORE}"
-            ),
-        ),
-        (
-            Stopped(
-                report=RecoveryReport(steps=(RecoveryStep("terminate", False),), responsive=True),
-                seconds=0.3,
-            ),
-            "stopped: the script that ran was asked to stop, and the page answers, after 300 ms",
-        ),
-    ],
-)
-def test_messages_about_a_stopped_line(stopped: Stopped, text: str) -> None:
-    assert str(stopped) == text
-    assert stopped.acted == (text not in ("stopped", "stopped; the page answers"))

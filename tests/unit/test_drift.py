@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 import pytest
 from protocols import document, protocol
 
-import cdpengine
-from cdpengine._protocol.domains import Description, Part, descriptions
+from cdpengine._protocol.domains import Description, Part
 from cdpengine.debug.explorer.compatibility import Finding, check_engine, check_pycdp
 from cdpengine.debug.explorer.vocabulary import (
-    OWN_FORMATS,
     Use,
-    engine_sources,
     engine_uses,
-    list_fields,
-    list_structures,
-    owner_of,
     read_modules,
     read_pycdp,
     uses_in,
 )
 
-DOMAINS = "_protocol.domains"
-
-
-# --- the engine's statements
 # -----------------------------------------------------------------------------------
 
 
@@ -71,84 +56,6 @@ def test_the_used_commands_are_found() -> None:
         "Fetch.enable",
     } <= sent
     assert {"Page.addScriptToEvaluateOnNewDocument", "Runtime.terminateExecution"} <= uses
-
-
-def test_calls_into_a_page_are_made_in_one_module() -> None:
-    calls = {
-        "Runtime.evaluate",
-        "Runtime.callFunctionOn",
-        "Runtime.releaseObject",
-        "Runtime.releaseObjectGroup",
-        "DOM.resolveNode",
-    }
-    made = {(use.method, use.where.partition(":")[0]) for use in engine_uses() if use.sent}
-    assert {each for each in made if each[0] in calls} == {
-        (method, "_page/scripts/page_functions.py") for method in calls
-    }
-    worlds = {where for method, where in made if method == "Page.createIsolatedWorld"}
-    assert worlds == {"_page/scripts/page_functions.py"}
-
-
-def test_every_method_is_named_whole() -> None:
-    made = [
-        f"{name}:{node.lineno}"
-        for name, source in engine_sources()
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.JoinedStr) and re.match(r"f['\"]+[A-Z][A-Za-z]+\.\{", ast.unparse(node))
-    ]
-    assert made == []
-
-
-def every_structure() -> Iterator[tuple[str, bool]]:
-    """Yield each structure, and whether it is a base of others in its module."""
-    root = Path(cdpengine.__file__).parent
-    for folder in sorted(root.glob("_*/")):
-        for path in sorted(folder.rglob("*.py")):
-            module = ".".join(path.relative_to(root).with_suffix("").parts)
-            found: list[str] = []
-            bases: set[str] = set()
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                named = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
-                # Structures of the protocol's folder may be the base of one in another file of it.
-                inherits = {"msgspec.Struct", *found} & set(named) or (module.startswith(DOMAINS) and named)
-                if isinstance(node, ast.ClassDef) and inherits:
-                    found.append(node.name)
-                    bases.update(named)
-            yield from ((f"{module}:{name}", name in bases) for name in found)
-
-
-def reached(kind: Any, seen: set[str]) -> set[str]:
-    """Add the structure and the types of its fields."""
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        name = owner_of(kind)
-        if name not in seen:
-            seen.add(name)
-            for field in list_fields(kind):
-                reached(field.kind, seen)
-    for inner in get_args(kind):
-        reached(inner, seen)
-    return seen
-
-
-def test_every_structure_names_its_protocol_type() -> None:
-    known = set(OWN_FORMATS)
-    for description in list_structures():
-        reached(description.structure, known)
-    # Arguments of instruments are not protocol structures.
-    every = {
-        name: begins for name, begins in every_structure() if not name.startswith("_protocol.instruments:")
-    }
-    assert known <= every.keys()
-    # A mere base of others in its module is not a structure.
-    assert {name for name, begins in every.items() if not begins} <= known
-
-
-def test_nothing_is_decoded_by_two_structures_of_the_protocol() -> None:
-    whole = Counter((each.name, each.part) for each in descriptions() if not each.brief)
-    assert [what for what, times in whole.items() if times > 1] == []
-    brief = [each for each in descriptions() if each.brief]
-    assert brief
-    assert {(each.name, each.part) for each in brief} <= whole.keys()
 
 
 # --- the engine against a browser ----------------------------------------------------------------------------

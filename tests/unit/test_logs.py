@@ -1,4 +1,4 @@
-"""Logs and warnings: foreign parts are one line without secrets, and no module has another logger."""
+"""Logs and warnings: foreign parts are one line without secrets, and every logger has the filter."""
 
 from __future__ import annotations
 
@@ -103,86 +103,6 @@ def test_every_logger_has_the_filter() -> None:
             assert how == ours or path in NOT_BY_US, path
     assert made[ours] >= made[others]
     assert len(made[ours]) > 8
-
-
-def test_every_warning_is_one_safe_line() -> None:
-    found = calls("warnings.warn")
-    assert found
-    assert all(ast.unparse(call.args[0]).startswith("shown(") for _, call in found)
-
-
-WARNINGS = {
-    (
-        "_page/downloads/download.py",
-        "the download of %s is removed ",
-    ): "give a directory, or use wait()",
-    ("_page/downloads/download.py", "the folder of downloads could "): "remove the folder by hand",
-    ("_page/dialog_release.py", "a dialog that Chrome has lost "): "take beforeunload handlers off the frame",
-    (
-        "_page/dialogs.py",
-        "a dialog that Chrome has lost ",
-    ): "close the page, or take beforeunload handlers off it",
-    (
-        "_page/dialogs.py",
-        "the answer to a %s dialog came",
-    ): "let one client alone answer the dialogs of a page",
-    ("_page/downloads/downloads.py", "a download was lost: %s"): "make room, or give another directory",
-    (
-        "_page/scripts/evaluation_sessions.py",
-        "the connection for evaluation ",
-    ): "check the endpoint, or restart",
-    ("_launch/process.py", "browser process %d did not end"): "find out what keeps the process",
-    ("_launch/profile.py", "cannot remove the temporary pr"): "remove the folder by hand",
-    ("shell/ref_number_file.py", "cannot write the highest ref n"): "let the state folder be written",
-    ("shell/ref_number_file.py", "cannot read the highest ref nu"): "remove the file, or repair it",
-    ("debug/proxy_server.py", "the proxy listens on %s:%d: ev"): "let it listen on loopback",
-    (
-        "debug/replaying/replay_server.py",
-        "not replayed: %s",
-    ): "record again, or let the program ask as before",
-    ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",
-    ("cache/entry_table.py", "an entry of the cache is skipp"): "delete it, or put another in its place",
-    ("_budget.py", None): "give the timeout in seconds",
-    (
-        "cache/acting/running.py",
-        "the figures of a cancelled run",
-    ): "see why the file of the cache is not written",
-    (
-        "cache/replaying/execution.py",
-        "a cancelled run of %s: step %d",
-    ): "undo the remaining changes by hand",
-    ("act/hooks.py", "a hook of %s failed: %s"): "mend the hook, or leave it out",
-    ("act/hooks.py", "a hook of %s took more than %s"): "have the hook do less",
-    ("_api/scopes/awaitable_scope.py", None): "await it, or enter it",
-    ("_evaluate/recovery.py", "recovery of %s: %s"): "allow more: a reload, or to close the page",
-    ("_measure/tracing.py", "the trace %s lacks some events"): "give a larger buffer_size",
-    ("_measure/tracing.py", "cannot write the trace of a fa"): "make room, or give another path",
-    ("_network/interceptor.py", "%s refused the credentials"): "give others",
-    (
-        "pool/pooled_browser.py",
-        "%s: the state of the context %",
-    ): "log in again there: its next lease starts fresh",
-    ("_protocol/streams.py", "the consumer of %s, opened at "): "receive faster, or subscribe to less",
-    ("_emulation/emulation.py", "%s: %s"): "leave out the setting that the error names",
-    ("_storage/storage_state.py", "%s"): "the saved state lacks that origin: see why it cannot be reached",
-}
-"""Each warning in the code, by the beginning of its message, and the reader's remedy."""
-
-
-def test_every_warning_has_a_remedy() -> None:
-    """Events without a remedy are logged as information, or counted."""
-    found = set()
-    for path, call in calls(
-        "logger.warning", "_log.warning", "logger.log", "RepeatedWarning", "warnings.warn"
-    ):
-        written = ast.unparse(call)
-        if "RepeatedWarning" in written and "level=" in written:
-            continue  # it has another level
-        if "logger.log(" in written and "WARNING" not in written:
-            continue
-        texts = [part for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-        found.add((path, str(ast.literal_eval(texts[0]))[:30] if texts else None))
-    assert found == WARNINGS.keys()
 
 
 def test_a_warning_of_the_engine() -> None:

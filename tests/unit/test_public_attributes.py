@@ -30,8 +30,6 @@ import cdpengine.testing
 DOCUMENTED = (FunctionType, classmethod, staticmethod, property)
 """Members with their own docstring."""
 
-ENGINES_OWN = re.compile(r"for the engine|called by (it|the)\b", re.IGNORECASE)
-"""Words of docstrings for members that programs must not call."""
 
 PACKAGES = (
     *ENGINE, cdpengine.act, cdpengine.cache, cdpengine.cluster, cdpengine.debug, cdpengine.pool, cdpengine.testing,
@@ -92,20 +90,3 @@ def test_every_public_attribute_is_documented(name: str) -> None:
         and attribute not in in_signature
     }
     assert undocumented == set()
-
-
-def test_a_member_documented_as_internal_has_an_underscore() -> None:
-    found = {
-        f"{name}.{attribute}"
-        for name, kind in PUBLIC.items()
-        for attribute, value in shown(kind).items()
-        if ENGINES_OWN.search(getattr(value, "__doc__", None) or "")
-    }
-    assert found == set()
-
-
-def test_the_tables_find_existing_members() -> None:
-    assert len(PUBLIC) > 100
-    assert {"click", "keyboard", "url"} <= set(shown(cdpengine.Page))
-    assert {"guid", "wait"} <= set(shown(cdpengine.Download))
-    assert {"opened_at", "receive"} <= set(shown(cdpengine.protocol.EventStream))

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
 import pytest
 from made_errors import CLASSES, make
@@ -31,8 +27,6 @@ from cdpengine.errors import (
 from cdpengine.service.mcp_results import WORDS as MCP
 from cdpengine.service.mcp_tools import TOOLS
 
-ROOT = Path(cdpengine.__file__).parent
-
 PYTHON = re.compile(
     r"\b(?:page|browser|context|locator|frame|pool)\.[a-z_]+|\b[a-z_]+\(\)|\bawait\b|`|\b[a-z_]+=(?:\W|True|False|None|\"|$)"
     r"|(?:^|\s)\.[a-z_]{4,}\b|\b(?:user_data_dir|frame|nth)=?\b(?==)"
@@ -54,103 +48,6 @@ FORBIDDEN = {
     "shell": (PYTHON, REQUEST, FIELD, TOOL),
 }
 WORDS: dict[str, Words | None] = {"http": None, "mcp": MCP, "shell": SHELL}
-
-NOT_FOR_CLIENTS = {
-    "bench": "a separate command",
-    "cli": "commands that call the library, and print its words",
-    "cluster": "programs only",
-    "debug": "programs, and separate commands",
-    "pool": "programs only",
-    "testing": "programs only",
-}
-"""Modules whose errors no request can raise."""
-
-OF_ONE_CLIENT = {
-    "misuse.py",
-    "other_libraries.py",
-    "mcp_server.py",
-    "mcp_tools.py",
-    "mcp_results.py",
-    "wording.py",
-    "guide.py",
-}
-"""Modules with the words of one client."""
-
-FORMS = {"ToolForm", "CommandForm", "block"}
-"""Values with the words of one client: in the classes of verbs, and in the errors of wrong code."""
-
-NOT_ADVICE = re.compile(
-    # Words of a page's script, a command line or a protocol, and arguments that no request passes on.
-    r"\(\?|nth=7|cdpengine (?:span|made|cache)|\bfunction\b|\bCREATE\b|\bPRAGMA\b|\bSELECT\b|\bUPDATE\b|charset=|--[a-z-]+=|\bversion `|globalThis|\(\{\}\)"
-    r"|aria-hidden|^\(watch\)|native code|\bof page\.frames|xpected.*`async with`|`async with`|^its `|^A page was opened"
-    r"|`sameDocument`|: `|`bytes`|`state`|`accepted`|`count`|`reason`|`failure`|`url`|`cached`"
-    r"|apt install|brew install|winget|\.app|`ldd`|#b_results|expires_at|failed_in_row|user_version|application_id|#\S+ >"
-)
-UNREACHED = (
-    "its cookies, or `await state()`",  # BrowserContext.storage
-    "KeepBodies(...)",  # an argument of programs
-    "one of page.frames",
-    "a result of page.find() or page.locate()",  # a target that is not a string
-    "evaluate() returns other values",  # page.object
-    "Proxy(server",
-    "proxy.username",
-    "url, .domain",  # the request's own fields check cookies earlier
-    "secure=True",
-    "same_site=",
-    "debugging_port=0",  # launch's own argument
-    "overwrite=True",
-    "subscribe() a larger buffer",  # a log line
-    'page.recover(allow="reload") ends it',  # a log line
-    "buffer_size",
-    "expect_download a directory",  # a log line
-    "that page.snapshot() made",
-    "what normalize_url returns",
-    'mode="aria" with it',
-    "call(",  # arguments of session.call
-    "scenario_confidence",
-    "text= finds",
-    "In cdpengine: page.",  # tests/unit/test_selectors.py checks its translations
-    "session.call",
-)
-"""Advice for arguments that requests lack, or that no error contains."""
-
-
-@cache
-def texts_of(path: Path) -> tuple[str, ...]:
-    """Return the strings of a module, without docstrings and forms. A placeholder is a word."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    left_out: set[int] = set()
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        for each in body if isinstance(body, list) else ():
-            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
-                left_out.add(id(each.value))
-        if isinstance(node, ast.JoinedStr):
-            left_out |= {id(each) for each in node.values}
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FORMS:
-            left_out |= {id(each) for each in ast.walk(node)}
-    found = []
-    for node in ast.walk(tree):
-        if id(node) in left_out:
-            continue
-        if isinstance(node, ast.JoinedStr):
-            parts = (str(each.value) if isinstance(each, ast.Constant) else "7" for each in node.values)
-            found.append("".join(parts))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.append(node.value)
-    return tuple(text for text in found if " " in text.strip())
-
-
-def modules() -> Iterator[Path]:
-    for path in sorted(ROOT.rglob("*.py")):
-        top = path.relative_to(ROOT).parts[0].removesuffix(".py")
-        if (
-            top not in (*NOT_FOR_CLIENTS, "shell")
-            and "domains" not in path.parts
-            and "commands" not in path.parts  # only the shell and the console
-            and path.name not in OF_ONE_CLIENT
-        ):
-            yield path
 
 
 def words_of(client: str, failure: Failure) -> Failure:
@@ -179,31 +76,6 @@ def test_every_error_is_in_the_words_of_its_client(
     check(client, failure.message)
     check(client, failure.hint)
     assert failure.hint.endswith(".")
-
-
-@pytest.mark.parametrize("client", WORDS)
-def test_every_text_of_the_engine_is_in_the_words_of_its_client(client: str) -> None:
-    """Every string of every module that requests reach, as the reason of an error."""
-    wrong: list[str] = []
-    words = WORDS[client]
-    for path in modules():
-        asks = (
-            path.is_relative_to(ROOT / "act")
-            or path.is_relative_to(ROOT / "service")
-            or "cache" in path.parts
-        )
-        for text in texts_of(path):
-            if NOT_ADVICE.search(text) or any(each in text for each in UNREACHED):
-                continue
-            message = in_requests(text)
-            message = message if words is None else words.translate(message)
-            found = [each[0] for pattern in FORBIDDEN[client] if (each := pattern.search(message))]
-            if not asks:
-                found += [each[0] for pattern in (TOOL, REQUEST) if (each := pattern.search(text))]
-            wrong += [
-                f"{path.relative_to(ROOT)}: {client} reads {each!r} in: {message[:200]}" for each in found
-            ]
-    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("kind", KINDS)
