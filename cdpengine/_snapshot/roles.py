@@ -172,6 +172,11 @@ TOKEN_STATES = {"checked": "checked", "invalid": "invalid", "pressed": "pressed"
 NUMBER_STATES = {"level": "level", "valuemin": "min", "valuemax": "max"}
 """Shown as `[state=number]`."""
 
+STATES = FLAG_STATES.union(
+    TOKEN_STATES.values(), NUMBER_STATES.values(), ("collapsed", "count", "expanded", "value")
+)
+"""All states, as shown."""
+
 STATE_ROLES = {
     "editable": frozenset({"generic", "paragraph", "group"}),
     "hasPopup": frozenset({"button", "link", "menuitem"}),

@@ -18,7 +18,7 @@ import pytest
 
 from cdpengine._snapshot.node import Document, Node, SharedNodes
 from cdpengine._snapshot.refs import RefTable
-from cdpengine._snapshot.render.lines import Block, SnapshotOptions
+from cdpengine._snapshot.render.lines import RenderedPart, SnapshotOptions
 from cdpengine._snapshot.render.render import RenderedNodes, render
 
 OPTIONS = (
@@ -235,18 +235,18 @@ def test_lines_of_a_part_are_written_once() -> None:
     page.rows = [Row((row,)), Row((Node("button", "interactive", "Sell", backend_node_id=900_001),))]
     first = page.document()
     render(first, table.assign([first]), SnapshotOptions())
-    block = block_of(row, first)
+    lines = lines_of(row, first)
     page.rows.append(Row((Node("button", "interactive", "More", backend_node_id=900_002),)))
     second = page.document()
     render(second, table.assign([second]), SnapshotOptions())
-    assert block_of(row, second) is block
+    assert lines_of(row, second) is lines
 
 
-def block_of(node: Node, document: Document) -> Block:
+def lines_of(node: Node, document: Document) -> RenderedPart:
     assert document.shared is not None
     rendered = document.shared.recall(RenderedNodes)
     assert rendered is not None
-    return rendered.blocks[SnapshotOptions()][node]
+    return rendered.parts[SnapshotOptions()][node]
 
 
 def test_shared_nodes_are_pickled_without_the_results_of_this_process() -> None:

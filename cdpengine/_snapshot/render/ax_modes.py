@@ -104,14 +104,15 @@ def ax_lines(
     max_depth: int | None,
 ) -> Lines:
     """Return the lines of all trees. A document without a tree is shown by its nodes, with a remark."""
-    lines = Lines()
+    texts, nodes, depths = list[str](), list[Node | None](), list[int]()
+    lines = Lines(texts, nodes, depths, too_deep := list[Node | None]())
     for visit, depth, show in _visits(document, refs, describe, lines.remarks):
         if max_depth is not None and depth > max_depth:
-            lines.too_deep.append(visit.node)
+            too_deep.append(visit.node)
         else:
-            lines.texts.append(indent * min(depth, DEEPEST_INDENT) + show)
-            lines.nodes.append(visit.node)
-            lines.depths.append(depth)
+            texts.append(indent * min(depth, DEEPEST_INDENT) + show)
+            nodes.append(visit.node)
+            depths.append(depth)
     return lines
 
 

@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Literal, get_args
 
 import attrs
 
-from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.node import Node
 from cdpengine._snapshot.ref import Ref
-from cdpengine._snapshot.roles import STRUCTURAL_ROLES
+from cdpengine._snapshot.roles import STATES
 from cdpengine._snapshot.text import collapse_space, is_token, quote, shorten
 from cdpengine.errors import InvalidArgumentError
 
 DEEPEST_INDENT = 100
 """Maximum indentation, in levels. Without it, the output grows with the square of the depth."""
 
-INDENTS = tuple("  " * depth for depth in range(DEEPEST_INDENT + 2))
+INDENTS = tuple("  " * depth for depth in range(DEEPEST_INDENT + 1))
 
 
 @attrs.define(eq=False)
-class Block:
-    """The lines of one part. They depend on `place`: its depth, and how addresses are shortened.
+class RenderedPart:
+    """The lines of one part of a document. They depend on `place`: its depth, and how addresses are shortened.
 
     `refs` correspond to the nodes, and `listed` maps their ids to them; `acting` counts the interactive nodes.
     `assigned` are the refs of all nodes of the part (`RefsByNode.parts`), None if unknown.
@@ -35,7 +34,7 @@ class Block:
 
     place: tuple[int, str, str]
     texts: list[str]
-    nodes: list[Node | None]
+    nodes: list[Node]
     depths: list[int]
     refs: list[Ref | None]
     acting: int
@@ -45,67 +44,6 @@ class Block:
     def __attrs_post_init__(self) -> None:
         self.listed = {ref.id: ref for ref in self.refs if ref is not None}
 
-    def has_refs(self, assigned: Mapping[Node, Ref] | None, refs: Mapping[Node, Ref]) -> bool:
-        """Return whether the nodes have these refs; `assigned` are the part's refs."""
-        if assigned is not None and assigned is self.assigned:
-            return True
-        if list(map(refs.get, self.nodes)) != self.refs:  # type: ignore[arg-type]  # no ref has None
-            return False
-        self.assigned = assigned
-        return True
-
-
-@attrs.define(eq=False)
-class Blocks:
-    """The lines of a document's parts. `known` are earlier lines, by the part's outermost node.
-
-    An unchanged part consists of the same node objects. So its lines are unchanged if its place and the refs of
-    its nodes are. `assigned` are the refs of parts (`RefsByNode.parts`). `rendered` collects the lines for later
-    documents.
-    """
-
-    tops: AbstractSet[Node] = frozenset()
-    known: Mapping[Node, Block] = attrs.field(factory=dict)
-    assigned: Mapping[Node, Mapping[Node, Ref]] = attrs.field(factory=dict)
-    rendered: dict[Node, Block] = attrs.field(factory=dict)
-    _opened: tuple[Node, int, tuple[int, int]] | None = None
-
-    def reuse_or_open(
-        self, node: Node, place: tuple[int, str, str], refs: Mapping[Node, Ref], lines: Lines
-    ) -> bool:
-        """Add the lines of a known part and return True; otherwise return False, and the caller writes them."""
-        block = self.known.get(node)
-        if block is None or block.place != place or not block.has_refs(self.assigned.get(node), refs):
-            self._opened = node, len(lines.texts), _counts(lines)
-            return False
-        self._opened = None
-        lines.blocks.append((len(lines.texts), block))
-        self.rendered[node] = block
-        lines.texts += block.texts
-        lines.nodes += block.nodes
-        lines.depths += block.depths
-        return True
-
-    def close(self, node: Node, place: tuple[int, str, str], refs: Mapping[Node, Ref], lines: Lines) -> None:
-        """Keep the lines of a part, if `node` is the part whose lines were just written."""
-        if self._opened is None or self._opened[0] is not node:
-            return
-        _, start, counts = self._opened
-        self._opened = None
-        if counts != _counts(lines):
-            return  # the counts depend on more than the part
-        nodes = lines.nodes[start:]
-        acting = sum(each is not None and can_be_acted_on(each) for each in nodes)
-        found = list(map(refs.get, nodes))  # type: ignore[arg-type]  # no ref has None
-        assigned = self.assigned.get(node)
-        block = Block(place, lines.texts[start:], nodes, lines.depths[start:], found, acting, assigned)
-        self.rendered[node] = block
-        lines.blocks.append((start, block))
-
-
-def _counts(lines: Lines) -> tuple[int, int]:
-    return len(lines.undescribed), lines.frames
-
 
 @attrs.define(eq=False)
 class Lines:
@@ -113,33 +51,40 @@ class Lines:
 
     A text is one line, or several for a node whose properties have separate lines. The node is None if the entry
     can have no ref. `too_deep` are the nodes below `max_depth`; `remarks` describe other missing content.
-    `undescribed` maps nodes with a description to their text without it. `blocks` are its parts with their
-    positions; `frames` counts nodes that own frames.
+    `undescribed` maps nodes with a description to their text without it. `parts` are parts with the index of their
+    first line. `dependent` are the indexes of lines that depend on later lines or on another document.
     """
 
-    texts: list[str] = attrs.field(factory=list)
-    nodes: list[Node | None] = attrs.field(factory=list)
-    depths: list[int] = attrs.field(factory=list)
-    too_deep: list[Node | None] = attrs.field(factory=list)
+    texts: list[str]
+    nodes: Sequence[Node | None]
+    depths: Sequence[int]
+    too_deep: Sequence[Node | None]
     remarks: list[str] = attrs.field(factory=list)
     undescribed: dict[Node, str] = attrs.field(factory=dict)
-    blocks: list[tuple[int, Block]] = attrs.field(factory=list)
-    frames: int = 0
+    parts: list[tuple[int, RenderedPart]] = attrs.field(factory=list)
+    dependent: list[int] = attrs.field(factory=list)
+
+    def add_dependent(self, node: Node, text: str, undescribed: str | None) -> None:
+        """Add a line that depends on later lines or on another document, and its text without the description."""
+        self.dependent.append(len(self.texts))
+        if undescribed is not None:
+            self.undescribed[node] = undescribed
+        self.texts.append(text)
 
     def collect_listed(self, refs: Mapping[Node, Ref]) -> tuple[dict[str, Ref], int]:
         """Return the shown refs by their ids, in order, and the number of interactive nodes."""
         listed: dict[str, Ref] = {}
         acting = at = 0
-        for start, block in [*self.blocks, (len(self.nodes), None)]:
+        for start, part in [*self.parts, (len(self.nodes), None)]:
             for node in self.nodes[at:start]:
                 if node is not None:
                     if (ref := refs.get(node)) is not None:
                         listed[ref.id] = ref
                     acting += can_be_acted_on(node)
-            if block is not None:
-                listed.update(block.listed)
-                acting += block.acting
-                at = start + len(block.nodes)
+            if part is not None:
+                listed.update(part.listed)
+                acting += part.acting
+                at = start + len(part.nodes)
         return listed, acting
 
     def leave_out_repeated(self, *, with_texts: bool) -> set[Node]:
@@ -205,28 +150,6 @@ def can_be_acted_on(node: Node) -> bool:
     return node.kind == "interactive" or node.clickable
 
 
-def find_folded(document: Document, refs: Mapping[Node, Ref]) -> AbstractSet[Node]:
-    """Return the unnamed structural nodes that group fewer than two lines, or contain no ref.
-
-    A ref counts only if the node would also have one with refs="actions".
-    """
-    folded: set[Node] = set()
-    below: dict[Node, tuple[int, bool]] = {}  # direct lines after folding; whether a ref is below
-    for node in reversed(list(walk(document.roots))):
-        lines, has_ref = 0, False
-        for child in node.children:
-            child_lines, child_has_ref = below.pop(child)
-            lines += child_lines if child in folded else 1
-            has_ref = has_ref or child_has_ref or (child in refs and child.wants_ref)
-        below[node] = lines, has_ref
-        is_bare = (
-            not node.name and not node.states and node.value is None and not (node in refs and node.wants_ref)
-        )
-        if node.role in STRUCTURAL_ROLES and is_bare and not node.remark and (lines < 2 or not has_ref):
-            folded.add(node)
-    return folded
-
-
 def amount(lines: int, refs: int, more: str = "") -> str:
     """Return a string such as "3 more lines (1 ref)"."""
     return f"{lines} {more}line{'s' if lines != 1 else ''} ({refs} ref{'s' if refs != 1 else ''})"
@@ -271,7 +194,7 @@ def state_texts(states: Iterable[tuple[str, str | int | float | bool]]) -> list[
     """Return strings such as ["checked", "checked=mixed", "level=2"]; values that are not tokens are quoted."""
     texts = []
     for state, value in states:
-        name = state if is_token(state) else quote(state)
+        name = state if state in STATES or is_token(state) else quote(state)
         if value is True:
             texts.append(name)
         elif isinstance(value, str):

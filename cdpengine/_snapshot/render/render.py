@@ -21,17 +21,11 @@ from cdpengine._snapshot.node import Box, Document, Node, walk
 from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.ref_parts import RefsByNode
 from cdpengine._snapshot.render.ax_modes import aria_lines, webarena_lines
-from cdpengine._snapshot.render.lines import AX_MODES, Block, Blocks, Lines, Mode, SnapshotOptions, amount
-from cdpengine._snapshot.render.modes import ai_lines, numbered_lines, role_lines
+from cdpengine._snapshot.render.lines import AX_MODES, Lines, Mode, RenderedPart, SnapshotOptions, amount
+from cdpengine._snapshot.render.modes import render_lines
+from cdpengine._snapshot.render.outline import Parts
 
 __all__ = ["Mode", "Rendering", "SnapshotOptions", "render"]
-
-_MODES: Mapping[Mode, Callable[[Document, Mapping[Node, Ref], SnapshotOptions], Lines]] = {
-    "ai": ai_lines,
-    "aria": aria_lines,
-    "numbered": numbered_lines,
-    "webarena": webarena_lines,
-}
 
 
 @attrs.define(eq=False, slots=False)
@@ -52,7 +46,7 @@ class Rendering:
     interactive: int
     unshown: list[Ref]
     gaps: list[str]
-    nodes: list[Node | None]
+    nodes: Sequence[Node | None]
     repeated: set[Node] = attrs.field(factory=set)
 
     @property
@@ -85,11 +79,11 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
         # Not with max_depth, which counts the lines below it.
         tops = shared.tops if options.max_depth is None else frozenset()
         assigned = refs.parts if isinstance(refs, RefsByNode) else {}
-        blocks = Blocks(tops, memo.blocks.pop(options, {}), assigned)
-        known = memo.renderings[options] = _render(document, refs, options, blocks)
-        memo.blocks[options] = blocks.rendered
-        while len(memo.blocks) > _OPTIONS_REMEMBERED:
-            del memo.blocks[next(iter(memo.blocks))]
+        parts = Parts(tops, memo.parts.pop(options, {}), assigned)
+        known = memo.renderings[options] = _render(document, refs, options, parts)
+        memo.parts[options] = parts.rendered
+        while len(memo.parts) > _OPTIONS_REMEMBERED:
+            del memo.parts[next(iter(memo.parts))]
     return known
 
 
@@ -100,7 +94,7 @@ class RenderedNodes:
     roots: Sequence[Node] = ()
     refs: Mapping[Node, Ref] = attrs.field(factory=dict)
     renderings: dict[SnapshotOptions, Rendering] = attrs.field(factory=dict)
-    blocks: dict[SnapshotOptions, Mapping[Node, Block]] = attrs.field(factory=dict)
+    parts: dict[SnapshotOptions, Mapping[Node, RenderedPart]] = attrs.field(factory=dict)
 
 
 _OPTIONS_REMEMBERED = 4
@@ -108,31 +102,19 @@ _OPTIONS_REMEMBERED = 4
 
 
 def _render(
-    document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions, blocks: Blocks | None = None
+    document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions, parts: Parts | None = None
 ) -> Rendering:
-    if options.mode == "role":
-        lines = role_lines(document, refs, options, blocks or Blocks())
+    if options.mode in AX_MODES:
+        ax_lines = aria_lines if options.mode == "aria" else webarena_lines
+        lines = ax_lines(document, refs, options)
     else:
-        lines = _MODES[options.mode](document, refs, options)
+        lines = render_lines(document, refs, options, parts or Parts())
     repeated = lines.leave_out_repeated(with_texts=not options.interactive)
-    remarks = list(lines.remarks)
+    frames = [node for node in _owners(document) if node.document is not None or node.remark]
     heading = [f"# {document.loading}"] if document.loading else []
     if document.kind:
         heading.append(f"# this document is {document.kind} ({document.content_type})")
-    gaps = _find_gaps(document, refs)
-    if document.cut:
-        why = document.cut_because
-        remarks.append(
-            f"# this document was read only in part, {why}; take an element as root to read a part"
-        )
-    if skipped := _describe_skipped(document, options.mode):
-        remarks.append(skipped)
-    if lines.too_deep:
-        ref_count = sum(node is not None and node in refs for node in lines.too_deep)
-        remarks.append(
-            f"# {amount(len(lines.too_deep), ref_count)} below depth {options.max_depth} left out; "
-            "raise the depth to see them"
-        )
+    remarks = _remarks(document, frames, lines, refs, options)
     if options.max_chars is not None or options.max_tokens is not None:
         lines, left_out = fit(lines, heading + remarks, document, refs, options)
         if left_out:
@@ -142,57 +124,70 @@ def _render(
         what = "nothing that can be acted on" if options.interactive else "nothing to show"
         texts = [f"# {what} in the accessibility tree of this document"]
     text = "\n".join(heading + texts)
-    nodes = lines.nodes
     listed, acting = lines.collect_listed(refs)
-    unshown: list[Ref] = []
-    if len(listed) < len(refs):
-        unshown = [ref for ref in refs.values() if ref.id not in listed]
     return Rendering(
         text=text,
         mode=options.mode,
         refs=listed,
         lines=text.count("\n") + 1,
         interactive=acting,
-        unshown=unshown,
-        gaps=gaps,
-        nodes=nodes,
+        unshown=[ref for ref in refs.values() if ref.id not in listed] if len(listed) < len(refs) else [],
+        gaps=_find_gaps(document, frames, refs),
+        nodes=lines.nodes,
         repeated=repeated,
     )
-
-
-def _describe_skipped(document: Document, mode: Mode) -> str:
-    """Return the remark about elements that no source had, including those in frames; "" if none exist."""
-    found = [document, *(node.document for node in _owners(document) if node.document is not None)]
-    count = sum(each.skipped for each in found)
-    if not count:
-        return ""
-    acting = sum(each.skipped_acting for each in found)
-    elsewhere = "the mode role with " if mode in AX_MODES else ""
-    return (
-        f"# {count} element{'s' if count != 1 else ''} ({acting} to act on) far off the screen left out: "
-        "content-visibility: auto keeps them out of the accessibility tree; "
-        f"scroll to them, or use {elsewhere}the source dom"
-    )
-
-
-def _find_gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
-    """Return descriptions of the unread parts of the page, with reasons."""
-    gaps = [f"the document was read only in part, {document.cut_because}"] if document.cut else []
-    if document.loading:
-        gaps.append(document.loading)
-    for node in _owners(document):
-        unread = node.document is None  # otherwise the remark describes the frame's document
-        if (node.remark and unread) or (node.document is not None and node.document.cut):
-            ref = refs.get(node)
-            why = "" if node.document is None else node.document.cut_because
-            what = node.remark if unread else f"read only in part, {why}"
-            gaps.append(f"{'frame' if ref is None else ref}: {what}")
-    return gaps
 
 
 def _owners(document: Document) -> Iterable[Node]:
     """Return all nodes that may own frames."""
     return walk(document.roots) if document.shared is None or document.shared.framed else ()
+
+
+def _remarks(
+    document: Document,
+    frames: Sequence[Node],
+    lines: Lines,
+    refs: Mapping[Node, Ref],
+    options: SnapshotOptions,
+) -> list[str]:
+    """Return the remarks about missing content, apart from lines that are cut to size."""
+    remarks = list(lines.remarks)
+    if document.cut:
+        why = document.cut_because
+        remarks.append(
+            f"# this document was read only in part, {why}; take an element as root to read a part"
+        )
+    documents = [document, *(node.document for node in frames if node.document is not None)]
+    if skipped := sum(each.skipped for each in documents):
+        acting = sum(each.skipped_acting for each in documents)
+        elsewhere = "the mode role with " if options.mode in AX_MODES else ""
+        remarks.append(
+            f"# {skipped} element{'s' if skipped != 1 else ''} ({acting} to act on) far off the screen left out: "
+            "content-visibility: auto keeps them out of the accessibility tree; "
+            f"scroll to them, or use {elsewhere}the source dom"
+        )
+    if lines.too_deep:
+        ref_count = sum(node is not None and node in refs for node in lines.too_deep)
+        remarks.append(
+            f"# {amount(len(lines.too_deep), ref_count)} below depth {options.max_depth} left out; "
+            "raise the depth to see them"
+        )
+    return remarks
+
+
+def _find_gaps(document: Document, frames: Iterable[Node], refs: Mapping[Node, Ref]) -> list[str]:
+    """Return descriptions of the unread parts of the page, with reasons."""
+    gaps = [f"the document was read only in part, {document.cut_because}"] if document.cut else []
+    if document.loading:
+        gaps.append(document.loading)
+    for node in frames:
+        unread = node.document is None  # otherwise the remark describes the frame's document
+        if unread or (node.document is not None and node.document.cut):
+            ref = refs.get(node)
+            why = "" if node.document is None else node.document.cut_because
+            what = node.remark if unread else f"read only in part, {why}"
+            gaps.append(f"{'frame' if ref is None else ref}: {what}")
+    return gaps
 
 
 # --- size ----------------------------------------------------------------------------------------------------
