@@ -62,9 +62,7 @@ async def dispatch_within(
         )
     deadline = trio.current_time() + parsed.timeout
     try:
-        _check_scripts(parsed, evaluate_enabled=evaluate_enabled and actor.evaluate_enabled)
-        _check_protocol(parsed, actor)
-        await _check_files(parsed, actor)
+        await check_limits(parsed, actor, evaluate_enabled=evaluate_enabled)
     except EngineError as error:
         if parsed.opens_url:
             actor.note_refusal(str(error))
@@ -124,6 +122,13 @@ def _with_dialogs(response: ActResponse, actor: Actor) -> ActResponse:
     described = tuple(map(describe_dialog, dialogs))
     effects = attrs.evolve(response.effects, dialogs=described, dialogs_omitted=omitted)
     return attrs.evolve(response, effects=effects)
+
+
+async def check_limits(request: ActRequest, actor: Actor, *, evaluate_enabled: bool = True) -> None:
+    """Raise EvaluationDisabledError or InvalidArgumentError for a request that the actor may not make."""
+    _check_scripts(request, evaluate_enabled=evaluate_enabled and actor.evaluate_enabled)
+    _check_protocol(request, actor)
+    await _check_files(request, actor)
 
 
 async def _check_files(request: ActRequest, actor: Actor) -> None:

@@ -23,7 +23,7 @@ from cdpengine._snapshot.received_refs import unseen
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.act import Actor, Navigate, NewTab
 from cdpengine.act.actor import actor_of
-from cdpengine.act.dispatch import dispatch_within
+from cdpengine.act.dispatch import check_limits, dispatch_within
 from cdpengine.cache.changes import (
     MOST_OF_SAME_COUNTS,
     THRESHOLDS,
@@ -369,6 +369,10 @@ class _Run:
     ) -> tuple[Fault, str | None, Mapping[str, TargetMatch]]:
         """Perform a step. Return the fault and the reason of a failure, and the elements."""
         request = request_of(step, matches, self.values, self.page, self.left)
+        try:
+            await check_limits(request, self.actor)
+        except EngineError as error:
+            return "forbidden", str(error), matches
         self.acted, self.before = True, self.seen
         await self.judge.begin(step)
         response = await dispatch_within(self.actor, request)
