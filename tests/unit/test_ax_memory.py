@@ -19,7 +19,7 @@ from cdpengine._snapshot.node import Document, walk
 from cdpengine._snapshot.refs import RefTable
 from cdpengine._snapshot.render.lines import SnapshotOptions
 from cdpengine._snapshot.render.render import render
-from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
+from cdpengine._snapshot.sources.ax_nodes import fold
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree
 
 
@@ -153,7 +153,7 @@ def test_a_part_of_a_tree_contains_the_given_nodes_and_their_descendants() -> No
         ),
     )
     inside = {node.backend_node_id for node in ax.nodes[2:]} - {ax.nodes[2].backend_node_id}
-    document = fold_within(ax, {number for number in inside if number is not None}, frame_id="F")
+    document = fold(ax, within={number for number in inside if number is not None}, frame_id="F")
     assert [(node.role, node.name) for node in walk(document.roots)] == [
         ("text", "before"),
         ("button", "In"),
@@ -165,7 +165,7 @@ def test_a_part_of_a_tree_contains_the_given_nodes_and_their_descendants() -> No
 def test_all_of_a_tree_within_is_the_tree(name: str) -> None:
     ax = recorded(name)
     numbers = {node.backend_node_id for node in ax.nodes if node.backend_node_id is not None}
-    assert drawn(fold_within(ax, numbers)) == drawn(fold(ax))
+    assert drawn(fold(ax, within=numbers)) == drawn(fold(ax))
 
 
 def test_the_text_of_a_dropped_marker_is_not_a_root() -> None:

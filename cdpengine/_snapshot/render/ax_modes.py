@@ -43,7 +43,7 @@ from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.render.lines import DEEPEST_INDENT, Lines, SnapshotOptions, safe_remark
 from cdpengine._snapshot.roles import TEXT_ROLES, role_and_kind
-from cdpengine._snapshot.sources.ax_tree import ignored_reasons
+from cdpengine._snapshot.sources.ax_tree import ax_node, ignored_reasons, is_masked, value_text
 from cdpengine._snapshot.text import collapse_space, is_token, python_text, quote
 
 
@@ -204,38 +204,8 @@ def _own_nodes(document: Document) -> Iterator[Node]:
 def _tree_of_nodes(document: Document) -> AXTree:
     """Return the document's nodes as an accessibility tree."""
     ids = {node: str(number) for number, node in enumerate(_own_nodes(document), 1)}
-    return AXTree(
-        tuple(
-            AXNode(
-                node_id,
-                role=AXValue("StaticText" if node.kind == "text" else node.role),
-                name=AXName(node.name),
-                description=AXValue(node.description) if node.description else None,
-                value=None if node.value is None else AXValue(node.value),
-                properties=tuple(AXProperty(key, AXPropertyValue(value)) for key, value in node.states),
-                child_ids=() if node.document is not None else tuple(ids[child] for child in node.children),
-                backend_node_id=node.backend_node_id,
-            )
-            for node, node_id in ids.items()
-        )
-    )
-
-
-def value_text(ax_value: AXValue | AXName | None) -> str:
-    """Return a role, name or value as a string; "" if it is neither a string nor a number."""
-    value = None if ax_value is None else ax_value.value
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
-
-
-def is_masked(value: str) -> bool:
-    """Return whether the value is masked. Its last character may be visible for a moment after it is typed."""
-    return value != "" and (
-        roles.MASKS.issuperset(value) or (len(value) > 1 and roles.MASKS.issuperset(value[:-1]))
-    )
+    inside = {node: () if node.document is not None else tuple(node.children) for node in ids}
+    return AXTree(tuple(ax_node(node, ids[node], tuple(map(ids.__getitem__, inside[node]))) for node in ids))
 
 
 # --- aria ----------------------------------------------------------------------------------------------------
@@ -282,7 +252,7 @@ def to_json(document: Document, refs: Mapping[Node, Ref], *, ignored: bool = Fal
                     item.name: _plain(item.value) for item in ax.properties if item.value is not None
                 },
                 "ignored": ax.ignored,
-                "ignoredReasons": ignored_reasons(ax),
+                "ignoredReasons": [reason.name for reason in ignored_reasons(ax)],
                 "childIds": [],
                 "remark": "" if visit.node is None else visit.node.remark,
             }
@@ -304,7 +274,7 @@ def _aria_line(visit: Visit) -> str:
     if ax.backend_node_id is not None:
         line += f" [backend={ax.backend_node_id}]"
     if ax.ignored:
-        reasons = [reason for reason in ignored_reasons(ax) if is_token(reason)]
+        reasons = [reason.name for reason in ignored_reasons(ax) if is_token(reason.name)]
         line += f" [ignored={','.join(reasons)}]" if reasons else " [ignored]"
     if visit.node is not None and visit.node.remark:
         line += f" [{safe_remark(visit.node.remark)}]"

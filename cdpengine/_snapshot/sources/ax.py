@@ -18,6 +18,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -31,7 +32,7 @@ from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax_grafts import Graft, Place, add_grafts, add_missing
-from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
+from cdpengine._snapshot.sources.ax_nodes import fold
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm, mask_secrets
 from cdpengine._snapshot.sources.computed import read_dom, role_and_name_source
 from cdpengine._snapshot.sources.document_kinds import describe_kind
@@ -210,11 +211,11 @@ def _make_document(
     grafts: Sequence[Graft] = (),
 ) -> Document:
     """Make the document of a reply. Decodes the whole tree into memory only if needed."""
-    frame_id, owners = request.frame_id, request.owners
+    fold_nodes = partial(
+        fold, frame_id=request.frame_id, owners=request.owners, clickables=clickables, doubtful=doubtful
+    )
     if within is None and not request.raw and not missing and not grafts and not secrets:
-        return fold(
-            ax_nodes(reply), frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful
-        )
+        return fold_nodes(ax_nodes(reply))
     tree = decode_ax_tree(reply)
     if secrets:
         tree = mask_secrets(tree, secrets)
@@ -223,19 +224,8 @@ def _make_document(
         if within is not None:
             within |= clickables
     tree, ready = add_grafts(tree, grafts) if grafts else (tree, {})
-    document = (
-        fold(tree, frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful, ready=ready)
-        if within is None
-        else fold_within(
-            tree,
-            within.union(*(graft.ids for graft in grafts)),
-            frame_id=frame_id,
-            owners=owners,
-            clickables=clickables,
-            doubtful=doubtful,
-            ready=ready,
-        )
-    )
+    inside = None if within is None else within.union(*(graft.ids for graft in grafts))
+    document = fold_nodes(tree, within=inside, ready=ready)
     if request.raw:
         document.ax = tree if within is None else _part(tree, within)
     return document

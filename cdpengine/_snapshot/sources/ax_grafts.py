@@ -13,15 +13,9 @@ from collections.abc import Set as AbstractSet
 import attrs
 import msgspec
 
-from cdpengine._protocol.domains.accessibility import (
-    AXName,
-    AXNode,
-    AXProperty,
-    AXPropertyValue,
-    AXTree,
-    AXValue,
-)
+from cdpengine._protocol.domains.accessibility import AXNode, AXTree, AXValue
 from cdpengine._snapshot.node import Node, walk
+from cdpengine._snapshot.sources.ax_tree import ax_node
 
 
 @attrs.frozen
@@ -135,15 +129,5 @@ def _ax_nodes(root: Node, name: str) -> list[AXNode]:
     """Return a node and its descendants as nodes of an accessibility tree."""
     ids = {node: f"{name}.{number}" if number else name for number, node in enumerate(walk([root]))}
     return [
-        AXNode(
-            node_id,
-            role=AXValue("StaticText" if node.kind == "text" else node.role),
-            name=AXName(node.name),
-            description=AXValue(node.description) if node.description else None,
-            value=None if node.value is None else AXValue(node.value),
-            properties=tuple(AXProperty(key, AXPropertyValue(value)) for key, value in node.states),
-            child_ids=tuple(ids[child] for child in node.children),
-            backend_node_id=node.backend_node_id,
-        )
-        for node, node_id in ids.items()
+        ax_node(node, node_id, tuple(map(ids.__getitem__, node.children))) for node, node_id in ids.items()
     ]

@@ -10,25 +10,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from cdpengine._protocol.domains.accessibility import (
-    AXName,
-    AXNode,
-    AXProperty,
-    AXPropertyValue,
-    AXTree,
-    AXValue,
-)
+import attrs
+import msgspec
+
+from cdpengine._protocol.domains.accessibility import AXNode, AXTree
 from cdpengine._snapshot import roles
 from cdpengine._snapshot.node import Document, Kind, Node
 from cdpengine._snapshot.roles import role_and_kind
 from cdpengine._snapshot.sources.assembly import EDGE, Child, Edge, Hint, ListedNode, find_repeatable, finish
-from cdpengine._snapshot.sources.ax_tree import placeholder
+from cdpengine._snapshot.sources.ax_tree import is_masked, placeholder, value_text
 from cdpengine._snapshot.text import LineBreak, Preformatted, collapse_space
 
 
 def fold(
     nodes: AXTree | Iterable[Sequence[AXNode]],
     *,
+    within: Collection[int] | None = None,
     frame_id: str | None = None,
     owners: AbstractSet[int] = frozenset(),
     doubtful: list[Node] | None = None,
@@ -37,42 +34,151 @@ def fold(
 ) -> Document:
     """Return the shown nodes of a reply, given as a whole tree or in chunks, which are released after use.
 
-    `frame_id` is set on each node; the default is the root's frame. `owners` are the backend node ids of frame
-    owners, `clickables` those of clickable elements; both are shown whatever their role. `doubtful` collects the
-    nodes with a bound of 0, which Chrome also reports for a missing bound. `ready` are finished nodes with their
-    descendants, by their ids in the tree.
+    `within` limits a tree to the nodes with these backend node ids and their descendants in the accessibility
+    tree, in which `aria-owns` moves nodes. `frame_id` is set on each node; the default is the root's frame.
+    `owners` are the backend node ids of frame owners, `clickables` those of clickable elements; both are shown
+    whatever their role. `doubtful` collects the nodes with a bound of 0, which Chrome also reports for a missing
+    bound. `ready` are finished nodes with their descendants, by their ids in the tree.
     """
-    folding = _Folding(frame_id, owners, clickables, doubtful, ready)
+    single = SingleNodes(frame_id, owners, clickables, [] if doubtful is None else doubtful)
+    folding = _Folding(single, ready or {})
     for chunk in (nodes.nodes,) if isinstance(nodes, AXTree) else nodes:
         folding.convert(chunk)
-    return folding.document(folding.outermost())
-
-
-def fold_within(
-    tree: AXTree,
-    within: Collection[int],
-    *,
-    frame_id: str | None = None,
-    owners: AbstractSet[int] = frozenset(),
-    doubtful: list[Node] | None = None,
-    clickables: AbstractSet[int] = frozenset(),
-    ready: Mapping[str, Node] | None = None,
-) -> Document:
-    """Return the shown nodes whose backend node ids are `within`, and all their descendants.
-
-    Descendants follow the accessibility tree, in which `aria-owns` moves nodes.
-    """
-    inside = [ax for ax in tree.nodes if ax.backend_node_id in within]
+    if within is None or not isinstance(nodes, AXTree):
+        return folding.document(folding.outermost())
+    inside = [ax for ax in nodes.nodes if ax.backend_node_id in within]
     below = {child_id for ax in inside for child_id in ax.child_ids}
-    folding = _Folding(frame_id, owners, clickables, doubtful, ready)
-    folding.convert(tree.nodes)
     return folding.document([ax.node_id for ax in inside if ax.node_id not in below])
 
 
-def node_of(ax: AXNode, *, frame_id: str, clickables: AbstractSet[int] = frozenset()) -> Node | None:
-    """Return the node of one element without its descendants; None if it has no line."""
-    return _Folding(frame_id, frozenset(), clickables)._node(ax, _string(ax.role))  # noqa: SLF001 - of this module
+@attrs.define(eq=False)
+class SingleNodes:
+    """The conversion of single AX nodes, without their descendants.
 
+    The fields are those of `fold`. `labels` maps the backend node ids of labels to the names that they gave.
+    """
+
+    frame_id: str | None
+    owners: AbstractSet[int] = frozenset()
+    clickables: AbstractSet[int] = frozenset()
+    doubtful: list[Node] = attrs.field(factory=list)
+    labels: dict[int, str] = attrs.field(factory=dict)
+    _known_roles: dict[str, tuple[str, Kind]] = attrs.field(factory=dict)
+
+    def convert(self, ax: AXNode, chrome_role: str) -> Node | None:
+        """Return the node to show; None if its children take its place."""
+        if chrome_role in roles.ROOT_ROLES:
+            return None
+        role, kind = self._role(chrome_role)
+        name = collapse_space(value_text(ax.name))
+        facts = self._read_properties(ax, role, name)
+        clickable = ax.backend_node_id in self.clickables
+        if facts.focusable or ax.backend_node_id in self.owners:
+            kind = "interactive"
+        if (
+            not facts.focusable
+            and not clickable
+            and (
+                chrome_role in roles.INLINE_ROLES
+                or chrome_role in roles.LAYOUT_ROLES
+                or (chrome_role in roles.FOLDED_ROLES and not name)
+            )
+        ):
+            return None
+        node = Node(role, kind, name, backend_node_id=ax.backend_node_id, frame_id=self.frame_id)
+        node.clickable = clickable
+        if role == "link":
+            node.url = facts.url
+        if ax.value is not None and (kind == "interactive" or role in roles.ALWAYS_LISTED):
+            _set_value(node, facts, value_text(ax.value))
+        if kind == "interactive" or clickable:
+            _set_description(node, ax)
+        if facts.states:
+            node.states = tuple(facts.states.items())
+            if role == "spinbutton" and 0 in (facts.states.get("min"), facts.states.get("max")):
+                self.doubtful.append(node)
+        return node
+
+    def _role(self, chrome_role: str) -> tuple[str, Kind]:
+        known = self._known_roles.get(chrome_role)
+        if known is None:
+            known = self._known_roles[chrome_role] = role_and_kind(chrome_role)
+        return known
+
+    def _read_properties(self, ax: AXNode, role: str, name: str) -> _Facts:
+        facts = _Facts()
+        states = facts.states
+        for item in ax.properties:
+            ax_value = item.value
+            if ax_value is None:
+                continue
+            value, key = ax_value.value, item.name
+            if key == "focusable":
+                facts.focusable = value is True
+            elif key == "labelledby":
+                for node in (ax_value.related_nodes or ()) if name else ():
+                    if node.backend_node_id is not None:
+                        self.labels[node.backend_node_id] = name
+            elif key == "expanded":
+                states["expanded" if value is True or value == "true" else "collapsed"] = True
+            elif key == "url":
+                facts.url = value if isinstance(value, str) else ""
+            elif key == "valuetext":
+                facts.value_text = value if isinstance(value, str) else ""
+            elif value is not False and value is not None and value != "false" and key in _STATES:
+                facts.editable = facts.editable or key == "editable"
+                state = _state(key, value, role)
+                if state is not None:
+                    states[state[0]] = state[1]
+        return facts
+
+
+class _Facts(msgspec.Struct, eq=False):
+    """The properties of an AX node. `value_text` is the author's text for its value."""
+
+    states: dict[str, str | int | float | bool] = msgspec.field(default_factory=dict)
+    focusable: bool = False
+    editable: bool = False
+    url: str = ""
+    value_text: str = ""
+
+
+def _set_value(node: Node, facts: _Facts, value: str) -> None:
+    value = facts.value_text or value
+    if node.role == "combobox" and not facts.editable:
+        value = collapse_space(value)  # the value equals the content
+    if is_masked(value):
+        facts.states["value"] = "hidden"
+    elif value:
+        node.value = value
+
+
+def _set_description(node: Node, ax: AXNode) -> None:
+    described = collapse_space(value_text(ax.description))
+    node.description = "" if described == node.name else described
+    if node.role in roles.PLACEHOLDER_ROLES:
+        hint = collapse_space(placeholder(ax.name))
+        node.placeholder = "" if hint in (node.name, described) else hint
+
+
+_STATES = roles.FLAG_STATES.union(roles.TOKEN_STATES, roles.NUMBER_STATES)
+
+
+def _state(key: str, value: object, role: str) -> tuple[str, str | int | float | bool] | None:
+    """Return the state to show for a property that is not false."""
+    only_for = roles.STATE_ROLES.get(key)
+    if only_for is not None and role not in only_for:
+        return None
+    if key in roles.FLAG_STATES:
+        return key, True
+    if key in roles.NUMBER_STATES:
+        return (roles.NUMBER_STATES[key], value) if isinstance(value, int | float) else None
+    if value is True or value == "true":
+        return roles.TOKEN_STATES[key], True
+    return (roles.TOKEN_STATES[key], value) if isinstance(value, str) and value else None
+
+
+# --- the whole tree ------------------------------------------------------------------------------------------
 
 _Content = str | Edge | Node | None
 """The conversion of one AX node: a piece of text, the border of a folded block, a shown node, or None if its
@@ -83,19 +189,9 @@ children take its place.
 class _Folding:
     """The nodes of a tree: first converted one by one, then assembled from the roots downwards."""
 
-    def __init__(
-        self,
-        frame_id: str | None,
-        owners: AbstractSet[int],
-        clickables: AbstractSet[int],
-        doubtful: list[Node] | None = None,
-        ready: Mapping[str, Node] | None = None,
-    ) -> None:
-        self._frame_id = frame_id
-        self._owners = owners
-        self._clickables = clickables
-        self._doubtful = [] if doubtful is None else doubtful
-        self._ready = ready or {}
+    def __init__(self, single: SingleNodes, ready: Mapping[str, Node]) -> None:
+        self._single = single
+        self._ready = ready
         # Content, with the ids of children, by node id. Content without a tuple has no children.
         self._unvisited: dict[str, _Content | tuple[_Content, tuple[str, ...]]] = {}
         self._first_id: str | None = None
@@ -103,15 +199,13 @@ class _Folding:
         self._node_count = 0
         self._documents: dict[str, AXNode] = {}
         self._valued: set[Node] = set()
-        self._labels: dict[int, str] = {}
         self._hints: dict[str, Hint] = {}  # by the ids of folded nodes
-        self._known_roles: dict[str, tuple[str, Kind]] = {}
 
     # --- conversion of each node ----------------------------------------------------------------------------
 
     def convert(self, nodes: Sequence[AXNode]) -> None:
         """Convert nodes of the tree. If several have the same id, the first counts."""
-        known, left_out = self._unvisited, self._left_out
+        known, left_out, single = self._unvisited, self._left_out, self._single
         self._node_count += len(nodes)
         if self._first_id is None and nodes:
             self._first_id = nodes[0].node_id
@@ -123,16 +217,16 @@ class _Folding:
                 left_out.update(child_ids)
                 known[node_id] = self._ready[node_id]
                 continue
-            if ax.ignored and ax.backend_node_id not in self._clickables:
+            if ax.ignored and ax.backend_node_id not in single.clickables:
                 known[node_id] = (EDGE, child_ids) if child_ids else None
                 continue
-            role = "generic" if ax.ignored else _string(ax.role)
+            role = "generic" if ax.ignored else value_text(ax.role)
             if role in roles.DROPPED_ROLES:
                 left_out.update(child_ids)
                 left_out.discard(node_id)  # no longer a root candidate
             elif role in roles.TEXT_ROLES:
                 left_out.update(child_ids)
-                text = _string(ax.name)
+                text = value_text(ax.name)
                 has_text = ax.backend_node_id is not None or text.strip() not in roles.MARKER_TEXTS
                 if "\n" in text or "  " in text or text[:1] == " ":
                     # Chrome reports text as laid out, so this white space is visible.
@@ -141,8 +235,8 @@ class _Folding:
             elif role in roles.BREAK_ROLES:
                 left_out.update(child_ids)
                 known[node_id] = _BREAK
-            elif (node := self._node(ax, role)) is not None:
-                if ax.value is not None and _string(ax.value):
+            elif (node := single.convert(ax, role)) is not None:
+                if ax.value is not None and value_text(ax.value):
                     self._valued.add(node)
                 if child_ids and node.role in roles.CLOSED_ROLES:
                     left_out.update(child_ids)
@@ -178,18 +272,20 @@ class _Folding:
     def document(self, root_ids: Sequence[str]) -> Document:
         """Make the document from the nodes below these roots."""
         url = title = ""
-        frame_id = self._frame_id
+        frame_id = self._single.frame_id
         for node_id in root_ids:
             if (root := self._documents.get(node_id)) is not None:
-                url, title = _property(root, "url"), collapse_space(_string(root.name))
+                url, title = _property(root, "url"), collapse_space(value_text(root.name))
                 frame_id = frame_id or root.frame_id
                 break
         top: list[Child] = []
         listed = self._descend(root_ids, top)
-        if frame_id != self._frame_id:
+        if frame_id != self._single.frame_id:
             for node, _, _ in listed:
                 node.frame_id = frame_id
-        return Document(finish(top, listed, self._labels, frame_id), url, title, frame_id, self._node_count)
+        return Document(
+            finish(top, listed, self._single.labels, frame_id), url, title, frame_id, self._node_count
+        )
 
     def _descend(self, root_ids: Sequence[str], top: list[Child]) -> list[ListedNode]:
         """Assign the children of each node, and return the shown nodes in document order."""
@@ -226,123 +322,13 @@ class _Folding:
                     return listed
                 children, enclosing, ids, closes = outside.pop()
 
-    def _node(self, ax: AXNode, chrome_role: str) -> Node | None:
-        """Return the node to show; None if its children take its place."""
-        if chrome_role in roles.ROOT_ROLES:
-            return None
-        role, kind = self._role(chrome_role)
-        if ax.backend_node_id in self._owners:
-            kind = "interactive"
-        name = collapse_space(_string(ax.name))
-        states: dict[str, str | int | float | bool] = {}
-        focusable = editable = False
-        url = spoken = ""
-        for item in ax.properties:
-            ax_value = item.value
-            if ax_value is None:
-                continue
-            value, key = ax_value.value, item.name
-            if key == "focusable":
-                focusable = value is True
-            elif key == "labelledby":
-                self._note_labels(item, name)
-            elif key == "expanded":
-                states["expanded" if value is True or value == "true" else "collapsed"] = True
-            elif key == "url":
-                url = value if isinstance(value, str) else ""
-            elif key == "valuetext":
-                spoken = value if isinstance(value, str) else ""
-            elif value is not False and value is not None and value != "false" and key in _STATES:
-                editable = editable or key == "editable"
-                state = _state(key, value, role)
-                if state is not None:
-                    states[state[0]] = state[1]
-        clickable = ax.backend_node_id in self._clickables
-        if focusable:
-            kind = "interactive"
-        elif not clickable and (
-            chrome_role in roles.INLINE_ROLES
-            or chrome_role in roles.LAYOUT_ROLES
-            or (chrome_role in roles.FOLDED_ROLES and not name)
-        ):
-            return None
-        node = Node(role, kind, name, backend_node_id=ax.backend_node_id, frame_id=self._frame_id)
-        node.clickable = clickable
-        if role == "link":
-            node.url = url
-        if ax.value is not None and (kind == "interactive" or role in roles.ALWAYS_LISTED):
-            value = spoken or _string(ax.value)
-            if role == "combobox" and not editable:
-                value = collapse_space(value)  # the value equals the content
-            if _is_masked(value):
-                states["value"] = "hidden"
-            elif value:
-                node.value = value
-        if kind == "interactive" or clickable:
-            described = collapse_space(_string(ax.description))
-            node.description = "" if described == name else described
-            if role in roles.PLACEHOLDER_ROLES:
-                hint = collapse_space(placeholder(ax.name))
-                node.placeholder = "" if hint in (name, described) else hint
-        if states:
-            node.states = tuple(states.items())
-            if role == "spinbutton" and 0 in (states.get("min"), states.get("max")):
-                self._doubtful.append(node)
-        return node
-
     def _note_hint(self, ax: AXNode) -> None:
-        if ax.description is not None and (text := collapse_space(_string(ax.description))):
+        if ax.description is not None and (text := collapse_space(value_text(ax.description))):
             self._hints[ax.node_id] = Hint(text)
-
-    def _role(self, chrome_role: str) -> tuple[str, Kind]:
-        known = self._known_roles.get(chrome_role)
-        if known is None:
-            known = self._known_roles[chrome_role] = role_and_kind(chrome_role)
-        return known
-
-    def _note_labels(self, item: AXProperty, name: str) -> None:
-        if item.value is not None and name:
-            for node in item.value.related_nodes or ():
-                if node.backend_node_id is not None:
-                    self._labels[node.backend_node_id] = name
 
 
 _BREAK = LineBreak("\n")
-_STATES = roles.FLAG_STATES.union(roles.TOKEN_STATES, roles.NUMBER_STATES)
-
-
-def _state(key: str, value: object, role: str) -> tuple[str, str | int | float | bool] | None:
-    """Return the state to show for a property that is not false."""
-    only_for = roles.STATE_ROLES.get(key)
-    if only_for is not None and role not in only_for:
-        return None
-    if key in roles.FLAG_STATES:
-        return key, True
-    if key in roles.NUMBER_STATES:
-        return (roles.NUMBER_STATES[key], value) if isinstance(value, int | float) else None
-    if value is True or value == "true":
-        return roles.TOKEN_STATES[key], True
-    return (roles.TOKEN_STATES[key], value) if isinstance(value, str) and value else None
-
-
-def _string(ax_value: AXValue | AXName | AXPropertyValue | None) -> str:
-    """Return a value as a string: numbers without the noise of 32-bit floats, "" for other types."""
-    if ax_value is None:
-        return ""
-    value = ax_value.value
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
 def _property(ax: AXNode, key: str) -> str:
-    return next((_string(item.value) for item in ax.properties if item.name == key), "")
-
-
-def _is_masked(value: str) -> bool:
-    """Return whether the value is masked. The last character may be visible for a moment after it is typed."""
-    return value != "" and (
-        roles.MASKS.issuperset(value) or (len(value) > 1 and roles.MASKS.issuperset(value[:-1]))
-    )
+    return next((value_text(item.value) for item in ax.properties if item.name == key), "")

@@ -27,12 +27,14 @@ from cdpengine._protocol.domains.accessibility import (
     RelatedNode,
 )
 from cdpengine._protocol.session import Session
+from cdpengine._snapshot.node import Node
+from cdpengine._snapshot.roles import MASKS
 
 _decode = _json.Decoder(AXTree).decode
 _decode_raw = _json.Decoder(AXTreeUnread).decode
 _decode_nodes = _json.Decoder(tuple[AXNode, ...]).decode
-_decode_reasons = _json.Decoder(list[AXProperty]).decode
-_decode_sources = _json.Decoder(list[AXNameSource]).decode
+_decode_reasons = _json.Decoder(tuple[AXProperty, ...]).decode
+_decode_sources = _json.Decoder(tuple[AXNameSource, ...]).decode
 
 
 def decode_ax_tree(raw: bytes | memoryview | msgspec.Raw) -> AXTree:
@@ -71,28 +73,59 @@ def ax_nodes(raw: bytes | memoryview | msgspec.Raw) -> Iterator[Sequence[AXNode]
             yield decode_ax_tree(b'{"nodes":' + joined + b"}").nodes
 
 
+def ax_node(node: Node, node_id: str, child_ids: tuple[str, ...]) -> AXNode:
+    """Return a node of a snapshot as a node of an accessibility tree."""
+    return AXNode(
+        node_id,
+        role=AXValue("StaticText" if node.kind == "text" else node.role),
+        name=AXName(node.name),
+        description=AXValue(node.description) if node.description else None,
+        value=None if node.value is None else AXValue(node.value),
+        properties=tuple(AXProperty(key, AXPropertyValue(value)) for key, value in node.states),
+        child_ids=child_ids,
+        backend_node_id=node.backend_node_id,
+    )
+
+
+def value_text(ax_value: AXValue | AXName | AXPropertyValue | None) -> str:
+    """Return a value as a string: numbers without the noise of 32-bit floats, "" for other types."""
+    if ax_value is None:
+        return ""
+    value = ax_value.value
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
+def is_masked(value: str) -> bool:
+    """Return whether the value is masked. Its last character may be visible for a moment after it is typed."""
+    return value != "" and (MASKS.issuperset(value) or (len(value) > 1 and MASKS.issuperset(value[:-1])))
+
+
+def name_sources(name: AXName) -> Sequence[AXNameSource]:
+    """Return the possible sources of a name, in Chrome's order; () if they are malformed."""
+    try:
+        return _decode_sources(name.sources) if bytes(name.sources) else ()
+    except msgspec.DecodeError:
+        return ()
+
+
 def placeholder(name: AXName | None) -> str:
     """Return a text field's placeholder, which the protocol reports only as a source of its name."""
-    if name is None or not bytes(name.sources):
-        return ""
-    try:
-        sources = _decode_sources(name.sources)
-    except msgspec.DecodeError:
-        return ""
-    for source in sources:
+    for source in () if name is None else name_sources(name):
         if source.type == "placeholder" and source.value is not None and isinstance(source.value.value, str):
             return source.value.value
     return ""
 
 
-def ignored_reasons(node: AXNode) -> list[str]:
-    """Return Chrome's reasons for not showing the node, in protocol terms such as "notRendered"."""
-    if not bytes(node.ignored_reasons):
-        return []
+def ignored_reasons(node: AXNode) -> Sequence[AXProperty]:
+    """Return Chrome's reasons for not showing the node, named by protocol terms such as "notRendered"."""
     try:
-        return [reason.name for reason in _decode_reasons(node.ignored_reasons)]
+        return _decode_reasons(node.ignored_reasons) if bytes(node.ignored_reasons) else ()
     except msgspec.DecodeError:
-        return []
+        return ()
 
 
 # --- the slow path: any JSON, field by field ----------------------------------------------

@@ -24,13 +24,12 @@ from typing import Self
 import attrs
 import trio
 
-from cdpengine import _json
 from cdpengine._protocol.calls import PendingCall, pending_group
-from cdpengine._protocol.domains.accessibility import AXName, AXNameSource, AXNode, AXProperty, AXTree
+from cdpengine._protocol.domains.accessibility import AXName, AXNode, AXTree
 from cdpengine._snapshot.node import FrameRequest, Node
 from cdpengine._snapshot.roles import role_and_kind
-from cdpengine._snapshot.sources.ax_nodes import node_of
-from cdpengine._snapshot.sources.ax_tree import keep_warm
+from cdpengine._snapshot.sources.ax_nodes import SingleNodes
+from cdpengine._snapshot.sources.ax_tree import ignored_reasons, keep_warm, name_sources, value_text
 from cdpengine._snapshot.sources.columns import NO_INTERNALS, Custom, Internals, Pairs, Walk
 from cdpengine._snapshot.sources.walk import CALL, Installed
 from cdpengine._snapshot.text import collapse_space
@@ -229,14 +228,13 @@ class CustomElements:
 
     def _make_internals(self, ax: AXNode, listed: Node | None) -> Internals:
         """Return the facts for the walk; for an element without a line, whether it is disabled."""
-        clickables = (
-            {ax.backend_node_id}
-            if listed is not None and listed.clickable and ax.backend_node_id is not None
-            else frozenset[int]()
-        )
         node = None
         if listed is not None or self.with_names:
-            node = node_of(ax, frame_id=self.request.frame_id, clickables=clickables)
+            number = ax.backend_node_id
+            is_clickable = listed is not None and listed.clickable
+            clickables = {number} if is_clickable and number is not None else frozenset[int]()
+            single = SingleNodes(self.request.frame_id, clickables=clickables)
+            node = single.convert(ax, value_text(ax.role))
         if node is not None:
             pairs: Pairs = tuple(_pairs_of(node))
         else:
@@ -270,25 +268,17 @@ def _differ(node: Node | None, internals: Internals) -> bool:
     )
 
 
-_decode_reasons = _json.Decoder(list[AXProperty]).decode
-
-
 def _hidden_by(ax: AXNode) -> tuple[str, int | None]:
     """Return Chrome's reason for ignoring a node, and the responsible element, if the answer names one."""
-    raw = bytes(ax.ignored_reasons)
-    for reason in _decode_reasons(raw) if raw else ():
+    for reason in ignored_reasons(ax):
         related = reason.value.related_nodes if reason.value is not None else None
         return reason.name, related[0].backend_node_id if related else None
     return "", None
 
 
-_decode_sources = _json.Decoder(list[AXNameSource]).decode
-
-
 def _named_by(name: AXName) -> str:
     """Return the attribute that provides the name, if it is a label."""
-    raw = bytes(name.sources)
-    used = next((each for each in _decode_sources(raw) if each.value is not None), None) if raw else None
+    used = next((each for each in name_sources(name) if each.value is not None), None)
     return used.attribute if used is not None and used.attribute in ("aria-label", "aria-labelledby") else ""
 
 
