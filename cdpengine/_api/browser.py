@@ -178,6 +178,7 @@ class Browser:
         with action_span("browser.new_page"), within("open a page", timeout) as budget:
             params: dict[str, object] = {"url": "about:blank"}
             if context is not None and context.id is not None:
+                self._state.check_context(context.id)
                 params["browserContextId"] = context.id
             creations = self._state.tabs.creations
             created = await creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)

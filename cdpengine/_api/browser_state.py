@@ -33,7 +33,7 @@ from cdpengine._protocol.session import Connection, Session
 from cdpengine._snapshot.ref import RefNumbers
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
 from cdpengine._storage.storage_state import VisitedOrigins
-from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, RemoteError
+from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, RemoteError, SessionGoneError
 
 
 class BrowserState:
@@ -83,6 +83,14 @@ class BrowserState:
             self.permissions.forget(core.id)
             self.visited_origins.forget(core.id)
             self.emulations.drop(core)
+
+    def check_context(self, context_id: str | None) -> None:
+        """Raise SessionGoneError for a context of this program that has ended. None is the default context."""
+        if context_id is not None and context_id not in self.context_ids:
+            raise SessionGoneError(
+                target=f"context {context_id[:8]}",
+                reason="its block has ended. Use the context inside the block",
+            )
 
     def share_ref_numbers(self, core: ContextCore | None, numbers: RefNumbers) -> None:
         """Share the numbers of refs between all pages of a context, or of the browser (None)."""
@@ -200,7 +208,11 @@ class ContextCore:
         return any(self.holds(page) for page in self.state.tabs.pages.values())
 
     async def real_id(self) -> str | None:
-        """Return Chrome's id of the context, also of the default one, or None if Chrome does not report it."""
+        """Return Chrome's id of the context, also of the default one, or None if Chrome does not report it.
+
+        Raises SessionGoneError if the context has ended.
+        """
+        self.state.check_context(self.id)
         if self.known_id is None:
             try:
                 reply = await self.state.session.request(
@@ -241,4 +253,5 @@ class ContextCore:
 
     def origin_page(self) -> AbstractAsyncContextManager[OriginPage]:
         """Return an invisible page of the context, as a context manager."""
+        self.state.check_context(self.id)
         return open_origin_page(self.state.session, self.state.creations, self.id)

@@ -227,6 +227,11 @@ async def make_context(
         await state.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
 
     async def dispose_at_end(made: CreateBrowserContextReply) -> None:
+        for page in state.tabs.pages.values():
+            if page.context_id == made.browser_context_id:
+                page.session.closing_reason = (
+                    "the block of its context has ended. Use its pages inside the block"
+                )
         # These errors mean that the context is gone, with the connection or because Chrome disposed of it.
         with undoing(_DISPOSE_TIMEOUT), suppress(ConnectionLostError, RemoteError):
             await dispose(made)

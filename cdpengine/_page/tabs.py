@@ -193,6 +193,9 @@ class Tabs:
         Raises ConnectionLostError, RemoteError.
         """
         root = self.connection.root
+        for session in self.connection.targets.sessions.values():
+            if session.target_id == target_id:
+                session.closing_reason = "this program closed it"
 
         def gone() -> bool:
             if error := root.error("Target.closeTarget"):

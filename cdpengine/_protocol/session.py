@@ -65,7 +65,7 @@ class Session:
     to the target's id. `feed` and `domains` are for the engine.
     `documents_shown` increases each time the target shows a document: a remote object id is valid while the number
     is unchanged. `lived` is whether the target's renderer has answered the set-up; it is false for a discarded
-    tab, which has no renderer.
+    tab, which has no renderer. `closing_reason` is the reason if this program closes the target.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class Session:
         self.parent = parent
         self.feed = SessionFeed(session_id, self.describe, self._wire.consumers, self._wire.faults)
         self.domains = EnabledDomains(self._enable, self._disable)
+        self.closing_reason = ""
         self._early = False
         self.lived = False
         self.documents_shown = 0
@@ -459,7 +460,8 @@ class Targets:
     def _detach(self, _source: Session, event: Event) -> None:
         session = self.sessions.get(event.decode(DetachedFromTarget).session_id)
         if session is not None:
-            self._end_session(session, "Chrome detached it: its target was closed, replaced or taken over")
+            detached = "Chrome detached it, because it was closed, replaced or taken over"
+            self._end_session(session, session.closing_reason or detached)
 
     def _end_session(self, session: Session, reason: str) -> None:
         # Chrome sends no events for the sessions that end with their parent.
@@ -495,7 +497,7 @@ class Targets:
         self.infos.pop(target_id, None)
         self._discovered.discard(target_id)
         for session in [other for other in self.sessions.values() if other.target_id == target_id]:
-            self._end_session(session, "its target was closed")
+            self._end_session(session, session.closing_reason or "it was closed")
 
     def _note_crashed(self, _source: Session, event: Event) -> None:
         target_id = event.decode(TargetCrashed).target_id

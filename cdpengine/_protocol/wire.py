@@ -291,7 +291,7 @@ class Wire:
 
     def close(self) -> None:
         """End every call and session, because the program closes the connection."""
-        self._lose("this program closed the connection")
+        self._lose("its `async with` block has ended. Use the browser and its pages inside the block")
 
     def _lose(self, reason: str) -> None:
         """Mark the wire as lost: end every call and session with ConnectionLostError."""

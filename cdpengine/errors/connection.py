@@ -85,7 +85,7 @@ class SessionGoneError(EngineError):
 
     def _describe(self) -> str:
         during = f" during {self.method}" if self.method else ""
-        return f"session of {self.target} is gone{during}: {self.reason}"
+        return f"{self.target} is gone{during}: {self.reason}"
 
 
 class TargetCrashedError(SessionGoneError):

@@ -15,9 +15,11 @@ import cdpengine
 from cdpengine.cluster import BrowserCluster
 from cdpengine.errors import (
     ActivityOffError,
+    ConnectionLostError,
     InvalidArgumentError,
     NodeNotFoundError,
     NotInTrioError,
+    SessionGoneError,
     WrongRunError,
     other_libraries,
 )
@@ -230,3 +232,41 @@ async def test_an_element_with_an_invented_name_is_found(page: cdpengine.Page) -
     late = "setTimeout(() => document.body.append(document.createElement('late')), 100)"
     await page.evaluate(late)
     assert await page.find("late", timeout=10)
+
+
+async def test_a_page_after_its_block_names_the_block(
+    browser: cdpengine.Browser, shared_endpoint: str
+) -> None:
+    async with browser.new_context() as context:
+        page = await context.new_page()
+        await page.snapshot()
+    ended = "page [0-9A-F]{8} is gone: the block of its context has ended. Use its pages inside the block"
+    for call in (page.title, page.snapshot, lambda: page.evaluate("1"), lambda: page.goto("about:blank")):
+        with pytest.raises(SessionGoneError, match=ended):
+            await call()
+    of_context = "context [0-9A-F]{8} is gone: its block has ended. Use the context inside the block"
+    calls: tuple[Any, ...] = (
+        context.new_page,
+        context.storage.cookies,
+        context.storage.state,
+        page.storage.cookies,
+        lambda: context.storage.set_cookies([]),
+        lambda: context.emulation.set(locale="de"),
+    )
+    for of_ended in calls:
+        with pytest.raises(SessionGoneError, match=of_context):
+            await of_ended()
+    assert page.context is context
+    page = await browser.new_page()
+    await page.close()
+    with pytest.raises(SessionGoneError, match="page [0-9A-F]{8} is gone: this program closed it"):
+        await page.title()
+    async with cdpengine.connect(shared_endpoint) as other:
+        page = await other.new_page()
+    of_browser = (page.title, page.snapshot, lambda: page.click("e1"), other.new_page)
+    for of_lost in of_browser:
+        with pytest.raises(ConnectionLostError, match="its `async with` block has ended. Use the browser"):
+            await of_lost()
+    same = browser.page(page.target_id)
+    assert same is not None
+    await same.close()

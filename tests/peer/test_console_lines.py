@@ -192,7 +192,7 @@ async def test_a_closed_page_is_reported(
     scripted.vanish("T1")
     await quiet()
     stopped = await target.stop("script", began=trio.current_time(), terminated_before=0)
-    assert str(stopped).startswith("stopped; session of page T1 is gone: ")
+    assert str(stopped).startswith("stopped; page T1 is gone: ")
 
 
 # --- messages during a line

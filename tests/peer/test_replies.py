@@ -410,7 +410,7 @@ async def test_closing_the_connection_ends_calls_of_other_tasks(peer: ScriptedPe
     async with trio.open_nursery() as nursery, peer.connect() as connection:
         nursery.start_soon(call, connection.root)
         await hold.wait()
-    assert reasons == ["this program closed the connection"]
+    assert reasons == ["its `async with` block has ended. Use the browser and its pages inside the block"]
 
 
 async def test_an_error_of_the_body_propagates_unchanged(peer: ScriptedPeer) -> None:

@@ -96,6 +96,7 @@ class Page(PageActions, PageReading):
 
     def __init__(self, browser: Browser, core: PageCore) -> None:
         self._core = core
+        self._context = browser.context_of(self)
         self.browser = browser
         self.keyboard = Keyboard(core.keyboard)
         self.mouse = Mouse(core.mouse)
@@ -136,7 +137,7 @@ class Page(PageActions, PageReading):
     @property
     def context(self) -> BrowserContext:
         """The browser context of the page."""
-        return self.browser.context_of(self)
+        return self._context
 
     @property
     def context_id(self) -> str | None:

@@ -73,6 +73,7 @@ class Cookies:
         """
         for url in urls:
             check_origin(url, "url")
+        self._state.check_context(self._context_id)
         with within("read the cookies", timeout):
             found = await read_cookies(self._state.session, self._context_id)
         return [cookie for cookie in found if not urls or any(goes_to(cookie, url) for url in urls)]
@@ -86,6 +87,7 @@ class Cookies:
         DeadlineExceededError, ConnectionLostError. On an error the earlier cookies stay.
         """
         checked = checked_cookies(cookies)
+        self._state.check_context(self._context_id)
         with within("set cookies", timeout):
             await write_cookies(self._state.session, self._state.creations, self._context_id, checked)
 
@@ -119,11 +121,13 @@ class Cookies:
                 and (where is None or bool(where(cookie)))
             )
 
+        self._state.check_context(self._context_id)
         with within("delete cookies", timeout):
             return await delete_cookies(self._state.session, self._context_id, matches)
 
     async def clear_cookies(self, *, timeout: float = 30) -> None:
         """Delete all cookies of the context."""
+        self._state.check_context(self._context_id)
         with within("clear the cookies", timeout):
             await clear_cookies(self._state.session, self._context_id)
 
