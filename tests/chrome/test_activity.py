@@ -323,27 +323,6 @@ async def test_from_the_start_in_pages_and_their_popups(
     await page.close()
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize(
-    ("arguments", "what"),
-    [
-        ({"console": -1}, "console"),
-        ({"errors": 1.5}, "errors"),
-        ({"requests": True}, "requests"),
-        ({"keep_over_navigation": "no"}, "keep_over_navigation"),
-        ({"bodies": "all"}, "bodies"),
-        ({"bodies": True, "requests": 0}, "bodies"),
-    ],
-)
-async def test_wrong_options_change_nothing(
-    page: cdpengine.Page, arguments: dict[str, Any], what: str
-) -> None:
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match=what):
-        await page.activity.start(**arguments)
-    assert not page.activity.started
-    assert set(page.session.domains.users) == {"Page"}
-
-
 async def test_endless_getter_is_stopped_within_the_timeout(page: cdpengine.Page) -> None:
     await page.activity.start(requests=0)
     await page.evaluate("console.log({get endless() { for (;;) {} }, more: [[]]})")

@@ -298,23 +298,3 @@ async def test_a_client_that_is_killed_leaves_nothing(
             pass
         while len(browser.targets) > targets:
             await browser.session.call("Browser.getVersion")
-
-
-async def test_invalid_options_create_no_context(browser: cdpengine.Browser) -> None:
-    before = await contexts(browser)
-    wrong: list[dict[str, Any]] = [
-        {"proxy": "nonsense://"},
-        {"proxy": 5},
-        {"downloads": 5},
-        {"permissions": ["cammera"]},
-        {"timezone": "Nowhere/City"},
-        {"locale": "xx-nonsense-foo"},
-        {"device": "iPhone 99"},
-        {"colour_scheme": "dark"},
-        {"storage_state": 5},
-    ]
-    for options in wrong:
-        with pytest.raises(cdpengine.errors.InvalidArgumentError):
-            async with browser.new_context(**options):
-                raise AssertionError("a context opened with invalid options")
-    assert await contexts(browser) == before

@@ -183,13 +183,6 @@ async def test_exhausted_budget_sends_nothing(page: cdpengine.Page, browser: cdp
     assert browser.statistics().main.sent == sent
 
 
-@pytest.mark.parametrize("arg", [object(), b"bytes", {1: 2}])
-async def test_argument_without_javascript_equivalent_is_refused(page: cdpengine.Page, arg: object) -> None:
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="argument"):
-        await page.evaluate("x => x", arg)
-    assert await page.evaluate("1") == 1
-
-
 async def test_remote_objects_are_released(page: cdpengine.Page) -> None:
     await page.set_content("<p id=a>text</p>")
     node = await page.session.call("DOM.getDocument", depth=-1)

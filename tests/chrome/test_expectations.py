@@ -430,14 +430,6 @@ async def test_two_downloads_expected_concurrently(apart: cdpengine.Page, tmp_pa
     assert len(list(tmp_path.rglob("*.txt"))) == 2
 
 
-async def test_invalid_download_directories_are_refused(apart: cdpengine.Page, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    for wrong in (tmp_path / "file", tmp_path / "file" / "below", "", 5):
-        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="directory"):
-            async with apart.expect_download(wrong):  # type: ignore[arg-type]
-                pass
-
-
 @pytest.mark.slow
 async def test_the_browser_ends_in_the_middle(site: str, tmp_path: Path) -> None:
     async with cdpengine.launch() as browser:

@@ -209,19 +209,6 @@ async def test_a_search_waits_for_its_frame(shown: cdpengine.Page) -> None:
         await shown.find("button", frame="never", timeout=0.3)
 
 
-async def test_unknown_role_names_the_nearest(shown: cdpengine.Page) -> None:
-    for find in (shown.find, shown.find_all):
-        for role, near in {
-            "buton": "'button'",
-            "Dropdown": "'combobox'",
-            "StaticText": "text= finds",
-        }.items():
-            with pytest.raises(cdpengine.errors.InvalidArgumentError, match=near):
-                await find(role=role)
-        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="pattern of str"):
-            await find(text=re.compile(b"x"))  # type: ignore[arg-type]
-
-
 async def test_found_node_can_be_acted_on(shown: cdpengine.Page) -> None:
     await shown.click(await shown.find(role="button", name="Shadow"))
     await shown.click(await shown.find(text="hello big world"))

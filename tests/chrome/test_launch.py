@@ -131,15 +131,6 @@ async def test_file_that_is_not_a_browser_is_named(tmp_path: Path) -> None:
             pass
 
 
-@pytest.mark.parametrize(
-    "endpoint", ["", "localhost:9222", "ftp://localhost", "http://", "http://127.0.0.1:99999", "127.0.0.1"]
-)
-async def test_a_malformed_endpoint_is_named(endpoint: str) -> None:
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="http"):
-        async with cdpengine.connect(endpoint):
-            pass
-
-
 @pytest.mark.parametrize("scheme", ["http", "ws"])
 async def test_an_unreachable_port_is_named(scheme: str) -> None:
     with trio.socket.socket() as listener:

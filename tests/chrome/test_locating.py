@@ -149,12 +149,3 @@ async def test_cancelled_search_leaves_nothing(page: Page) -> None:
         await page.click(page.locate("#none"))
     assert scope.cancelled_caught
     assert (await page.click(page.locate("#go"))).delivered
-
-
-async def test_invalid_locators_are_refused_before_sending(page: Page) -> None:
-    for given in ({}, {"role": "buton"}, {"css": "a", "nth": -1}, {"css": " "}):
-        with pytest.raises(cdpengine.errors.InvalidArgumentError):
-            page.locate(**given)
-    with pytest.raises(cdpengine.errors.InvalidArgumentError):
-        page.locate("a").nth(True)
-    assert str(page.locate(role="button", name="Go", nth=1)) == 'button "Go" (nth=1)'

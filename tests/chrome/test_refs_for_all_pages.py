@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from random import Random
 from typing import get_args
 
 import pytest
-from command_line import run_here
-from pytest_httpserver import HTTPServer
 from random_pages import random_page
 from ref_oracle import Record
 from rounds import rounds
@@ -70,15 +67,3 @@ async def test_diff_reproduces_the_text(page: cdpengine.Page, mode: Mode) -> Non
     assert every.diff.apply(first.text) == every.text
     assert fewer.diff.apply(every.text) == fewer.text
     assert set(fewer.refs) < set(every.refs)
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("mode", MODES)
-def test_command_has_refs_for_all(shared_endpoint: str, httpserver: HTTPServer, mode: Mode) -> None:
-    httpserver.expect_request("/").respond_with_data(LIST, content_type="text/html")
-    command = ("snapshot", httpserver.url_for("/"), "--endpoint", shared_endpoint, "--mode", mode, "--json")
-    usual, every = (json.loads(run_here(*command, *more).stdout) for more in ((), ("--refs", "all")))
-    assert usual["refs"] == {}
-    lines = list(element_lines(every["snapshot"], mode))
-    assert [ref for _, ref in lines] == list(every["refs"])
-    assert [each["role"] for each in every["refs"].values()] == ["list", *["listitem"] * 3]

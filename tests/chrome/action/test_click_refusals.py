@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import trio
 from action_stage import BUTTON, Stage, clicked
@@ -13,7 +11,6 @@ from refusals import refused
 from cdpengine.errors import (
     CoveredError,
     DisabledError,
-    InvalidArgumentError,
     InvisibleError,
     StaleRefError,
     UnstableError,
@@ -150,28 +147,6 @@ async def test_document_replaced_while_waiting_is_stale(stage: Stage, httpserver
     await stage.js(f"void setTimeout(() => {{ location = {httpserver.url_for('/next')!r} }}, 150)")
     with trio.fail_after(20), pytest.raises(StaleRefError):
         await stage.click("#go", timeout=30)
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"button": "primary"},
-        {"count": 0},
-        {"count": True},
-        {"modifiers": ("Hyper",)},
-        {"modifiers": ("Enter",)},
-        {"position": (1,)},
-        {"position": (float("nan"), 0)},
-    ],
-)
-async def test_wrong_arguments_send_nothing(stage: Stage, options: dict[str, Any]) -> None:
-    await stage.show(BUTTON)
-    node = await stage.node("#go")
-    sent = stage.session.connection.statistics().sent
-    with pytest.raises(InvalidArgumentError):
-        await stage.click(node, **options)
-    assert stage.session.connection.statistics().sent == sent
 
 
 # --- movement -------------------------------------------------------------------------------------------------

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from pointer_page import at, node, record, show
 
 import cdpengine
 from cdpengine.errors import (
     CoveredError,
-    InvalidArgumentError,
     NotDeliveredError,
 )
 
@@ -107,34 +104,3 @@ async def test_drag_to_covered_element_releases_the_button(page: cdpengine.Page)
     assert await record(page, "drop") == []
     assert len(await record(page, "dragend")) == 1
     await still_usable(page)
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize(
-    "arguments",
-    [{"steps": 0}, {"position": (1,)}, {"source_position": ("a", 1)}, {"hold": -1}, {"modifiers": ["Hyper"]}],
-)
-async def test_invalid_drags_are_refused(page: cdpengine.Page, arguments: dict[str, Any]) -> None:
-    await show(page, DRAGS)
-    src, dst = await node(page, "src"), await node(page, "dst")
-    with pytest.raises(InvalidArgumentError):
-        await page.drag(src, dst, **arguments)
-    assert await record(page, "mousedown") == []
-
-
-async def test_devices(page: cdpengine.Page) -> None:
-    await show(page, DRAGS)
-    await page.mouse.move(30, 30)
-    await page.mouse.move(60, 410, steps=3)
-    await page.mouse.down()
-    await page.mouse.up()
-    seen = await record(page, "mousemove", "mousedown", "mouseup", "click")
-    assert [(e["type"], e["x"], e["y"]) for e in seen] == [
-        ("mousemove", 30, 30),
-        ("mousemove", 40, pytest.approx(156, abs=1)),
-        ("mousemove", 50, pytest.approx(283, abs=1)),
-        ("mousemove", 60, 410),
-        ("mousedown", 60, 410),
-        ("mouseup", 60, 410),
-        ("click", 60, 410),
-    ]

@@ -4,12 +4,9 @@ press.
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 import pytest
 from form_page import FormPage
 from refusals import refused
-from ways_in import WAYS, open_way
 
 import cdpengine
 from cdpengine.errors import (
@@ -295,25 +292,3 @@ async def test_custom_radio_button_is_chosen_by_its_label(form: FormPage) -> Non
     assert await form.js(checked) == "Big"
     await form.page.fill(small, "true", timeout=20)
     assert await form.js(checked) == "Small"
-
-
-@pytest.mark.parametrize("name", WAYS)
-async def test_strings_for_hidden_controls_in_every_way_in(name: str, shared_endpoint: str) -> None:
-    url = "data:text/html," + quote(GROUP.format("style='display:none'"))
-    async with open_way(name, shared_endpoint) as way:
-        assert (await way.ask({"kind": "newTab", "url": url}))["ok"]
-        found = await way.ask({"kind": "find", "role": "radio", "name": "Express"})
-        radio = found["result"]["nodes"][0]["ref"]
-        found = await way.ask({"kind": "find", "role": "checkbox", "name": "Agree"})
-        box = found["result"]["nodes"][0]["ref"]
-        fields = [{"ref": radio, "value": "true"}, {"ref": box, "value": "on"}]
-        assert (await way.ask({"kind": "fill", "fields": fields, "diff": False}))["ok"]
-        states = await way.ask({"kind": "evaluate", "function": f"{STATES}.join()"})
-        assert states["result"] == "false,true,true"
-        assert (await way.ask({"kind": "select", "ref": radio, "values": ["Standard"], "diff": False}))["ok"]
-        refusal = await way.ask(
-            {"kind": "press", "ref": radio, "key": "Space", "timeoutMs": 20_000, "diff": False}
-        )
-        assert "without a position" in refusal["error"]["message"], refusal
-        states = await way.ask({"kind": "evaluate", "function": f"{STATES}.join()"})
-        assert states["result"] == "true,false,true"

@@ -147,15 +147,3 @@ async def test_hindrance_is_logged_and_action_continues_without_it(
             await case.act(form.page, await form.node("#at"))
     finally:
         logger.removeHandler(watch)
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("name", ["modal, click", "modal, fill", "closed details", "option"])
-async def test_error_names_the_hindrance(form: FormPage, name: str) -> None:
-    case = CASES[name]
-    await form.show(case.body)
-    started = trio.current_time()
-    with pytest.raises(case.error, match=re.escape(case.says)) as caught:
-        await case.act(form.page, await form.node("#at"))
-    assert trio.current_time() - started > 1
-    assert any(re.match(r"logged after 0\.\d s: ", step) for step in caught.value.steps)

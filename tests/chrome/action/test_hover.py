@@ -93,13 +93,3 @@ async def test_buttons_while_dragging(stage: Stage) -> None:
         ("mouseup", 0),
     ]
     assert stage.mouse.buttons == 0
-
-
-async def test_wheel_scrolls(stage: Stage) -> None:
-    await stage.show("<div style='height:4000px'></div>", events="wheel")
-    await stage.mouse.move(100, 100)
-    await stage.mouse.wheel(0, 250)
-    await stage.js(
-        "new Promise(done => { const at = () => scrollY >= 250 ? done() : setTimeout(at, 10); at() })"
-    )
-    assert [e["type"] for e in await stage.record()] == ["wheel"]

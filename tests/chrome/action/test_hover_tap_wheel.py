@@ -8,7 +8,6 @@ from pointer_page import at, node, record, show
 from refusals import refused
 
 import cdpengine
-from cdpengine._input.geometry import Point
 from cdpengine.act import Actor, dispatch
 from cdpengine.errors import (
     InvalidArgumentError,
@@ -18,17 +17,6 @@ from cdpengine.errors import (
 pytestmark = pytest.mark.chrome
 
 # --- hover, tap, wheel ----------------------------------------------------------------------------------------
-
-
-async def test_hover(page: cdpengine.Page) -> None:
-    await show(page, f"<button id=go disabled style='{at(100, 50)}'>Go</button>")
-    outcome = await page.hover(await node(page, "go"), timeout=20)
-    moves = await record(page)
-    assert {(entry["type"], entry["target"], entry["buttons"]) for entry in moves} <= {("mousemove", "go", 0)}
-    assert await page.evaluate("go.matches(':hover')") is True
-    assert outcome.point == Point(140, 65)
-    # The page receives a second hover at the same place.
-    assert (await page.hover(await node(page, "go"), timeout=20)).received_by == outcome.received_by
 
 
 async def test_hover_sends_no_key_events(page: cdpengine.Page) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 
 import pytest
 from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine import Page, Ref
-from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.sources.walk import list_walks
 
 SHOP = """<input id=name aria-label=Name><select id=size aria-label=Size><option>S<option>M</select>
@@ -44,19 +41,6 @@ ACTS: dict[str, tuple[str, Act, str, object]] = {
 }
 
 
-@contextmanager
-def sent(page: Page) -> Iterator[list[str]]:
-    """Collect the methods of commands sent while the block runs."""
-    methods: list[str] = []
-
-    def watch(traffic: Traffic) -> None:
-        if traffic.direction == "sent":
-            methods.append(json.loads(traffic.message)["method"])
-
-    with page.session.connection.instruments.attached(watch):
-        yield methods
-
-
 async def seen(page: Page, httpserver: HTTPServer, role: str) -> Ref:
     """Look at the page once the engine's functions are in its world, and return a ref."""
     httpserver.expect_request("/").respond_with_data(SHOP, content_type="text/html")
@@ -64,19 +48,6 @@ async def seen(page: Page, httpserver: HTTPServer, role: str) -> Ref:
     snapshot = await page.snapshot()
     await page.hover(snapshot.find(role="button", name="Other"))
     return snapshot.find(role=role, name={"button": "Go", "textbox": "Name"}[role])
-
-
-@pytest.mark.parametrize("verb", ACTS)
-async def test_action_does_not_resolve_the_node(page: Page, httpserver: HTTPServer, verb: str) -> None:
-    role, act, record, expected = ACTS[verb]
-    ref = await seen(page, httpserver, role)
-    with sent(page) as methods:
-        await act(page, ref)
-        if verb != "fill":  # a field that already holds the value is read back
-            await act(page, ref)
-    # A field's listeners can be read only in the main world, where the engine has no handle for it.
-    assert methods.count("DOM.resolveNode") == methods.count("DOMDebugger.getEventListeners")
-    assert await page.evaluate(record) == expected
 
 
 @pytest.mark.parametrize("collected", [False, True])

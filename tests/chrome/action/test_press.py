@@ -4,7 +4,7 @@ import pytest
 import trio
 from action_stage import Stage
 
-from cdpengine.errors import InvalidArgumentError, NotInteractableError
+from cdpengine.errors import NotInteractableError
 
 pytestmark = pytest.mark.chrome
 
@@ -112,15 +112,6 @@ async def test_holding_a_key_repeats(stage: Stage) -> None:
     await stage.keyboard.up("a")
     assert [e["repeat"] for e in await stage.record("keydown")] == [False, True, True]
     assert await stage.js("field.value") == "aaa"
-
-
-async def test_unknown_key_sends_nothing(stage: Stage) -> None:
-    await stage.show("<input id=field>")
-    node = await stage.node("#field")
-    sent = stage.session.connection.statistics().sent
-    with pytest.raises(InvalidArgumentError, match="'Enter'"):
-        await stage.press("Entr", node)
-    assert stage.session.connection.statistics().sent == sent
 
 
 async def test_press_on_unfocusable_element_is_refused(stage: Stage) -> None:

@@ -8,7 +8,6 @@ from refusals import refused
 
 from cdpengine.errors import (
     DisabledError,
-    InvalidArgumentError,
     InvisibleError,
     NotInteractableError,
     StaleRefError,
@@ -208,16 +207,6 @@ async def test_detached_is_stale(stage: Stage) -> None:
     await stage.js("window.kept = field; field.remove()")
     with trio.fail_after(20), pytest.raises(StaleRefError):
         await stage.type(node, "ada", timeout=30)
-
-
-@pytest.mark.parametrize(("text", "delay"), [(7, 0), ("\ud83d", 0), ("a", -1), ("a", True)])
-async def test_wrong_arguments_send_nothing(stage: Stage, text: str, delay: float) -> None:
-    await stage.show("<input id=field>")
-    node = await stage.node("#field")
-    sent = stage.session.connection.statistics().sent
-    with pytest.raises(InvalidArgumentError):
-        await stage.type(node, text, delay=delay)
-    assert stage.session.connection.statistics().sent == sent
 
 
 async def test_dialog_while_typing_does_not_hang(stage: Stage) -> None:

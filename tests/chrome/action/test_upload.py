@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 import trio
@@ -313,21 +312,6 @@ async def test_bytes_of_a_form_field(form: FormPage) -> None:
     await form.show("<label id=label>File <input type=file id=field></label>")
     await form.page.fill_form({await form.node("#label"): cdpengine.FileContent("a.txt", b"a")})
     assert await form.js(CONTENTS) == [["a.txt", "text/plain", [97]]]
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "kind"),
-    [("", b"", None), ("a/b", b"", None), (1, b"", None), ("a", "text", None), ("a", b"", 1)],
-)
-def test_file_content_refuses_invalid_arguments(name: Any, data: Any, kind: Any) -> None:
-    with pytest.raises(InvalidArgumentError):
-        cdpengine.FileContent(name, data, kind)
-
-
-async def test_too_many_bytes(form: FormPage) -> None:
-    await form.show("<input type=file id=field>")
-    with pytest.raises(InvalidArgumentError, match="50000000"):
-        await form.page.upload(await form.node("#field"), cdpengine.FileContent("a", bytes(50_000_001)))
 
 
 async def test_paths_by_other_ways_can_be_read(
