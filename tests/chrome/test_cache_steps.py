@@ -145,6 +145,25 @@ async def test_a_rollback_that_fails_is_named_in_the_reason(
     assert await log_of(page) == ["click one"]
 
 
+async def test_a_rollback_repeats_the_steps_whose_elements_come_back(
+    page: cdpengine.Page, serve: Callable[..., str]
+) -> None:
+    entry = await grouped(page, serve(GROUPED))
+    group = entry.steps[0]
+    assert isinstance(group, StepGroup)
+    targets = await targets_of(page, t1="button Second")
+    show, fails = step(Click(ref="t1"), targets), step(Wait(text="Never", timeout_ms=100))
+    entry = attrs.evolve(
+        entry, steps=(attrs.evolve(group, rollback=(*group.rollback, show, fails)), *entry.steps[1:])
+    )
+    await page.evaluate("() => { const gone = undo; gone.remove(); two.onclick = () => two.after(gone); }")
+    report = await execute(page, entry)
+    assert await log_of(page) == ["click one", "click two", "click undo"]
+    undone = [(each.number, each.status) for each in report.steps if each.rollback]
+    assert undone == [(0, "done"), (1, "done"), (2, "failed")]
+    assert "its rollback failed, so the group is done in part: step 0.2: " in report.reason
+
+
 async def test_unstarted_group_is_not_rolled_back(page: cdpengine.Page, serve: Callable[..., str]) -> None:
     entry = await grouped(page, serve(GROUPED))
     await page.evaluate("one.remove()")

@@ -289,15 +289,24 @@ class _Run:
     async def _roll_back(self, index: int, group: StepGroup, began: int) -> str:
         """Roll a group back if any of its steps began. Return the failures of the rollback, or "".
 
-        After a failed step, the rollback continues with the next one.
+        After a failed step, the rollback continues with the next one. At its end, it repeats the failed steps
+        once whose elements it did not find: a later step may have brought them back. Other failed steps may
+        have had an effect, so that a repetition could undo too much.
         """
         if not (group.atomic and group.rollback and self.acted):
             return ""
         deadline, self.deadline = self.deadline, trio.current_time() + _ROLLING_BACK
         try:
-            undone = []
+            undone: list[StepResult] = []
+            unacted: list[int] = []
             for number, step in enumerate(group.rollback):
+                self.acted = False
                 undone.append(await self._do(Place(index=index, number=number, rollback=True), step))
+                if undone[-1].error is not None and not self.acted:
+                    unacted.append(number)
+            for number in unacted if len(unacted) < len(undone) else ():
+                place = Place(index=index, number=number, rollback=True)
+                undone[number] = await self._do(place, group.rollback[number])
             if all(result.error is None for result in undone):
                 self.results[began:] = [
                     attrs.evolve(result, status="rolled back") if result.status == "done" else result
