@@ -74,6 +74,9 @@ _WHERE = {
 }
 """The module of each command in this folder, and its name there."""
 
+_OF_RECORDINGS = frozenset({"diff", "export", "replay", "show", "stats"})
+"""Commands of `recording` that `trace` accepts too, because other tools call a recording a trace."""
+
 
 class _Loaded(MutableMapping[str, click.Command]):
     """The commands by name. Each is loaded on first use, because most commands need few modules."""
@@ -106,7 +109,12 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command. For an unknown name, the error suggests the most likely command."""
+        """Return the command. For an unknown name, the error suggests the most likely command.
+
+        `trace stats FILE` and the like read a recording: `recording stats FILE`. A URL is never such a word.
+        """
+        if args[0] == "trace" and len(args) > 1 and args[1] in _OF_RECORDINGS:
+            args = ["recording", *args[1:]]
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:

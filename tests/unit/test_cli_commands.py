@@ -6,9 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-from cdpengine.cli.commands import commands
+from cdpengine.cli.commands import commands, run_command
 
 
 @pytest.mark.parametrize("name", list(commands.commands))
@@ -58,3 +59,13 @@ def test_output_that_cannot_be_written_is_a_failure() -> None:
         )
     assert done.returncode != 0
     assert b"space" in done.stderr
+
+
+def test_trace_reads_recordings_too(capsys: pytest.CaptureFixture[str]) -> None:
+    group = commands.commands["recording"]
+    assert isinstance(group, click.Group)
+    for name in group.commands:
+        with pytest.raises(SystemExit) as ended:
+            run_command(["trace", name, "--help"])
+        assert ended.value.code == 0
+        assert f"cdpengine recording {name}" in capsys.readouterr().out
