@@ -41,6 +41,10 @@ def code_of(source: str) -> str:
     return re.sub(pattern, lambda found: '""' if found[0][0] in "\"'" else "", source, flags=re.DOTALL)
 
 
+def test_package_has_javascript_files() -> None:
+    assert {"actionability.js", "shop.js", "recording.js"} <= {file.name for file in FILES}
+
+
 async def complaint(session: Session, source: str, name: str) -> str | None:
     """Return the parser's error message, or None if the source is a strict script or expression."""
     for form in (f'"use strict";\n({source}\n)', f'"use strict";\n{source}'):
@@ -59,6 +63,11 @@ async def test_the_browser_parses_every_file() -> None:
             for file in FILES:
                 assert await complaint(page.session, file.read_text(encoding="utf-8"), file.name) is None
             assert "SyntaxError" in str(await complaint(page.session, "let a = ;", "broken.js"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_file_starts_with_its_purpose(file: Path) -> None:
+    assert re.match(r"// [A-Z]", file.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

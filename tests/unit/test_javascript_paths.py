@@ -1,8 +1,10 @@
-"""Scripts of the engine: compacted without changes, and safe from names of a page."""
+"""Every script that the engine sends exists, and every existing script is sent."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import cdpengine
@@ -14,6 +16,29 @@ SCRIPTS = {
     for path in ROOT.rglob("*.js")
     if path.parts[-2] != "demo_site"
 }
+OWN = {name for name in SCRIPTS if name.startswith("_")}
+
+
+def texts() -> Iterator[str]:
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+def test_every_script_of_the_engine_is_sent_by_its_path() -> None:
+    found = set(texts())
+    parts = {name for name in OWN if name.startswith("_snapshot/sources/walk_")}  # named by `_PARTS`
+    library = {name for name in OWN if name.startswith("_input/actionability/")}  # named by the library
+    assert OWN - found <= parts | library
+    assert {name.rpartition("/walk_")[2] for name in parts} | {
+        name.rpartition("/")[2] for name in library - found
+    } <= found
+
+
+def test_a_script_is_read_by_its_path() -> None:
+    for name in OWN:
+        assert script(name) == compact((ROOT / f"{name}.js").read_text("utf-8"))
 
 
 def test_comments_and_indentation_are_removed() -> None:

@@ -1,0 +1,90 @@
+"""Count the engine's files that an action enters on a quiet page. CONTRIBUTING's journeys list real stops."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+import trio.testing
+
+import cdpengine
+from cdpengine import Page
+
+ENGINE = Path(cdpengine.__file__).parent
+CONTRIBUTING = ENGINE.parent / "CONTRIBUTING.md"
+
+BUTTON = (
+    "<button>Go</button><script>window.n = 0; document.querySelector('button').onclick = () => n++</script>"
+)
+
+
+@pytest.fixture
+async def page(shared_endpoint: str) -> AsyncIterator[Page]:
+    """A page of a connection without a recording."""
+    async with cdpengine.connect(shared_endpoint) as browser:
+        page = await browser.new_page()
+        yield page
+        await page.close()
+
+
+@contextmanager
+def entered_files() -> Iterator[set[str]]:
+    """Collect the files below `cdpengine/` in which a function is called while the block runs."""
+    files: set[str] = set()
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        path = frame.f_code.co_filename
+        if event == "call" and path.startswith(f"{ENGINE}/"):
+            files.add(path.removeprefix(f"{ENGINE}/"))
+
+    sys.setprofile(note)
+    try:
+        yield files
+    finally:
+        sys.setprofile(None)
+
+
+async def trace(act: Callable[[], Awaitable[object]]) -> set[str]:
+    await act()  # one-time set-up is complete by then
+    await trio.testing.wait_all_tasks_blocked(0.05)
+    with entered_files() as files:
+        await act()
+    return files
+
+
+def stops(journey: str) -> set[str]:
+    """Return the Python files in the first column of a journey in CONTRIBUTING."""
+    table = CONTRIBUTING.read_text().partition(f"| {journey} |")[2].partition("\n\n")[0]
+    return set(re.findall(r"^\| `([^`]+\.py)` \|", table, re.MULTILINE))
+
+
+async def test_a_click_enters_at_most_26_files(page: Page) -> None:
+    await page.set_content(BUTTON)
+    ref = (await page.snapshot()).find("button", "Go")
+    files = await trace(lambda: page.click(ref))
+    assert await page.evaluate("n") == 2
+    assert len(files) <= 26, "\n".join(sorted(files))
+    assert stops('`page.click("e7")`') <= files
+
+
+async def test_an_evaluation_enters_at_most_14_files(page: Page) -> None:
+    files = await trace(lambda: page.evaluate("1 + 1", timeout=2))
+    assert len(files) <= 14, "\n".join(sorted(files))
+    assert stops('`page.evaluate("...", timeout=2)`') - files == {"_evaluate/recovery.py"}, (
+        "only at its deadline"
+    )
+
+
+async def test_an_event_enters_at_most_eight_files(page: Page) -> None:
+    async with page.session.subscribe("Page.*") as events:
+        page.session.post("Page.reload")
+        with entered_files() as files:
+            event = await events.receive()
+            assert event.params is not None
+    assert len(files) <= 8, "\n".join(sorted(files))
+    assert stops("one event") <= files
