@@ -209,7 +209,7 @@ async def test_a_cut_connection_leaves_the_browser_alone(
         page = await other.new_page()
         target_id = page.target_id
         other.connections[0].wire.close()
-        with pytest.raises(cdpengine.errors.ConnectionLostError, match="the test cut it"):
+        with pytest.raises(cdpengine.errors.ConnectionLostError, match="its `async with` block has ended"):
             await page.snapshot()
     ours = await browser.wait_for_page(where=lambda page: page.target_id == target_id)
     assert await ours.evaluate("1 + 1") == 2
