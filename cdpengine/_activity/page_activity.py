@@ -22,7 +22,7 @@ from cdpengine._activity.request import Request, Response
 from cdpengine._activity.streams import PART_OF, ActivityFeed, ActivityStream, AwaitedResponse, Buffer, Kind
 from cdpengine._budget import check_timeout, within
 from cdpengine._page.downloads.output_file import checked_path, output_file
-from cdpengine._page.navigation.liveness import explain_deadline
+from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.patterns import UrlPattern
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall

@@ -17,7 +17,7 @@ from cdpengine._activity.bodies import ActivityOptions, check_options
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.context import BrowserContext, make_context, plan_context
 from cdpengine._api.page.core import PageCore
-from cdpengine._api.page.expecting import Expected, wait_for_expected
+from cdpengine._api.page.expecting import Expectation, Expected, wait_for_expected
 from cdpengine._api.page.page import Page
 from cdpengine._api.scopes.measure import BrowserMeasure
 from cdpengine._budget import Budget, within
@@ -135,7 +135,7 @@ class Browser:
         A launched browser, and contexts made by this program, refuse downloads without a `Page.expect_download`. A
         browser that this program connected to follows its own settings.
         """
-        return list(self._state.tabs.downloads.records)
+        return [record.download for record in self._state.tabs.downloads.records]
 
     def page(self, target_id: str) -> Page | None:
         """Return the page with that target id, or None."""
@@ -256,7 +256,7 @@ class Browser:
         """
         test = _page_test(opener, url, where)
         budget = Budget.start("expect a page", timeout)
-        expected: Expected[Page] = Expected("a page")
+        expectation: Expectation[Page] = Expectation("a page")
         before = set(self._state.tabs.connection.targets.infos)
         opened: list[Page] = []
 
@@ -278,9 +278,9 @@ class Browser:
             return f"{others}, {closed} were closed again" if closed else others
 
         with self._state.tabs.follow_new_pages(added):
-            yield expected
+            yield Expected(expectation)
             await wait_for_expected(
-                expected, budget, lambda: self._next_page(first, also_closed=True), describe_opened
+                expectation, budget, lambda: self._next_page(first, also_closed=True), describe_opened
             )
 
     async def _next_page(self, choose: Callable[[], Page | None], *, also_closed: bool = False) -> Page:

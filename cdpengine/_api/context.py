@@ -126,9 +126,9 @@ class BrowserContext:
         own = self._core.known_id
         every = self._core.state.downloads.records
         if own is not None:
-            return [download for download in every if download.context_id == own]
+            return [record.download for record in every if record.context_id == own]
         others = self._core.state.context_ids
-        return [download for download in every if download.context_id not in others]
+        return [record.download for record in every if record.context_id not in others]
 
     def allow_downloads(self, directory: str | Path, *, timeout: float = 30) -> AwaitableScope[Path]:
         """Save all downloads of the context in `directory`, created if needed.

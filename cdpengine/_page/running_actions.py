@@ -24,7 +24,7 @@ from cdpengine._notifier import Notifier
 from cdpengine._page.announcing import ActionListener, announce_call
 from cdpengine._page.dialog_release import RELEASE_URL
 from cdpengine._page.dialogs import REPLIES_TIMEOUT, TrackedDialog
-from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation
+from cdpengine._page.navigation.liveness import post_empty_evaluation
 from cdpengine._page.side_effects import (
     NAVIGATION_EVENTS,
     DownloadStarted,

@@ -71,7 +71,7 @@ async def expect_and_finish(
 ) -> cdpengine.Download:
     async with page.expect_download() as expected:
         begin(peer, guid, name=name)
-    staging = expected.value._staging
+    staging = expected.value._record.staging
     assert staging is not None
     staging.write_text("0123456789")
     progress(peer, "completed", 10, guid)

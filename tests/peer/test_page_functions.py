@@ -10,7 +10,7 @@ import trio
 import trio.testing
 from scripting import attach
 
-from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation
+from cdpengine._page.navigation.liveness import post_empty_evaluation
 from cdpengine._page.scripts.node_lists import objects_of_nodes
 from cdpengine._page.scripts.page_functions import (
     NO_OBJECT,

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cdpengine
+from cdpengine._api.page.expecting import Expectation
 from cdpengine._api.page.waiting import check_state, check_text
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._page.search.criteria import Criteria
@@ -78,10 +79,11 @@ def test_descriptions_of_search_conditions() -> None:
 
 
 def test_an_expected_value_exists_only_at_the_end() -> None:
-    expected: cdpengine.pages.Expected[int] = cdpengine.pages.Expected("a page")
+    expectation: Expectation[int] = Expectation("a page")
+    expected = cdpengine.pages.Expected(expectation)
     with pytest.raises(cdpengine.errors.InvalidArgumentError, match="after the block"):
         _ = expected.value
-    expected._values.append(5)
+    expectation.arrived.append(5)
     assert expected.value == 5
 
 

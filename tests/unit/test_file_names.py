@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._page.downloads.download import LONGEST_NAME, numbered, place_file, safe_file_name
+from cdpengine._page.downloads.file_names import LONGEST_NAME, numbered, place_file, safe_file_name
 
 CASES = {
     "report.pdf": "report.pdf",

@@ -13,8 +13,8 @@ from map_runs import largest_file, lines_of, outcomes_of
 
 from cdpengine.errors import InvalidArgumentError, ResultsNotWrittenError
 from cdpengine.pool.mapping import MapFiles
-from cdpengine.pool.mapping.inputs import MapInput, read_input, survey
-from cdpengine.pool.mapping.journal import Recorded, encode_failure, encode_value
+from cdpengine.pool.mapping.inputs import MapInput, Recorded, read_input, survey
+from cdpengine.pool.mapping.journal import encode_failure, encode_value
 from cdpengine.pool.mapping.line_file import LineFile
 from cdpengine.pool.mapping.run_files import RunFiles
 

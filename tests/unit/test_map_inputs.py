@@ -12,8 +12,7 @@ import pytest
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.pool.functions import READY
 from cdpengine.pool.mapping import find_function
-from cdpengine.pool.mapping.inputs import BLOCK, DEEPEST, LONGEST, InputReader, Lines, read_input
-from cdpengine.pool.mapping.journal import Recorded
+from cdpengine.pool.mapping.inputs import BLOCK, DEEPEST, LONGEST, InputReader, Lines, Recorded, read_input
 
 
 @pytest.mark.parametrize(("line", "value"), [

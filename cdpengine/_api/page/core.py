@@ -54,7 +54,7 @@ from cdpengine._page.navigation.document_waits import (
     wait_for_documents,
     wait_for_effects,
 )
-from cdpengine._page.navigation.liveness import explain_deadline, find_unresponsive
+from cdpengine._page.navigation.expired_actions import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine._page.search.locator import Locator

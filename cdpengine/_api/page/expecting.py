@@ -28,7 +28,7 @@ from cdpengine._page.dialogs import AwaitedDialog, Dialog, DialogAnswer
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.downloads.downloads import AwaitedDownload
 from cdpengine._page.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
-from cdpengine._page.navigation.liveness import explain_deadline
+from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import UrlPattern
 from cdpengine._page.running_actions import announced
@@ -46,30 +46,39 @@ T = TypeVar("T")
 class Expected(Generic[T]):
     """The result of an `expect_...` block. `value` is available after the block."""
 
-    _what: str
-    _values: list[T] = attrs.field(factory=list, init=False, repr=False)
+    _expectation: Expectation[T]
 
     @property
     def value(self) -> T:
         """The expected object. Raises InvalidArgumentError before the end of the block."""
-        if not self._values:
+        if not (arrived := self._expectation.arrived):
             raise InvalidArgumentError(
-                what="expected.value", given=f"read before {self._what} arrived", expected="after the block"
+                what="expected.value",
+                given=f"read before {self._expectation.what} arrived",
+                expected="after the block",
             )
-        return self._values[0]
+        return arrived[0]
+
+
+@attrs.define(eq=False)
+class Expectation(Generic[T]):
+    """The engine's end of an `Expected`: what is expected, and the object once it has arrived."""
+
+    what: str
+    arrived: list[T] = attrs.field(factory=list, init=False)
 
 
 async def wait_for_expected(
-    expected: Expected[T], budget: Budget, wait: Callable[[], Awaitable[T]], describe: Callable[[], str]
+    expectation: Expectation[T], budget: Budget, wait: Callable[[], Awaitable[T]], describe: Callable[[], str]
 ) -> None:
     """Wait for the expected object and store it. Raises DeadlineExceededError with the last observation.
 
     An object that arrived during the block counts even if the block used up the timeout.
     """
     with trio.CancelScope(deadline=max(budget.deadline, trio.current_time() + _EXPECTED_TIMEOUT)) as scope:
-        expected._values[:] = [await wait()]  # noqa: SLF001 - set here only
+        expectation.arrived[:] = [await wait()]
     if scope.cancelled_caught:
-        budget.step(f"{expected._what} did not arrive; {describe()}")  # noqa: SLF001 - as above
+        budget.step(f"{expectation.what} did not arrive; {describe()}")
         raise budget.exceeded()
 
 
@@ -89,10 +98,10 @@ async def expect_dialog(
             what="text", given=f"a {type(text).__name__}", expected="a str, and accept=True"
         )
     budget = Budget.start("expect a dialog", timeout)
-    expected: Expected[Dialog] = Expected("a dialog")
+    expectation: Expectation[Dialog] = Expectation("a dialog")
     core.target.use()
     with core.target.dialogs.expecting(DialogAnswer(accept, text)) as awaited:
-        yield expected
+        yield Expected(expectation)
 
         def closed() -> Dialog | None:
             return (
@@ -101,7 +110,9 @@ async def expect_dialog(
 
         async with explain_deadline(core.target, budget.deadline):
             wait = core.target.wait_for
-            await wait_for_expected(expected, budget, lambda: wait(closed), lambda: _describe_dialog(awaited))
+            await wait_for_expected(
+                expectation, budget, lambda: wait(closed), lambda: _describe_dialog(awaited)
+            )
 
 
 def _describe_dialog(awaited: AwaitedDialog) -> str:
@@ -120,16 +131,20 @@ async def expect_download(
         directory = await downloads.directory_of(core.target.context_id)
     place = to_path("directory", directory)
     budget = Budget.start("expect a download", timeout)
-    expected: Expected[Download] = Expected("a download")
+    expectation: Expectation[Download] = Expectation("a download")
     async with AsyncExitStack() as stack:
         with within("expect a download", timeout):
             expecting = downloads.expecting(core.target, place)
             awaited = await stack.enter_async_context(expecting)
         describe = _describe_downloads(core, awaited)
-        yield expected
+
+        def begun() -> Download | None:
+            return None if awaited.record is None else awaited.record.download
+
+        yield Expected(expectation)
         async with explain_deadline(core.target, budget.deadline):
             wait = core.target.wait_for
-            await wait_for_expected(expected, budget, lambda: wait(lambda: awaited.download), describe)
+            await wait_for_expected(expectation, budget, lambda: wait(begun), describe)
 
 
 def _describe_downloads(core: PageCore, awaited: AwaitedDownload) -> Callable[[], str]:
@@ -137,7 +152,7 @@ def _describe_downloads(core: PageCore, awaited: AwaitedDownload) -> Callable[[]
     before = len(records)
 
     def describe() -> str:
-        others = [record for record in list(records)[before:] if record is not awaited.download]
+        others = [record for record in list(records)[before:] if record is not awaited.record]
         return f"{len(others)} others began" if others else "none began in this page or a popup of it"
 
     return describe
@@ -154,17 +169,17 @@ async def expect_response(
     """Expect that the block causes a response: `Page.expect_response`."""
     awaited = AwaitedResponse(url, where)
     budget = Budget.start(awaited.words, timeout)
-    expected: Expected[Response] = Expected("a response")
+    expectation: Expectation[Response] = Expectation("a response")
     async with AsyncExitStack() as stack:
         async with explain_deadline(core.target, budget.deadline):
             with within(awaited.words, timeout):
                 stream = await stack.enter_async_context(
                     stream_responses(core.state.activities.of(core.target))
                 )
-        yield expected
+        yield Expected(expectation)
         async with explain_deadline(core.target, budget.deadline):
             await wait_for_expected(
-                expected, budget, lambda: awaited.next_in(stream), lambda: awaited.observation
+                expectation, budget, lambda: awaited.next_in(stream), lambda: awaited.observation
             )
 
 
@@ -182,9 +197,8 @@ async def expect_file_chooser(core: PageCore, *, timeout: float) -> AsyncIterato
         async with core.action("expect a file chooser", timeout):
             expecting = core.target.choosers.expecting(list(core.target.frame_sessions.values()))
             awaited = await stack.enter_async_context(expecting)
-        expected = ExpectedFileChooser(core.target, awaited, choose)
-        yield expected
-        opened: Expected[OpenedChooser] = Expected("a file chooser")
+        yield ExpectedFileChooser(core.target, awaited, choose)
+        opened: Expectation[OpenedChooser] = Expectation("a file chooser")
         async with explain_deadline(core.target, budget.deadline):
             wait = core.target.wait_for
             await wait_for_expected(

@@ -28,7 +28,7 @@ from cdpengine._measure.profiles import (
 )
 from cdpengine._measure.tracing import Trace, TraceOptions, TraceProgress, trace_browser
 from cdpengine._page.downloads.output_file import checked_path
-from cdpengine._page.navigation.liveness import explain_deadline
+from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.running_actions import QUICK_PROBE
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.session import Session

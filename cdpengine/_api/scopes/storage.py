@@ -19,7 +19,7 @@ from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import check_timeout, within
 from cdpengine._page.frames import Frame
-from cdpengine._page.navigation.liveness import explain_deadline
+from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import check_origin, origin_of
 from cdpengine._page.running_actions import announced

@@ -1,36 +1,38 @@
-"""Download: one file that a page loads, and the temporary folder of such files.
+"""Download: one file that a page loads, its record for the engine, and the temporary folder of such files.
 
 Rule: a Download reports only results confirmed by Chrome or the file system. `path` is set once the file is
 complete.
 
 The folder is created with the first file, is readable by its owner only, and is removed with its files when the
 browser ends. If the program was killed, the next one that starts a browser removes it (`_launch/owned_folder.py`).
-A warning lists files whose path was never requested. A suggested file name is never used as a path: it is
-converted to one path component that every file system accepts, and an existing file is never overwritten.
+A warning lists files whose path was never requested.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import attrs
 import trio
 
 from cdpengine._budget import within
 from cdpengine._launch.owned_folder import DOWNLOADS_PREFIX, OwnedFolder, remove_owned
-from cdpengine._launch.private_files import move_new
 from cdpengine._logs import get_logger
+from cdpengine._notifier import Notifier
 from cdpengine._pickling import not_picklable
-from cdpengine._protocol.domains.browser import DownloadProgressed
-from cdpengine.errors import DownloadFailedError, InvalidArgumentError, os_reason, shown_url
-
-if TYPE_CHECKING:
-    from cdpengine._page.downloads.downloads import Downloads
-
+from cdpengine._protocol.domains.browser import DownloadProgressed, DownloadWillBegin
+from cdpengine._protocol.session import Session
+from cdpengine.errors import (
+    ConnectionLostError,
+    DownloadFailedError,
+    InvalidArgumentError,
+    SessionGoneError,
+    os_reason,
+    shown_url,
+)
 
 DownloadState = Literal["running", "completed", "cancelled", "failed", "refused"]
 
@@ -49,69 +51,75 @@ class Download:
     """A download. Get it from `page.expect_download(...)` or `browser.downloads`.
 
     `url` is its source, `suggested_filename` the server's name for it, which is not trustworthy. `guid` is
-    Chrome's id for it. `frame_id` and `context_id` identify the frame and context that loaded it. `refused`: it
-    was unexpected. `cancelled`: its end was requested. If it was expected without a directory, its file is in a
-    temporary folder, `path.parent`, which is removed when the browser ends.
+    Chrome's id for it. `frame_id` identifies the frame that loaded it. If it was expected without a directory, its
+    file is in a temporary folder, `path.parent`, which is removed when the browser ends.
     """
 
-    def __init__(
-        self, downloads: Downloads, guid: str, url: str, suggested_filename: str, frame_id: str
-    ) -> None:
-        self.guid = guid
-        self.url = url
-        self.suggested_filename = suggested_filename
-        self.frame_id = frame_id
-        self.context_id: str | None = None
-        self.directory: Path | None = None
-        self._staging: Path | None = None
-        self.refused = False
-        self._is_path_requested = False
-        self.cancelled = False
-        self._downloads = downloads
-        self._state: DownloadState = "running"
-        self._received = 0
-        self._total: int | None = None
-        self._path: Path | None = None
-        self._failure = ""
+    def __init__(self, record: DownloadRecord) -> None:
+        self._record = record
+        self.guid = record.guid
+        self.url = record.url
+        self.suggested_filename = record.suggested_filename
+        self.frame_id = record.frame_id
 
     def __repr__(self) -> str:
-        return f"<Download {shown_url(self.url)[:60]!r} {self._state} {self._received}/{self._total}>"
+        progress = self.progress
+        return f"<Download {shown_url(self.url)[:60]!r} {self.state} {progress.received}/{progress.total}>"
+
+    @property
+    def context_id(self) -> str | None:
+        """Chrome's id of the context, or None for the default one."""
+        return self._record.context_id
+
+    @property
+    def directory(self) -> Path | None:
+        """The directory for the file, or None if the engine does not place it."""
+        return self._record.directory
+
+    @property
+    def refused(self) -> bool:
+        """Whether the download was unexpected."""
+        return self._record.refused
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether its end was requested."""
+        return self._record.cancelled
 
     @property
     def state(self) -> DownloadState:
         """One of "running", "completed", "cancelled", "failed" and "refused" (an unexpected download)."""
-        return self._state
+        return self._record.state
 
     @property
     def ended(self) -> bool:
         """Whether the download is over, with or without a file."""
-        return self._state != "running"
+        return self._record.ended
 
     @property
     def received(self) -> int:
         """The number of received bytes."""
-        return self._received
+        return self._record.received
 
     @property
     def total(self) -> int | None:
         """The total number of bytes, or None while the server has not reported it."""
-        return self._total
+        return self._record.total
 
     @property
     def path(self) -> Path | None:
         """The finished file, or None until it is complete and in its place."""
-        self._is_path_requested = self._is_path_requested or self._path is not None
-        return self._path
+        return self._record.take_path()
 
     @property
     def failure(self) -> str:
         """The reason for a missing file; "" while the download runs, and when the file exists."""
-        return self._failure
+        return self._record.failure
 
     @property
     def progress(self) -> DownloadProgress:
         """The current progress."""
-        return DownloadProgress(self._received, self._total, self._state)
+        return self._record.progress
 
     async def progresses(self) -> AsyncIterator[DownloadProgress]:
         """Iterate over the progress: the current one, and each later change up to the end.
@@ -120,7 +128,7 @@ class Download:
         """
         known: DownloadProgress | None = None
         while known is None or known.state == "running":
-            await self._downloads.wait_for_change(self, known)
+            await self._record.wait_for_change(known)
             known = self.progress
             yield known
 
@@ -132,14 +140,13 @@ class Download:
         """
         with within(f"wait for the download of {shown_url(self.url)}", timeout) as budget:
             try:
-                await self._downloads.wait_until_ended(self)
+                await self._record.wait_until_ended()
             except BaseException:
-                budget.step(f"{self._received} of {self._total or 'unknown'} bytes received")
+                budget.step(f"{self.received} of {self.total or 'unknown'} bytes received")
                 raise
-        if self._path is None:
-            raise DownloadFailedError(url=self.url, reason=self._failure)
-        self._is_path_requested = True
-        return self._path
+        if (path := self.path) is None:
+            raise DownloadFailedError(url=self.url, reason=self.failure)
+        return path
 
     async def cancel(self, *, timeout: float = 30) -> None:
         """End the download and remove its partial file. Does nothing to a download that has ended.
@@ -147,39 +154,119 @@ class Download:
         Raises DeadlineExceededError, ConnectionLostError.
         """
         with within(f"cancel the download of {shown_url(self.url)}", timeout):
-            await self._downloads.cancel(self)
+            await self._record.cancel()
 
-    # --- for Downloads -----------------------------------------------------------------------------------------
 
-    def _note(self, progress: DownloadProgressed) -> None:
+class DownloadRecord:
+    """The engine's record of one download; `download` is the object for the user.
+
+    `root` is the browser's session. `changes` is notified of each change of a download. `staging` is the file to
+    which Chrome writes. `path_was_requested`: the user knows the path of the file.
+    """
+
+    def __init__(
+        self, begun: DownloadWillBegin, context_id: str | None, root: Session, changes: Notifier
+    ) -> None:
+        self.guid = begun.guid
+        self.url = begun.url
+        self.suggested_filename = begun.suggested_filename
+        self.frame_id = begun.frame_id
+        self.context_id = context_id
+        self.directory: Path | None = None
+        self.staging: Path | None = None
+        self.refused = False
+        self.cancelled = False
+        self.path_was_requested = False
+        self.state: DownloadState = "running"
+        self.received = 0
+        self.total: int | None = None
+        self.failure = ""
+        self.download = Download(self)
+        self._path: Path | None = None
+        self._root = root
+        self._changes = changes
+
+    @property
+    def ended(self) -> bool:
+        """Whether the download is over, with or without a file."""
+        return self.state != "running"
+
+    @property
+    def progress(self) -> DownloadProgress:
+        """The current progress."""
+        return DownloadProgress(self.received, self.total, self.state)
+
+    def take_path(self) -> Path | None:
+        """Return the finished file, or None, and note that its path was requested."""
+        self.path_was_requested = self.path_was_requested or self._path is not None
+        return self._path
+
+    async def wait_for_change(self, known: DownloadProgress | None, *, also_progress: bool = True) -> None:
+        """Wait until the download has ended or its progress differs from `known`.
+
+        Raises ConnectionLostError.
+        """
+
+        def changed() -> bool:
+            if self.ended:
+                return True
+            if error := self._root.error():
+                raise error
+            return also_progress and self.progress != known
+
+        await self._changes.wait_for(changed)
+
+    async def wait_until_ended(self) -> None:
+        """Wait until the download is complete and in its place, or has ended. Raises ConnectionLostError."""
+        await self.wait_for_change(None, also_progress=False)
+
+    async def cancel(self) -> None:
+        """Cancel the download in Chrome, and wait until it has ended. Does nothing to an ended download."""
+        if self.ended:
+            await trio.lowlevel.checkpoint()
+            return
+        self.post_cancel()
+        await self.wait_until_ended()
+
+    def post_cancel(self) -> None:
+        """Cancel the download in Chrome without waiting."""
+        self.cancelled = True
+        # Not awaited: an event reports the result. An error means that the download had already ended.
+        with suppress(SessionGoneError, ConnectionLostError):
+            self._root.post("Browser.cancelDownload", guid=self.guid, **in_context(self.context_id))
+
+    def note(self, progress: DownloadProgressed) -> None:
         """Update the progress from a report by Chrome."""
-        self._received = max(self._received, int(progress.received_bytes))
-        self._total = int(progress.total_bytes) or None
+        self.received = max(self.received, int(progress.received_bytes))
+        self.total = int(progress.total_bytes) or None
 
-    def _end(self, path: Path | None) -> None:
+    def end(self, path: Path | None) -> None:
         """Mark the file as complete, with its path if the engine placed it."""
         self._path = path
-        self._state = "completed"
-        self._failure = "" if path is not None else "Chrome saved it as its own settings define"
+        self.state = "completed"
+        self.failure = "" if path is not None else "Chrome saved it as its own settings define"
 
-    def _fail(self, reason: str) -> None:
+    def fail(self, reason: str) -> None:
         """Mark the download as failed."""
-        self._state = "failed"
-        self._failure = reason
+        self.state = "failed"
+        self.failure = reason
 
-    def _end_cancelled(self) -> None:
+    def end_cancelled(self) -> None:
         """Mark the download as ended by Chrome. The reason is a requested cancellation, if any."""
         if self.refused:
-            self._state = "refused"
-            self._failure = "it was not expected: use page.expect_download()"
+            self.state = "refused"
+            self.failure = "it was not expected: use page.expect_download()"
         elif self.cancelled:
-            self._state = "cancelled"
-            self._failure = "it was cancelled"
+            self.state = "cancelled"
+            self.failure = "it was cancelled"
         else:
-            of = "" if self._total is None else f" of {self._total}"
-            self._fail(
-                f"Chrome gave it up after {self._received}{of} bytes (the server or the network failed)"
-            )
+            of = "" if self.total is None else f" of {self.total}"
+            self.fail(f"Chrome gave it up after {self.received}{of} bytes (the server or the network failed)")
+
+
+def in_context(context_id: str | None) -> dict[str, str]:
+    """Return the parameter of a browser command that names a context."""
+    return {} if context_id is None else {"browserContextId": context_id}
 
 
 logger = get_logger("cdpengine.browser")
@@ -212,7 +299,7 @@ class DownloadFolder:
         # In a subfolder, because the folder contains an owner file whose name a server could use too.
         return self._owned.path.resolve() / "files"
 
-    async def remove(self, downloads: Iterable[Download]) -> None:
+    async def remove(self, downloads: Iterable[DownloadRecord]) -> None:
         """Remove the folder with its files, and log the files that were never requested. Bounded and shielded."""
         if self._owned is None:
             return
@@ -222,7 +309,7 @@ class DownloadFolder:
             if (
                 download.state == "completed"
                 and download.directory == directory
-                and not download._is_path_requested
+                and not download.path_was_requested
             ):
                 logger.warning(
                     "the download of %s is removed with the browser, and its path was never requested: give "
@@ -237,82 +324,3 @@ class DownloadFolder:
                     owned.path,
                 )
         owned.release()
-
-
-LONGEST_NAME = 200
-"""Maximum length of a file name in UTF-8 bytes. File systems allow 255; the rest is for a number."""
-
-_LONGEST_ENDING = 24
-"""Maximum length of the ending that is kept in a shortened name, in bytes."""
-
-_FALLBACK = "download"
-
-_FORBIDDEN = frozenset('<>:"/\\|?*')
-
-_RESERVED = frozenset(
-    ["con", "prn", "aux", "nul", "clock$", "conin$", "conout$"]
-    + [f"{device}{number}" for device in ("com", "lpt") for number in "0123456789¹²³"]
-)
-"""Device names of Windows, with any ending."""
-
-_MOST_TRIES = 10_000
-
-
-def safe_file_name(suggested: str) -> str:
-    """Return a safe file name from a suggested one: one printable component of at most 200 bytes.
-
-    Separators and characters forbidden on some system become "_". Control and formatting characters, including
-    those that change the text direction, are dropped. A name never begins with a dot, a dash or a space, is never
-    a device name, and is never empty.
-    """
-    text = unicodedata.normalize("NFC", suggested)
-    cleaned = "".join(
-        "_" if character in _FORBIDDEN else " " if character.isspace() else character
-        for character in text
-        if character.isspace() or not unicodedata.category(character).startswith("C")
-    )
-    name = _trim(_shorten(_trim(cleaned)))
-    if not name:
-        return _FALLBACK
-    if name.partition(".")[0].rstrip(" ").casefold() in _RESERVED or name.startswith("-"):
-        name = f"_{name}"
-    return name
-
-
-def numbered(name: str, number: int) -> str:
-    """Return the name for the file `number`: 0 is the name itself, 1 gives "report (1).pdf"."""
-    if number == 0:
-        return name
-    stem, dot, ending = name.rpartition(".")
-    return f"{stem} ({number}){dot}{ending}" if stem else f"{name} ({number})"
-
-
-def place_file(source: Path, directory: Path, name: str) -> Path:
-    """Move a file into `directory` under `name`, with a number if the name is taken. Return its path.
-
-    Blocks, so call it in a thread. Raises OSError.
-    """
-    for number in range(_MOST_TRIES):
-        target = directory / numbered(name, number)
-        with suppress(FileExistsError):
-            move_new(source, target)
-            return target
-    raise FileExistsError(f"{_MOST_TRIES} files named {name!r} exist already")
-
-
-def _trim(name: str) -> str:
-    return name.lstrip(" .").rstrip(" .")
-
-
-def _shorten(name: str) -> str:
-    if len(name.encode()) <= LONGEST_NAME:
-        return name
-    stem, dot, ending = name.rpartition(".")
-    if not stem or len(ending.encode()) > _LONGEST_ENDING:
-        return _cut(name, LONGEST_NAME)
-    suffix = f"{dot}{ending}"
-    return _cut(stem, LONGEST_NAME - len(suffix.encode())) + suffix
-
-
-def _cut(text: str, most: int) -> str:
-    return text.encode()[:most].decode(errors="ignore")

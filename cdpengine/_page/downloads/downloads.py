@@ -21,12 +21,11 @@ from cdpengine._budget import undoing
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.downloads.download import (
-    Download,
     DownloadFolder,
-    DownloadProgress,
-    place_file,
-    safe_file_name,
+    DownloadRecord,
+    in_context,
 )
+from cdpengine._page.downloads.file_names import place_file, safe_file_name
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains.browser import DownloadProgressed, DownloadWillBegin
 from cdpengine._protocol.domains.target import TargetCreated
@@ -56,7 +55,7 @@ class AwaitedDownload:
 
     page: PageTarget
     directory: Path
-    download: Download | None = None
+    record: DownloadRecord | None = None
 
 
 @attrs.define(eq=False)
@@ -71,7 +70,7 @@ class Downloads:
     """The downloads of one browser, reported on its session. `pages` are the known pages."""
 
     def __init__(self, root: Session, pages: Mapping[str, PageTarget], nursery: trio.Nursery) -> None:
-        self.records: deque[Download] = deque(maxlen=MAX_RECORDS)
+        self.records: deque[DownloadRecord] = deque(maxlen=MAX_RECORDS)
         self.changes = Notifier()
         self._root = root
         self._pages = pages
@@ -80,7 +79,7 @@ class Downloads:
         self._open: dict[str | None, _Open] = {}
         self._latest: dict[str | None, Path] = {}
         self._awaited: list[AwaitedDownload] = []
-        self._running: dict[str, Download] = {}
+        self._running: dict[str, DownloadRecord] = {}
         self._early: dict[str, list[DownloadProgressed]] = {}
         self._openers: dict[str, str] = {}
         self._contexts: dict[str, str] = {}
@@ -115,14 +114,10 @@ class Downloads:
             if download.directory is not None and context_id in (None, download.context_id)
         ]
         for download in running:
-            self._post_cancel(download)
+            download.post_cancel()
         with trio.move_on_after(CANCEL_TIMEOUT, shield=True):
             for download in running:
                 await self.changes.wait_for(lambda each=download: each.ended or self._root.ended)  # type: ignore[misc]
-
-    def of_page(self, page: PageTarget) -> list[Download]:
-        """Return the latest downloads of the page, its frames and its popups, oldest first."""
-        return [download for download in self.records if self._is_of(download.frame_id, page)]
 
     @asynccontextmanager
     async def expecting(self, page: PageTarget, directory: Path) -> AsyncIterator[AwaitedDownload]:
@@ -141,8 +136,8 @@ class Downloads:
                 await self._call_allow(page.context_id, directory)
             yield awaited
         except BaseException:
-            if awaited.download is not None:
-                await self._give_up(awaited.download)
+            if awaited.record is not None:
+                await self._give_up(awaited.record)
             raise
         finally:
             self._awaited.remove(awaited)
@@ -196,7 +191,7 @@ class Downloads:
             behavior="allowAndName",
             downloadPath=str(directory),
             eventsEnabled=True,
-            **_in_context(context_id),
+            **in_context(context_id),
         )
 
     def _release(self, context_id: str | None) -> None:
@@ -209,35 +204,6 @@ class Downloads:
             del self._open[context_id]
             self._latest[context_id] = opened.directory
             self._post_behavior(context_id)
-
-    async def cancel(self, download: Download) -> None:
-        """Cancel a download in Chrome, and wait until it has ended. Does nothing to an ended download."""
-        if download.ended:
-            await trio.lowlevel.checkpoint()
-            return
-        self._post_cancel(download)
-        await self.wait_until_ended(download)
-
-    async def wait_until_ended(self, download: Download) -> None:
-        """Wait until the download is complete and in its place, or has ended. Raises ConnectionLostError."""
-        await self.wait_for_change(download, None, also_progress=False)
-
-    async def wait_for_change(
-        self, download: Download, known: DownloadProgress | None, *, also_progress: bool = True
-    ) -> None:
-        """Wait until the download has ended or its progress differs from `known`.
-
-        Raises ConnectionLostError.
-        """
-
-        def changed() -> bool:
-            if download.ended:
-                return True
-            if error := self._root.error():
-                raise error
-            return also_progress and download.progress != known
-
-        await self.changes.wait_for(changed)
 
     # --- Chrome's reports, in the reader -------------------------------------------------------------------------
 
@@ -257,19 +223,19 @@ class Downloads:
         if not _GUID.fullmatch(begun.guid) or self._is_known(begun.guid):
             return
         page = self._page_of(begun.frame_id)
-        download = Download(self, begun.guid, begun.url, begun.suggested_filename, begun.frame_id)
         # A tab opened only for the download may be gone already, or not attached yet.
-        download.context_id = page.context_id if page is not None else self._contexts.get(begun.frame_id)
+        context_id = page.context_id if page is not None else self._contexts.get(begun.frame_id)
+        download = DownloadRecord(begun, context_id, self._root, self.changes)
         self.records.append(download)
         self._running[begun.guid] = download
         for awaited in self._awaited:
-            if awaited.download is None and self._is_of(begun.frame_id, awaited.page):
-                awaited.download = download
+            if awaited.record is None and self._is_of(begun.frame_id, awaited.page):
+                awaited.record = download
                 download.context_id = awaited.page.context_id
                 download.directory = awaited.directory
                 opened = self._open[awaited.page.context_id]
                 opened.users += 1
-                download._staging = opened.directory / begun.guid
+                download.staging = opened.directory / begun.guid
                 break
         else:
             known = page is not None or begun.frame_id in self._contexts
@@ -297,41 +263,41 @@ class Downloads:
         """
         return guid in self._running or any(record.guid == guid for record in self.records)
 
-    def _take(self, download: Download, progress: DownloadProgressed) -> None:
+    def _take(self, download: DownloadRecord, progress: DownloadProgressed) -> None:
         if progress.state in ("completed", "canceled") and download.directory is not None:
             self._release(download.context_id)
         if progress.state == "completed":
-            download._note(progress)
+            download.note(progress)
             del self._running[download.guid]
             self._nursery.start_soon(self._finish, download, name="finish a download")
         elif progress.state == "canceled":
             del self._running[download.guid]
             self._nursery.start_soon(self._end_cancelled, download, name="end a download")
         else:
-            download._note(progress)
+            download.note(progress)
 
-    def _handle_unexpected(self, download: Download, opened: _Open | None) -> None:
+    def _handle_unexpected(self, download: DownloadRecord, opened: _Open | None) -> None:
         context_id = download.context_id
         allowed = self.allowed(context_id)
         if opened is not None and allowed is not None:
             download.directory = allowed
             opened.users += 1
-            download._staging = opened.directory / download.guid
+            download.staging = opened.directory / download.guid
         elif opened is not None:
-            download._staging = opened.directory / download.guid
+            download.staging = opened.directory / download.guid
             download.refused = True
-            self._post_cancel(download)
+            download.post_cancel()
         elif self._refuses(context_id):
             download.refused = True
             if (latest := self._latest.get(context_id)) is not None:
                 # It may have begun before Chrome received the refusal. Then Chrome writes it there.
-                download._staging = latest / download.guid
-                self._post_cancel(download)
+                download.staging = latest / download.guid
+                download.post_cancel()
 
-    async def _finish(self, download: Download) -> None:
-        staging, directory = download._staging, download.directory
+    async def _finish(self, download: DownloadRecord) -> None:
+        staging, directory = download.staging, download.directory
         if staging is None:
-            download._end(None)  # saved by Chrome elsewhere, not by the engine
+            download.end(None)  # saved by Chrome elsewhere, not by the engine
         elif directory is None:
             # It was complete before Chrome received the cancellation.
             await self._end_cancelled(download)
@@ -342,17 +308,17 @@ class Downloads:
             except OSError as error:
                 await self._remove(staging)
                 reason = f"the file could not be moved to its place: {os_reason(error)}"
-                download._fail(reason)
+                download.fail(reason)
                 logger.warning("a download was lost: %s", reason)
             else:
-                download._end(path)
+                download.end(path)
         self.changes.notify()
 
-    async def _end_cancelled(self, download: Download) -> None:
+    async def _end_cancelled(self, download: DownloadRecord) -> None:
         """Mark the download as ended once its partial file is gone. Chrome reports the end slightly earlier."""
-        if download._staging is not None:
-            await self._remove(download._staging)
-        download._end_cancelled()
+        if download.staging is not None:
+            await self._remove(download.staging)
+        download.end_cancelled()
         self.changes.notify()
 
     async def _remove(self, staging: Path) -> None:
@@ -365,16 +331,9 @@ class Downloads:
 
     # --- commands to Chrome ----------------------------------------------------------------------------------
 
-    async def _give_up(self, download: Download) -> None:
+    async def _give_up(self, download: DownloadRecord) -> None:
         with undoing(CANCEL_TIMEOUT), suppress(ConnectionLostError):
-            await self.cancel(download)
-
-    def _post_cancel(self, download: Download) -> None:
-        download.cancelled = True
-        # Not awaited: an event reports the result. An error means that the download had already ended.
-        with suppress(SessionGoneError, ConnectionLostError):
-            context = _in_context(download.context_id)
-            self._root.post("Browser.cancelDownload", guid=download.guid, **context)
+            await download.cancel()
 
     def _post_behavior(self, context_id: str | None) -> None:
         refuses = self._refuses(context_id)
@@ -383,7 +342,7 @@ class Downloads:
                 "Browser.setDownloadBehavior",
                 behavior="deny" if refuses else "default",
                 eventsEnabled=bool(self._refused_contexts or self._open),
-                **_in_context(context_id),
+                **in_context(context_id),
             )
 
     def _refuses(self, context_id: str | None) -> bool:
@@ -408,10 +367,6 @@ class Downloads:
             if target_id is None:
                 break
         return False
-
-
-def _in_context(context_id: str | None) -> dict[str, str]:
-    return {} if context_id is None else {"browserContextId": context_id}
 
 
 async def _make_directory(directory: Path) -> Path:

@@ -2,37 +2,29 @@
 
 Rule: a page answers if it replies to an empty evaluation. A reply that only reports a navigation or a termination
 proves nothing, so the query is repeated. Termination affects every script in the page's process, including scripts
-of other pages, so it is sent only on request. An expired action reports an unresponsive page only if a query from
-before its deadline is still open, because a machine may be busy for a moment.
+of other pages, so it is sent only on request.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 import trio
 
-from cdpengine._logs import get_logger
-from cdpengine._page.running_actions import KNOWN_UNRESPONSIVE, QUICK_PROBE
-from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation, post_shared_empty_evaluation
-from cdpengine._protocol.calls import SharedCall, note_termination
+from cdpengine._javascript import own
+from cdpengine._page.scripts.page_functions import expression_command
+from cdpengine._protocol.calls import PendingCall, SharedCall, note_termination
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,
-    DeadlineExceededError,
-    PageUnresponsiveError,
     ProtocolError,
     RemoteError,
     SessionGoneError,
     TargetCrashedError,
 )
 
-if TYPE_CHECKING:
-    from cdpengine._page.page_target import PageTarget
-
-logger = get_logger("cdpengine.recovery")
+_NOTHING = own("0")
 
 _INTERRUPTIONS = ("Inspected target navigated or closed", "Execution was terminated", "Internal error")
 """Chrome's error messages for a query that was interrupted: by a navigation (the page can still hang after it), or
@@ -40,6 +32,17 @@ by the termination of an earlier script."""
 
 _TRIES = 10
 """Number of interrupted queries that count as an answer, because the page evidently handles them."""
+
+
+def post_empty_evaluation(session: Session) -> PendingCall:
+    """Send an empty evaluation. Raises the error of an ended session."""
+    method, params = expression_command(session, _NOTHING)
+    return session.post(method, params)
+
+
+def post_shared_empty_evaluation(session: Session) -> SharedCall:
+    """Send an empty evaluation for several waiting tasks, as `post_empty_evaluation` does."""
+    return session.post_shared(*expression_command(session, _NOTHING))
 
 
 async def answers(session: Session) -> None:
@@ -191,43 +194,3 @@ class Ping:
         if self._question is not None:
             self._question.abandon()
         self._question = self._queried_session = self._silent_since = None
-
-
-@asynccontextmanager
-async def explain_deadline(page: PageTarget, deadline: float) -> AsyncIterator[None]:
-    """Turn a DeadlineExceededError of the body into PageUnresponsiveError if the page did not answer.
-
-    `deadline` is the body's deadline on trio's clock.
-    """
-    try:
-        with page.running.ask_before(deadline):
-            yield
-    except DeadlineExceededError as late:
-        if (explained := await find_unresponsive(page, late)) is None:
-            raise
-        raise explained from late
-
-
-async def find_unresponsive(page: PageTarget, late: DeadlineExceededError) -> PageUnresponsiveError | None:
-    """Return the PageUnresponsiveError for an expired action, or None if no long silence is known."""
-    silence = 0.0 if late.timeout == 0 else await _measure_unresponsive(page)
-    if not silence:
-        return None
-    waits = (
-        "the page waits for another document; until it arrives, Chrome delays all commands. "
-        'page.goto(), or page.recover(allow="reload"), stops that navigation'
-    )
-    steps = (*late.steps, waits) if page.navigation.under_way else late.steps
-    logger.debug("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
-    return PageUnresponsiveError(late.action, late.timeout, steps, silence)
-
-
-async def _measure_unresponsive(page: PageTarget) -> float:
-    silence = 0.0
-    # A page that is gone or lost has other errors.
-    with trio.CancelScope(shield=True), suppress(SessionGoneError, ConnectionLostError):
-        if page.ping.owed_for() + QUICK_PROBE < KNOWN_UNRESPONSIVE:
-            page.ping.ask()  # for the next action
-        else:
-            silence = await page.ping.unresponsive_time(QUICK_PROBE)
-    return silence if silence >= KNOWN_UNRESPONSIVE else 0.0

@@ -27,8 +27,8 @@ import trio
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
+from cdpengine._page.navigation.liveness import post_empty_evaluation
 from cdpengine._page.page_target import REVIVED, PageTarget
-from cdpengine._page.scripts.empty_evaluation import post_empty_evaluation
 from cdpengine._page.scripts.page_functions import context_gone
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.target import AttachToTargetReply

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from array import array
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import attrs
 
 from cdpengine import _json
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import cut
-
-if TYPE_CHECKING:
-    from cdpengine.pool.mapping.journal import Recorded
 
 LONGEST = 16 * 2**20
 """Maximum length of a line, in bytes, so that a file without line breaks is not loaded into memory."""
@@ -116,6 +113,46 @@ class Lines:
     def end(self) -> list[bytes]:
         """Return the last line if it has no end."""
         return [self._rest] if self._rest else []
+
+
+class Recorded:
+    """The line numbers of inputs with an outcome, each with a part of its digest: 4 bytes a line."""
+
+    def __init__(self) -> None:
+        self._marks = array("I")
+        self.count = 0
+
+    @property
+    def highest(self) -> int:
+        """The highest line number with an outcome, or 0."""
+        return len(self._marks)
+
+    def add(self, line: int, digest: str) -> bool:
+        """Add a line. Return whether it is new."""
+        if line > len(self._marks):
+            self._marks.frombytes(bytes(4 * (line - len(self._marks))))
+        is_new = not self._marks[line - 1]
+        self._marks[line - 1] = _mark(digest)
+        self.count += is_new
+        return is_new
+
+    def add_all(self, other: Recorded) -> None:
+        """Add all lines of another object."""
+        for place, mark in enumerate(other._marks):
+            if mark:
+                self.add(place + 1, f"{mark:08x}")
+
+    def has(self, line: int) -> bool:
+        """Return whether the line has an outcome."""
+        return line <= len(self._marks) and self._marks[line - 1] != 0
+
+    def matches(self, line: int, digest: str) -> bool:
+        """Return whether the line has an outcome for the same content."""
+        return self.has(line) and self._marks[line - 1] == _mark(digest)
+
+
+def _mark(digest: str) -> int:
+    return int(digest[:8], 16) or 1
 
 
 class InputReader:

@@ -1,4 +1,4 @@
-"""The lines in a run's files: their format, and the inputs that a file marks as done.
+"""The lines in a run's files: their format, their reading and writing.
 
 Rule: a line counts if it is complete: JSON with its line end. An incomplete last line was cut by the end of the
 program or machine; its input counts as not done. A line that lacks only its end is complete. Any other content was
@@ -7,7 +7,6 @@ not written by a run, and is refused instead of removed. Pure, except for readin
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Mapping
 from typing import BinaryIO
 
@@ -33,46 +32,6 @@ class _Head(msgspec.Struct):
 
 
 _heads = _json.Decoder(_Head)
-
-
-class Recorded:
-    """The line numbers of inputs with an outcome, each with a part of its digest: 4 bytes a line."""
-
-    def __init__(self) -> None:
-        self._marks = array("I")
-        self.count = 0
-
-    @property
-    def highest(self) -> int:
-        """The highest line number with an outcome, or 0."""
-        return len(self._marks)
-
-    def add(self, line: int, digest: str) -> bool:
-        """Add a line. Return whether it is new."""
-        if line > len(self._marks):
-            self._marks.frombytes(bytes(4 * (line - len(self._marks))))
-        is_new = not self._marks[line - 1]
-        self._marks[line - 1] = _mark(digest)
-        self.count += is_new
-        return is_new
-
-    def add_all(self, other: Recorded) -> None:
-        """Add all lines of another object."""
-        for place, mark in enumerate(other._marks):
-            if mark:
-                self.add(place + 1, f"{mark:08x}")
-
-    def has(self, line: int) -> bool:
-        """Return whether the line has an outcome."""
-        return line <= len(self._marks) and self._marks[line - 1] != 0
-
-    def matches(self, line: int, digest: str) -> bool:
-        """Return whether the line has an outcome for the same content."""
-        return self.has(line) and self._marks[line - 1] == _mark(digest)
-
-
-def _mark(digest: str) -> int:
-    return int(digest[:8], 16) or 1
 
 
 # --- reading -------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ import attrs
 
 from cdpengine import _json
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.pool.mapping.inputs import MapInput
-from cdpengine.pool.mapping.journal import Recorded, encode_begun
+from cdpengine.pool.mapping.inputs import MapInput, Recorded
+from cdpengine.pool.mapping.journal import encode_begun
 from cdpengine.pool.mapping.line_file import LineFile
 
 
