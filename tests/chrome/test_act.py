@@ -18,7 +18,7 @@ from busy_machine import slack
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.act import ENGINES, KINDS, Actor, CacheRequest, SearchEngine, dispatch
+from cdpengine.act import ENGINES, KINDS, Actor, SearchEngine, dispatch
 
 pytestmark = pytest.mark.chrome
 
@@ -66,14 +66,6 @@ async def test_the_table(first: int, actor: Actor, site: str, tmp_path: Path) ->
 
     wrong = [await run_case(case, ask, ask_without_scripts, places) for case in CASES[first : first + GROUP]]
     assert not any(wrong), "\n".join(filter(None, wrong))
-
-
-def test_the_table_is_large_enough() -> None:
-    assert len(CASES) >= 60
-    assert len({case.name for case in CASES}) == len(CASES)
-    asked = {step["kind"] for case in CASES for step in case.steps}
-    about_the_cache = {name for name, kind in KINDS.items() if issubclass(kind, CacheRequest)}
-    assert asked >= set(KINDS) - about_the_cache  # tests/chrome/test_action_cache.py has those
 
 
 # --- files ---------------------------------------------------------------------------------------------------

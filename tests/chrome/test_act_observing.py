@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -29,12 +28,6 @@ async def actor(browser: cdpengine.Browser, tmp_path: Path) -> AsyncIterator[Act
         yield actor
 
 
-async def until_empty(actor: Actor) -> None:
-    with trio.fail_after(slack(5)):
-        while actor._scopes:  # noqa: ASYNC110 - it has no event
-            await trio.sleep(0.01)
-
-
 STARTS = (
     {"kind": "startRecording"},
     {"kind": "messages"},
@@ -42,56 +35,6 @@ STARTS = (
     {"kind": "startMeasurement", "measurement": "profile"},
     {"kind": "startMeasurement", "measurement": "coverage"},
 )
-
-
-@pytest.mark.slow
-async def test_they_end_with_their_page_or_their_actor(actor: Actor, tmp_path: Path) -> None:
-    for start in STARTS:
-        answer = await dispatch(actor, start)
-        assert answer.ok, answer
-    assert len(actor._scopes) == len(STARTS)
-    assert (await dispatch(actor, {"kind": "close"})).ok
-    with trio.fail_after(slack(5)):
-        while len(actor._scopes) > 2:  # noqa: ASYNC110
-            await trio.sleep(0.01)
-    assert {what for what, _ in actor._scopes} == {"recording", "log of messages"}, (
-        "these belong to the browser"
-    )
-    actor.release()
-    await until_empty(actor)
-    assert not actor.browser.instruments.active or all(
-        type(each).__name__ not in ("Recorder", "MessageLog") for each in actor.browser.instruments.active
-    )
-    assert (tmp_path / "recording-1.jsonl").read_text().splitlines()[-1].count('"end"') == 1
-
-
-@pytest.mark.slow
-async def test_operation_cancelled_during_its_start_leaves_nothing(actor: Actor) -> None:
-    for start in STARTS:
-        for tries in range(4):
-            with trio.move_on_after(0.001 * tries) as scope:
-                if tries == 0:
-                    scope.cancel()
-                await dispatch(actor, start)
-            if not scope.cancelled_caught:
-                actor.release()
-            await until_empty(actor)
-    for start in STARTS:
-        assert (await dispatch(actor, start)).ok, start
-    actor.release()
-    await until_empty(actor)
-
-
-@pytest.mark.slow
-async def test_cancelled_stop_still_ends_the_operation(actor: Actor, tmp_path: Path) -> None:
-    assert (await dispatch(actor, STARTS[2])).ok
-    with trio.CancelScope() as scope:
-        scope.cancel()
-        await dispatch(actor, {"kind": "stopMeasurement", "measurement": "trace"})
-    if actor._scopes:
-        actor.release()
-    await until_empty(actor)
-    assert json.loads(gzip.decompress((tmp_path / "trace-1.json.gz").read_bytes()))["traceEvents"]
 
 
 async def test_files_get_unused_names(actor: Actor, tmp_path: Path) -> None:

@@ -151,15 +151,6 @@ async def test_next_call_belongs_to_the_next_document(
     await check(used_page, site, way, [0, first + 1, first + 2])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("way", [*LEADS, *STAYS])
-async def test_all_later_calls_belong_to_the_next_document(
-    used_page: cdpengine.Page, site: SlowSite, way: str
-) -> None:
-    site.delay = 0.7
-    await check(used_page, site, way, list(range(len(READS))))
-
-
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("milliseconds", [0, 15, 50, 150, 300])
 async def test_a_navigation_after_the_action_breaks_no_read(

@@ -151,12 +151,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     return Runs(tmp_path_factory.mktemp("canaries"))
 
 
-def test_two_usual_runs_have_every_way_and_one_has_every_style_with_all_outputs() -> None:
-    run = [each.name for client in RUNS for each in ways_of(client)]
-    assert set(run) == {each.name for each in WAYS}
-    assert {each.style for each in ways_of("websocket")} == {each.style for each in WAYS}
-
-
 @pytest.mark.timeout(BOUND + 60)
 @pytest.mark.parametrize("client", RUNS)
 def test_every_way_in_is_effective(runs: Runs, client: str) -> None:

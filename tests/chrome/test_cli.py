@@ -72,16 +72,6 @@ def test_demo_fails_at_its_first_step_without_a_browser(tmp_path: Path) -> None:
 # --- doctor --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_the_doctor_finds_this_machine_fit() -> None:
-    done = run_here("doctor")
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.splitlines()
-    assert {line.split()[0] for line in lines} <= {"ok", "warn", "->"}
-    for subject in ("python", "packages", "browser", "sandbox", "websocket round trip", "pipe round trip"):
-        assert any(subject in line for line in lines), subject
-
-
 def test_the_doctor_answers_in_json() -> None:
     done = run_here("doctor", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -122,19 +112,6 @@ def test_a_snapshot_in_json_holds_text_and_refs(shared_endpoint: str, shop: str)
     assert [ref["nth"] for ref in buttons] == [0, 1, 2]
     assert all(f"[ref={ref['id']}]" in answer["snapshot"] for ref in buttons)
     assert answer["stats"]
-
-
-@pytest.mark.slow
-def test_a_snapshot_can_be_narrowed(shared_endpoint: str, shop: str) -> None:
-    snapshot = ("snapshot", shop, "--endpoint", shared_endpoint)
-    whole = run_here(*snapshot).stdout
-    interactive = run_here(*snapshot, "--interactive").stdout
-    assert '- button "Add to cart"' in interactive
-    assert len(interactive) < len(whole)
-    assert len(run_here(*snapshot, "--max-chars", "200").stdout) < len(whole)
-    heading = run_here(*snapshot, "--root", "h1", "--source", "dom", "--max-tokens", "100").stdout
-    assert heading.startswith('- heading "Cups for slow mornings"')
-    assert heading.count("\n") == 1
 
 
 def test_the_accessibility_tree_in_json(shared_endpoint: str, shop: str) -> None:
@@ -373,16 +350,3 @@ def test_an_element_is_passed_by_its_ref(shared_endpoint: str, shop: str) -> Non
 def test_a_running_browsers_page_needs_no_url(shared_endpoint: str) -> None:
     done = run_here("evaluate", "1 + 1", "--endpoint", shared_endpoint)
     assert (done.returncode, done.stdout.strip()) == (0, "2"), done.stderr
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("evaluate",),
-        ("evaluate", "1 + 1"),
-        ("evaluate", "about:blank", "1", "2"),
-        ("evaluate", "about:blank", "1", "--recover", "pray"),
-    ],
-)
-def test_invalid_evaluate_arguments(words: tuple[str, ...]) -> None:
-    assert run_here(*words).returncode == 2

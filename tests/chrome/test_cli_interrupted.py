@@ -77,14 +77,6 @@ def test_ctrl_c_ends_command_quietly_and_leaves_nothing(
     assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_killed_command_takes_its_browser_with_it(waiting: subprocess.Popen[str], temporary: Path) -> None:
-    assert processes_of(temporary)
-    waiting.kill()
-    wait_until(lambda: not processes_of(temporary), "the browser's end", BOUND)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals a process group")
 def test_ctrl_c_in_a_terminal_ends_a_demo_that_was_kept_open() -> None:
     with subprocess.Popen(

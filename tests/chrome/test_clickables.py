@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import pytest
-from rounds import one_in
 
 import cdpengine
 from cdpengine._api.page.core import BackendNode
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
-from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed, read_dom
 from cdpengine._snapshot.sources.source_choice import add_boxes
-from cdpengine.testing.cancellation import walk_cancellations
 
 pytestmark = pytest.mark.chrome
 
@@ -187,22 +184,6 @@ async def test_attributes_count_where_they_are_listeners(page: cdpengine.Page, r
     assert await read_names(page, reader) == changed
 
 
-async def test_attributes_cost_no_second_walk(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
-    await page.set_content("<button>One</button>")
-    await page.snapshot()
-    walks: list[str] = []
-
-    def watch(traffic: Traffic) -> None:
-        if traffic.direction == "sent" and '"do":"walk"' in (message := str(traffic.message)):
-            walks.append(message)
-
-    await page.evaluate("document.body.innerHTML = '<div onclick=1>Row</div>'.repeat(50)")
-    with browser.instruments.attached(watch):
-        snapshot = await page.snapshot()
-    assert len(snapshot.refs) == 50
-    assert len(walks) == 1
-
-
 @pytest.mark.parametrize("scale", [1, 2])
 async def test_boxes_equal_those_of_the_page(page: cdpengine.Page, scale: int) -> None:
     await page.session.call(
@@ -222,17 +203,3 @@ async def test_boxes_equal_those_of_the_page(page: cdpengine.Page, scale: int) -
     assert button.box == pytest.approx(told, abs=1)
     assert document.viewport is not None
     assert document.viewport[1] == 600
-
-
-async def test_cancelled_reading_leaves_next_snapshot_correct(page: cdpengine.Page) -> None:
-    await page.set_content("<div onclick=1>Click me</div><p>and <span role=none onclick=1>me</span></p>")
-    request = await frame_request(page, boxes=True)
-
-    async def operation() -> None:
-        for reader in READERS:
-            document = await reader(request)
-        await add_boxes(request, document)
-
-    await walk_cancellations(operation, every=one_in(8))
-    for reader in READERS:
-        assert [node.name for node in clickables(await reader(request))] == ["Click me", "me"]

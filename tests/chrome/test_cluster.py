@@ -16,13 +16,11 @@ import pytest
 import trio
 from busy_machine import slack
 from cluster_jobs import (
-    dask_programs,
     double,
     environment,
     hang,
     leases_of,
     local_scheduler,
-    meet,
     note_and_double,
     read_notes,
     results_of_all_kinds,
@@ -34,7 +32,6 @@ from cluster_jobs import (
 from processes import processes_of
 
 import cdpengine
-from cdpengine._nursery import open_body_nursery
 from cdpengine.cluster import BrowserCluster, BrowserWorker, on_page
 from cdpengine.pool import JobResult
 
@@ -361,39 +358,3 @@ async def test_a_program_of_its_own(tmp_path: Path, temporary_folder: Path, end:
         while list(folder.iterdir()) or processes_of(folder):
             assert end == "SIGKILL"
             await trio.sleep(0.05)
-
-
-# --- with its own scheduler and workers ----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-async def test_the_same_program_on_workers_of_dask(temporary_folder: Path, tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
-    with dask_programs(temporary_folder) as (address, programs):
-        async with BrowserCluster(address, pages=2) as cluster:
-            # Each worker has one thread and two pages: all four work at the same time.
-            with trio.fail_after(60):
-                while cluster.capacity < 4:  # noqa: ASYNC110
-                    await trio.sleep(0.05)
-            met = [result.unwrap() async for result in cluster.map(meet, [(str(notes), 4)] * 4)]
-            assert len(set(met)) == 2
-            assert sorted([result.unwrap() async for result in cluster.map(double, range(9))]) == list(
-                range(0, 18, 2)
-            )
-        before = len(read_notes(notes))
-        with pytest.raises(cdpengine.errors.ClusterUnavailableError) as caught:
-            async with BrowserCluster(address, pages=2) as cluster:  # the pools still exist
-                each = await cluster.statistics()
-                assert sum(pool.jobs for pool in each.values()) == 13
-                async with open_body_nursery() as nursery:
-
-                    async def hang_until_lost() -> None:
-                        async for result in cluster.map(hang, [str(notes)] * 2, retries=1):
-                            assert isinstance(result.error, cdpengine.errors.ClusterUnavailableError)
-
-                    nursery.start_soon(hang_until_lost)
-                    await wait_until_noted(notes, before + 2)
-                    programs[0].kill()  # the scheduler
-                    await trio.sleep(60)
-        assert address in str(caught.value)
-    assert not processes_of(temporary_folder)

@@ -40,24 +40,6 @@ async def backend_id(page: cdpengine.Page, expression: str) -> int:
     return number
 
 
-async def test_known_page_takes_one_round_trip(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
-    await page.set_content("<button>One</button><input aria-label=Two>")
-    worlds = IsolatedWorlds()
-    await read_computed(request_of(page, worlds))
-    await page.session.call("Runtime.evaluate", expression="0")  # all earlier messages have arrived
-    sent: list[str] = []
-
-    def watch(traffic: Traffic) -> None:
-        if traffic.direction == "sent":
-            sent.append(json.loads(traffic.message)["method"])
-
-    with browser.instruments.attached(watch):
-        document = await read_computed(request_of(page, worlds))
-    assert sent == ["Runtime.callFunctionOn"]
-    assert [node.name for node in document.roots] == ["One", "Two"]
-    assert document.source == "computed"
-
-
 async def test_new_documents_already_have_the_walk(
     browser: cdpengine.Browser, new_tab: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
@@ -305,21 +287,6 @@ async def test_no_mark_is_left(page: cdpengine.Page) -> None:
         await read_computed(request_of(page, worlds, clickables=True))
         assert await listeners(page) == ["click"]
         await page.evaluate("document.querySelector('li').append(document.createElement('button'))")
-
-
-async def test_marks_of_a_cancelled_walk_go_with_the_next_one(page: cdpengine.Page) -> None:
-    await page.set_content("<button>0</button>")
-    worlds = IsolatedWorlds()
-
-    async def read() -> None:
-        await read_computed(request_of(page, worlds, clickables=True))
-
-    async def check() -> None:
-        await read()
-        assert await listeners(page) == []
-        await page.evaluate("document.body.append(document.createElement('button'))")
-
-    assert await walk_cancellations(read, check, own_steps_only=True, every=one_in(4)) >= 3
 
 
 async def test_ids_of_elements_that_come_and_go(page: cdpengine.Page) -> None:

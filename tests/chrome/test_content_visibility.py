@@ -232,14 +232,3 @@ async def test_text_and_markdown_include_far_content(page: cdpengine.Page) -> No
     await page.evaluate(NEAR)
     assert (await page.extract_text(), await page.extract_markdown()) == far
     assert "Buy 30" in await page.content()
-
-
-@pytest.mark.slow
-async def test_a_browser_without_roles_in_pages_shows_all_of_it() -> None:
-    async with cdpengine.launch(computed_accessibility=False) as browser:
-        page = await browser.new_page()
-        await arrived(page, PAGE)
-        snapshot = await page.snapshot()
-        assert all(snapshot.find_all("button", f"Buy {n}") for n in range(COUNT))
-        [stats] = snapshot.stats.sources.values()
-        assert (stats.source, "content-visibility" in stats.reason) == ("dom", True)

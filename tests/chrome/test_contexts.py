@@ -238,24 +238,6 @@ async def test_downloads_are_allowed_for_a_block_and_end_with_their_context(
     assert await contexts(browser) == before
 
 
-@pytest.mark.slow
-async def test_downloads_of_the_default_context(site: str, tmp_path: Path) -> None:
-    async with cdpengine.launch() as browser:
-        page = await browser.new_page(site)
-        async with browser.context.allow_downloads(tmp_path):
-            await click(page, "#tab")
-            with trio.fail_after(10):
-                while not browser.context.downloads:
-                    await browser.session.call("Browser.getVersion")
-            assert await browser.context.downloads[-1].wait(timeout=10) == tmp_path.resolve() / "file.txt"
-        await click(page, "#file")
-        with trio.fail_after(10):
-            while len(browser.context.downloads) < 2 or not browser.context.downloads[-1].ended:
-                await browser.session.call("Browser.getVersion")
-        assert browser.context.downloads[-1].state == "refused"
-    assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
-
-
 # --- their end -----------------------------------------------------------------------------------------------
 
 CLIENT = """

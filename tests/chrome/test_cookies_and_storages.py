@@ -13,8 +13,8 @@ from rounds import rounds
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine import Cookie, StorageState
-from cdpengine.storage import CookiePartition, OriginState
+from cdpengine import Cookie
+from cdpengine.storage import CookiePartition
 
 LATER = float(int(time.time()) + 1_000_000)
 """Chrome keeps no cookie for more than 400 days."""
@@ -366,42 +366,6 @@ async def test_state_is_copied_between_contexts(
         await context.storage.restore_state(path)
         page = await context.new_page(site)
         assert await page.evaluate("({...localStorage})") == {"token": "one", "mine": "stays"}
-
-
-@pytest.mark.slow
-async def test_invalid_state_changes_nothing(browser: cdpengine.Browser, site: str, tmp_path: Path) -> None:
-    async def contexts() -> list[str]:
-        reply = await browser.session.call("Target.getBrowserContexts")
-        return sorted(reply["browserContextIds"])
-
-    before = await contexts()
-    (tmp_path / "foreign.json").write_text('{"log": {}}')
-    unset = Cookie("__Http-x", "1", domain="example.com")
-    items = (OriginState(origin(site), {"a": "new", "b": "new"}),)
-    wrong: list[tuple[StorageState | str | Path, type[Exception]]] = [
-        (tmp_path / "none.json", cdpengine.errors.StateFileInvalidError),
-        (tmp_path / "foreign.json", cdpengine.errors.StateFileInvalidError),
-        (5, cdpengine.errors.InvalidArgumentError),  # type: ignore[list-item]
-        (StorageState((Cookie("a", "b"),)), cdpengine.errors.InvalidArgumentError),
-        (StorageState((Cookie("a", "b", "example.com"), unset), items), cdpengine.errors.CookieRefusedError),
-        (
-            StorageState((), (*items, OriginState("https://e.com", {"c": "x" * 11_000_000}))),
-            cdpengine.errors.StorageUnavailableError,
-        ),
-    ]
-    async with browser.new_context() as context:
-        page = await context.new_page(site)
-        await page.evaluate("localStorage.a = 'old'")
-        for state, error in wrong:
-            with pytest.raises(error):
-                await context.storage.restore_state(state)
-            await becomes(page, "({...localStorage})", {"a": "old"})
-            assert await context.storage.cookies() == []
-        for state, error in wrong[:: rounds(2, 1)]:
-            with pytest.raises(error):
-                async with browser.new_context(storage_state=state):
-                    raise AssertionError("a context opened with an invalid state")
-    assert await contexts() == before
 
 
 async def test_the_cookies_of_a_page_are_those_of_its_context(

@@ -105,45 +105,6 @@ async def test_taken_port_is_reported_and_free_port_is_used() -> None:
         assert len(browser.connections) == 2
 
 
-@pytest.mark.slow
-async def test_a_hung_script_is_ended_while_a_large_reply_comes_in() -> None:
-    """The termination shares the pipe with the response. It waits for the response, not for the script."""
-    async with cdpengine.launch(transport="pipe") as browser:
-        hung, large = (
-            await browser.new_page("data:text/html,hung"),
-            await browser.new_page("data:text/html,large"),
-        )
-
-        async def read() -> None:
-            found = await large.session.call(
-                "Runtime.evaluate", expression="'x'.repeat(1e8)", returnByValue=True
-            )
-            assert len(found["result"]["value"]) == 100_000_000
-
-        with trio.fail_after(60):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(read)
-                for _ in range(3):
-                    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
-                        await hung.evaluate(HANG, timeout=0.2)
-                    assert await hung.evaluate("1 + 1") == 2
-
-
-@pytest.mark.parametrize(
-    ("given", "named", "at"),
-    [(None, None, "pipe"), (None, "websocket", "ws:"), ("pipe", "websocket", "pipe")],
-)
-@pytest.mark.slow
-async def test_default_is_pipe_without_port(
-    given: Any, named: str | None, at: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if named is not None:
-        monkeypatch.setenv("CDPENGINE_TRANSPORT", named)
-    async with cdpengine.launch(transport=given) as browser:
-        assert browser.connections[0].name.startswith(at)
-        assert (browser.endpoint is None) == (at == "pipe")
-
-
 @pytest.mark.parametrize("port", [-1, 65_536, True, "9222", 1.5])
 async def test_invalid_port_is_refused(port: Any) -> None:
     with pytest.raises(cdpengine.errors.InvalidArgumentError, match="debugging_port"):

@@ -10,15 +10,14 @@ from pathlib import Path
 import attrs
 import pytest
 from pytest_httpserver import HTTPServer
-from rounds import one_in, rounds
+from rounds import rounds
 
 import cdpengine
 from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed, read_dom
-from cdpengine._snapshot.sources.source_choice import Probe, choose, forecast_ax, probe
-from cdpengine.testing.cancellation import walk_cancellations
+from cdpengine._snapshot.sources.source_choice import Probe, forecast_ax, probe
 
 pytestmark = pytest.mark.chrome
 
@@ -136,25 +135,6 @@ async def test_page_with_fields_named_like_properties_is_read(page: cdpengine.Pa
     assert {"form", "listitem", "listbox", "button"} <= set(roles)
 
 
-LINKS = 20_000
-FRAGMENTS = "<!doctype html><title>t</title>" + "".join(
-    f'<a href="#s{number}">Link {number}</a> ' for number in range(LINKS)
-)
-
-
-@pytest.mark.slow
-async def test_twenty_thousand_fragment_links_are_read_from_the_dom(page: cdpengine.Page) -> None:
-    await page.set_content(FRAGMENTS, timeout=30)
-    request = await request_for(page)
-    counted = await probe(request)
-    assert (counted.links, counted.fragments) == (LINKS, LINKS)
-    assert choose(attrs.evolve(counted, computed=False), 10)[0] == "dom"
-    document = await read_dom(request)
-    links = [node for node in walk(document.roots) if node.role == "link"]
-    assert [link.name for link in links] == [f"Link {number}" for number in range(LINKS)]
-    assert not document.cut
-
-
 async def test_dom_labels_equal_those_of_the_tree(page: cdpengine.Page) -> None:
     await page.set_content(
         "<label for=a>First</label><input id=a><label for=a>Second</label><label>Around <select></select></label>"
@@ -200,18 +180,3 @@ async def test_probe_counts(page: cdpengine.Page, httpserver: HTTPServer, html: 
         expected.fragments,
     )
     assert forecast_ax(found) < 1
-
-
-async def test_a_cancelled_reading_leaves_nothing_behind(page: cdpengine.Page) -> None:
-    await page.set_content("<button>Go</button><p>text")
-    request = await request_for(page)
-
-    async def operation() -> None:
-        await probe(request)
-        await read_dom(request)
-
-    async def check() -> None:
-        document = await read_dom(request)
-        assert [node.name for node in walk(document.roots) if node.role == "button"] == ["Go"]
-
-    await walk_cancellations(operation, check, own_steps_only=True, every=one_in(8))

@@ -249,54 +249,6 @@ async def test_context_settings_apply_to_all_its_pages(browser: cdpengine.Browse
         assert (await first(page))["zone"] != "Asia/Tokyo", "another context is unchanged"
 
 
-@pytest.mark.slow
-async def test_process_wide_setting_survives_its_page(
-    browser: cdpengine.Browser, site: str, httpserver: HTTPServer
-) -> None:
-    elsewhere = f"http://localhost:{httpserver.port}/"
-    async with browser.new_context(timezone="Asia/Tokyo", locale="de-DE") as context:
-        page = await context.new_page(site)
-        async with page.expect_popup(timeout=10) as expected:
-            await page.evaluate("void open(location.href)")
-        popup = expected.value
-        await first(popup)
-        with pytest.raises(cdpengine.errors.EmulationRefusedError, match="another page of the same process"):
-            async with popup.emulation.set(timezone="Europe/Paris", color_scheme="dark"):
-                raise AssertionError("impossible settings were applied")
-        seen = await told(popup)
-        assert (seen["zone"], seen["media"][0]) == ("Asia/Tokyo", False), "nothing is half applied"
-        await page.close()
-        async with popup.expect_popup(timeout=10) as expected:
-            await popup.evaluate("void open(location.href)")
-        third = expected.value
-        await popup.goto(elsewhere)
-        for left in (popup, third):
-            with trio.fail_after(10):
-                while True:
-                    seen = await told(left)
-                    if (seen["zone"], seen["locale"]) == ("Asia/Tokyo", "de-DE"):
-                        break
-
-
-@pytest.mark.slow
-async def test_crashed_page_has_settings_after_reload(shown: cdpengine.Page, site: str) -> None:
-    before = await told(shown)
-    async with shown.emulation.set(timezone="Asia/Tokyo", viewport=(500, 400)):
-        with pytest.raises(cdpengine.errors.EngineError):
-            await shown.goto("chrome://crash", timeout=10)
-        await shown.goto(site)
-        seen = await first(shown)
-        assert (seen["zone"], seen["size"]) == ("Asia/Tokyo", [500, 400])
-        with pytest.raises(cdpengine.errors.EngineError):
-            await shown.goto("chrome://crash", timeout=10)
-        # Until the crash is known: Chrome ignores a request to clear a size at the moment of the crash.
-        with pytest.raises(cdpengine.errors.TargetCrashedError), trio.fail_after(20):
-            while True:
-                await shown.title()
-    await shown.goto(site)
-    await back(shown, before)  # its first document has the settings that Chrome remembers
-
-
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("options", "what"),

@@ -119,27 +119,6 @@ async def test_a_surrounding_scope_stops_the_script(page: cdpengine.Page) -> Non
     assert await page.evaluate("window.n") == count, "the script no longer counts"
 
 
-@pytest.mark.slow
-async def test_hung_evaluate_delays_no_other_page(
-    browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer
-) -> None:
-    httpserver.expect_request("/").respond_with_data("<button>Go</button>", content_type="text/html")
-    # Another site has another process, so a termination there has no effect here.
-    other = await browser.new_page(httpserver.url_for("/"))
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(hang, page)
-        for _ in range(5):
-            assert await other.evaluate("1 + 1", timeout=20) == 2
-        await other.click((await other.snapshot()).find(role="button"), timeout=20)
-        nursery.cancel_scope.cancel()
-    await other.close()
-    assert await page.evaluate("1", timeout=20) == 1
-
-
-async def hang(page: cdpengine.Page) -> None:
-    await page.evaluate("while (true) {}", timeout=60)
-
-
 async def test_evaluate_ended_by_another_termination_reports_it(page: cdpengine.Page) -> None:
     async def hit() -> None:
         with pytest.raises(cdpengine.errors.EvaluationTerminatedError, match="was stopped"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
-from rounds import rounds
 
 import cdpengine
 from cdpengine._page.page_target import PageTarget
@@ -94,29 +93,6 @@ async def test_five_cuts_in_a_row(page: cdpengine.Page) -> None:
         assert await page.evaluate("n", timeout=20) == number
         await rebuilt(page, number)
     assert target(page).evaluation_session_rebuilds.total() == 5
-
-
-@pytest.mark.slow
-async def test_a_cut_while_pages_are_opened(browser: cdpengine.Browser) -> None:
-    pages: list[cdpengine.Page] = []
-    some = trio.Event()
-
-    async def open_one() -> None:
-        pages.append(await browser.new_page(timeout=20))
-        if len(pages) == 3:
-            some.set()
-
-    async with trio.open_nursery() as nursery:
-        for _ in range(rounds(4, 10)):
-            nursery.start_soon(open_one)
-        await some.wait()
-        cut(browser)
-    for page in pages:
-        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
-            await page.evaluate(HANG, timeout=0.2)
-        assert await page.evaluate("1 + 1", timeout=20) == 2
-        await page.close()
-    assert browser.statistics().evaluation_session.sessions <= len(browser.pages) + 1
 
 
 async def test_cut_while_page_script_hangs(page: cdpengine.Page) -> None:
@@ -221,21 +197,6 @@ async def opened(browser: cdpengine.Browser, word: str) -> cdpengine.Page:
     return await browser._state.tabs.changes.wait_for(found)
 
 
-@pytest.mark.slow
-async def test_navigations_across_processes_each_with_a_hang_after_it(
-    page: cdpengine.Page, httpserver: HTTPServer
-) -> None:
-    httpserver.expect_request("/").respond_with_data(BUTTON, content_type="text/html")
-    for number in range(rounds(8, 40)):
-        host = ("127.0.0.1", "localhost")[number % 2]
-        await page.goto(f"http://{host}:{httpserver.port}/", timeout=20)
-        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
-            await page.evaluate(HANG, timeout=0.1)
-        assert await page.evaluate("location.hostname", timeout=20) == host
-    assert len(target(page).evaluation_sessions) == 1
-    assert target(page).evaluation_session_rebuilds.total() == 0
-
-
 async def test_a_crash_then_a_reload_then_a_hang(page: cdpengine.Page) -> None:
     for _ in range(3):
         with pytest.raises(cdpengine.errors.TargetCrashedError):
@@ -259,19 +220,3 @@ async def test_a_cut_between_crash_and_reload(page: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
         await page.evaluate(HANG, timeout=0.2)
     assert await page.evaluate("1 + 1", timeout=20) == 2
-
-
-@pytest.mark.slow
-async def test_detached_evaluation_session_is_restored_over_a_pipe() -> None:
-    async with cdpengine.launch(transport="pipe") as browser:
-        page = await browser.new_page()
-        evaluation_session = target(page).evaluation_session
-        assert evaluation_session is not None
-        await browser.session.call("Target.detachFromTarget", sessionId=evaluation_session.id)
-        assert await page.evaluate("1 + 1", timeout=20) == 2
-        await rebuilt(page, 1)
-        assert browser.statistics().evaluation.evaluation_session_rebuilds == {"detached": 1}
-        assert browser.statistics().evaluation_connections == 0
-        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
-            await page.evaluate(HANG, timeout=0.2)
-        assert await page.evaluate("1 + 1", timeout=20) == 2

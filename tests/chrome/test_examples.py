@@ -49,11 +49,6 @@ def run_here(program: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) ->
     return out.getvalue()
 
 
-def test_every_example_has_a_test() -> None:
-    programs = {path.name for path in EXAMPLES.glob("*.py")} - {"pages.py"}
-    assert programs == {"agent_loop.py", "read_and_act.py", "twenty_pages.py", "watch_traffic.py"}
-
-
 def test_read_and_act() -> None:
     before, after = run(EXAMPLES / "read_and_act.py").split("\n\n", 1)
     assert '- textbox "New entry" [ref=' in before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -130,23 +129,6 @@ async def test_popups_of_every_kind(browser: cdpengine.Browser, shown: cdpengine
     assert shown.popups == []
 
 
-@pytest.mark.slow
-async def test_popups_reach_their_url_or_are_closed(apart: cdpengine.Page) -> None:
-    for number in range(5):
-        async with apart.expect_popup(timeout=10) as expected:
-            await apart.evaluate(f"self.popup = open('/there?{number}'), 1")
-        assert expected.value.url.endswith(f"/there?{number}")
-        await expected.value.close()
-        async with apart.expect_popup(timeout=10) as expected:
-            await apart.evaluate("open(location.href).close(), 1")
-        with trio.fail_after(10):
-            await apart._core.target.changes.wait_for(lambda: expected.value.closed)
-    async with apart.expect_popup(timeout=10) as expected:
-        await apart.evaluate("open(), 1")
-    assert expected.value.url == "about:blank"
-    await expected.value.close()
-
-
 async def test_which_page_is_expected(browser: cdpengine.Browser, shown: cdpengine.Page) -> None:
     async with browser.expect_page(url="*there*opened", timeout=20) as expected:
         await click(shown, "#blank")
@@ -173,60 +155,6 @@ async def test_a_popup_during_a_long_block_counts(apart: cdpengine.Page) -> None
         await click(apart, "#empty")
         await trio.sleep(0.1)
     assert expected.value.opener is apart
-
-
-@pytest.mark.slow
-async def test_page_closes_while_it_expects_a_popup(
-    browser: cdpengine.Browser, shown: cdpengine.Page
-) -> None:
-    with trio.fail_after(20), pytest.raises(cdpengine.errors.SessionGoneError):
-        async with shown.expect_popup():
-            await shown.close()
-
-
-@pytest.mark.slow
-async def test_a_page_that_closes_itself_under_an_action(
-    browser: cdpengine.Browser, shown: cdpengine.Page
-) -> None:
-    actions: dict[str, Any] = {
-        "click": lambda page, node: page.click(node),
-        "wait": lambda page, _node: page.wait_for(text="never"),
-        "evaluate": lambda page, _node: page.evaluate("new Promise(() => {})"),
-        "settled": lambda page, _node: page.wait_for(network_idle=60),
-        "dialog": lambda page, _node: expecting(page.expect_dialog()),
-        "find": lambda page, _node: page.find("video", timeout=30),
-    }
-    for name, action in actions.items():
-        async with shown.expect_popup(timeout=20) as expected:
-            await shown.evaluate("void open('')")
-        popup = expected.value
-        await popup.set_content(
-            "<button style='position: fixed; left: 0; top: 0'>x</button><script>"
-            "document.querySelector('button').onmousedown = () => close()</script>"
-        )
-        node = await popup.find("button")
-        if name != "click":
-            await popup.evaluate("void setTimeout(close, 100)")
-        with trio.fail_after(20):
-            if name == "click":
-                with suppress(
-                    cdpengine.errors.SessionGoneError
-                ):  # all of it may have arrived before the page closed
-                    await action(popup, node)
-            else:
-                with pytest.raises(cdpengine.errors.SessionGoneError, match="page"):
-                    await action(popup, node)
-            while not popup.closed:
-                await browser.session.call("Browser.getVersion")
-            with pytest.raises(cdpengine.errors.SessionGoneError):
-                await popup.title()
-        assert popup.closed
-        assert shown.popups == []
-
-
-async def expecting(block: Any) -> None:
-    async with block:
-        pass
 
 
 @pytest.mark.slow
@@ -289,28 +217,6 @@ async def test_expected_dialogs(apart: cdpengine.Page) -> None:
         await apart.wait_for(expression="typeof got !== 'undefined'", timeout=20)
         assert await apart.evaluate("got") == got, (css, answer)
         assert dialog == apart.dialogs.records[-1]
-
-
-@pytest.mark.slow
-async def test_one_expectation_is_one_dialog(apart: cdpengine.Page) -> None:
-    async with apart.expect_dialog(timeout=20) as expected:
-        await click(apart, "#ask")
-    assert await apart.evaluate("got") == [True, None], "the second dialog got the policy's answer"
-    assert expected.value.message == "Sure?"
-    outer, inner = apart.expect_dialog(accept=False, timeout=20), apart.expect_dialog(text="x", timeout=20)
-    async with outer as first, inner as second:
-        await click(apart, "#ask")
-    assert await apart.evaluate("got") == [False, "x"]
-    assert (first.value.type, second.value.type) == ("confirm", "prompt")
-    with pytest.raises(cdpengine.errors.DeadlineExceededError, match="none opened"):
-        async with apart.expect_dialog(timeout=0.2):
-            await click(apart, "#nothing")
-    await click(apart, "#prompt")
-    assert await apart.evaluate("got") is None, "the policy handles an unexpected dialog"
-    for wrong in ({"accept": 1}, {"accept": False, "text": "x"}, {"text": 5}):
-        with pytest.raises(cdpengine.errors.InvalidArgumentError):
-            async with apart.expect_dialog(**wrong):
-                pass
 
 
 # --- downloads -----------------------------------------------------------------------------------------------
@@ -428,30 +334,3 @@ async def test_two_downloads_expected_concurrently(apart: cdpengine.Page, tmp_pa
     assert await first.value.wait(timeout=20) == (tmp_path / "one").resolve() / "file.txt"
     assert await second.value.wait(timeout=20) == (tmp_path / "two").resolve() / "_CON.txt"
     assert len(list(tmp_path.rglob("*.txt"))) == 2
-
-
-@pytest.mark.slow
-async def test_the_browser_ends_in_the_middle(site: str, tmp_path: Path) -> None:
-    async with cdpengine.launch() as browser:
-        page = await browser.new_page(site)
-        async with page.expect_download(tmp_path, timeout=10) as expected:
-            await click(page, "#slow")
-    assert list(tmp_path.iterdir()) == []
-    assert expected.value.state == "cancelled"
-
-
-@pytest.mark.slow
-async def test_connected_browser(shared_endpoint: str, site: str, tmp_path: Path) -> None:
-    async with cdpengine.connect(shared_endpoint) as browser:
-        page = await browser.new_page(site)
-        async with page.expect_download(tmp_path, timeout=10) as expected:
-            await click(page, "#file")
-        assert (await expected.value.wait(timeout=20)).read_bytes() == CONTENT
-        async with browser.new_context() as context:
-            apart = await context.new_page(site)
-            await click(apart, "#file")
-            with trio.fail_after(20):
-                while len(browser.downloads) < 2 or not browser.downloads[-1].ended:
-                    await browser.session.call("Browser.getVersion")
-            assert browser.downloads[-1].state == "refused", "the contexts that we created belong to us"
-        await page.close()

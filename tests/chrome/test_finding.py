@@ -318,36 +318,6 @@ async def test_find_on_unresponsive_page(shown: cdpengine.Page) -> None:
     assert await shown.find("h1")
 
 
-async def test_many_are_found_in_one_round_trip(
-    used_page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTPServer
-) -> None:
-    """Any number of matches, in any kind of search: one request for the world, then the search."""
-    hundred = "<p>row <b>x</b></p>" * 100
-    httpserver.expect_request("/many").respond_with_data(
-        f"<!doctype html>{hundred}", content_type="text/html"
-    )
-    await used_page.goto(httpserver.url_for("/many"))
-    await used_page.find_all("p")
-    many: list[tuple[dict[str, Any], int]] = [
-        ({"css": "b"}, 100),
-        ({"text": "row"}, 100),
-        ({"css": "p", "text": "x"}, 100),
-        ({"css": "i"}, 0),
-    ]
-    for wanted, count in many:
-        sent: list[str] = []
-
-        def hear(traffic: Traffic, sent: list[str] = sent) -> None:
-            if traffic.direction == "sent":
-                sent.append(json.loads(traffic.message)["method"])
-
-        with browser.instruments.attached(hear):
-            found = await used_page.find_all(**wanted)
-        assert len({node.backend_node_id for node in found}) == count, wanted
-        commands = [method for method in sent if not method.startswith("Runtime.release")]
-        assert commands == ["Page.createIsolatedWorld", "Runtime.callFunctionOn"], wanted
-
-
 async def test_found_elements_are_released(used_page: cdpengine.Page, httpserver: HTTPServer) -> None:
     """The engine does not keep found elements alive in the page."""
     httpserver.expect_request("/rows").respond_with_data("<p>one</p><p>two</p>", content_type="text/html")

@@ -179,25 +179,6 @@ async def test_a_hang_in_a_frame_of_another_site(page: cdpengine.Page, site: HTT
     assert await page.evaluate("location.hostname", timeout=20, frame=inner) == "localhost"
 
 
-@pytest.mark.slow
-async def test_many_pages_hang_at_once(browser: cdpengine.Browser) -> None:
-    pages = [await browser.new_page() for _ in range(rounds(3, 20))]
-
-    async def hang(page: cdpengine.Page) -> None:
-        for _ in range(3):
-            with pytest.raises(
-                (cdpengine.errors.EvaluationTimeoutError, cdpengine.errors.EvaluationTerminatedError)
-            ):
-                await page.evaluate("while (true) {}", timeout=BUDGET)
-
-    async with trio.open_nursery() as nursery:
-        for page in pages:
-            nursery.start_soon(hang, page)
-    for page in pages:
-        assert await page.evaluate("1 + 1", timeout=10) == 2
-        await page.close()
-
-
 NEXT = 0.25
 """Seconds after the last of many errors within which the page must evaluate again."""
 

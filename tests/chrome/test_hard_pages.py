@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
-from rounds import rounds
 
 import cdpengine
 
@@ -68,30 +67,6 @@ async def test_page_that_crashed_before_connecting(
         with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
             await dead.evaluate("while (true) {}", timeout=0.2)
         await works(dead)
-
-
-@pytest.mark.slow
-async def test_page_that_hung_before_connecting_can_navigate(
-    page: cdpengine.Page, site: HTTPServer, shared_endpoint: str
-) -> None:
-    await page.goto(site.url_for("/"))
-    with pytest.raises(cdpengine.errors.DeadlineExceededError):
-        await page.goto(site.url_for("/loop"), timeout=0.5)
-    async with cdpengine.connect(shared_endpoint) as other:
-        stuck = other.page(page.target_id)
-        assert stuck is not None
-        url = f"http://localhost:{site.port}/"
-        assert (await stuck.goto(url, timeout=20)).url == url
-        await works(stuck)
-
-
-@pytest.mark.slow
-async def test_close_right_after_a_commit(browser: cdpengine.Browser, site: HTTPServer) -> None:
-    for _ in range(rounds(3, 10)):
-        page = await browser.new_page()
-        await page.goto(site.url_for("/"), wait_until="commit")
-        await page.close(timeout=10)
-        assert page.closed
 
 
 async def test_popup_is_found_by_its_final_url(

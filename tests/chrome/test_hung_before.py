@@ -13,7 +13,6 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine._launch.endpoint import resolve_endpoint
-from cdpengine.act import Actor, dispatch
 
 PAGE = "<title>Site</title><button>Go</button>"
 
@@ -72,32 +71,3 @@ async def test_recovery_of_page_that_hung_before_connecting(
             assert report.did("reload")
         assert (await page.snapshot(timeout=20)).find(role="button").name == "Go"
         assert page.url == httpserver.url_for("/")
-
-
-@pytest.mark.slow
-async def test_navigation_leaves_hung_document(shared_endpoint: str, httpserver: HTTPServer) -> None:
-    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
-    url = httpserver.url_for("/")
-    async with hung(shared_endpoint, url, HANGS["script"]) as page:
-        arrived = await page.goto(url.replace("127.0.0.1", "localhost"), timeout=30)
-        assert arrived.status == 200
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["navigate", "reload"])
-@pytest.mark.parametrize("name", HANGS)
-async def test_navigate_request_recovers_page_that_hung_before_connecting(
-    name: str, kind: str, shared_endpoint: str, silent_port: int, httpserver: HTTPServer
-) -> None:
-    """No termination reaches a script in a synchronous request. The page continues in another process."""
-    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
-    url = httpserver.url_for("/")
-    async with hung(shared_endpoint, url, HANGS[name].replace("{silent}", str(silent_port))) as page:
-        actor = Actor(page.browser)
-        actor.focus(page)
-        request = {"kind": kind, **({"url": f"{url}?next"} if kind == "navigate" else {})}
-        response = await dispatch(actor, request)
-        assert response.ok, response.error
-        found = await dispatch(actor, {"kind": "find", "role": "button"})
-        assert found.ok, found.error
-        assert found.url == (f"{url}?next" if kind == "navigate" else url)

@@ -80,29 +80,6 @@ async def test_init_script_runs_first_in_all_documents_until_removed(
         await popup.close()
 
 
-@pytest.mark.slow
-async def test_an_init_script_outlives_a_crash_and_is_undone_after_one(
-    browser: cdpengine.Browser, page: cdpengine.Page, site: Site
-) -> None:
-    await page.goto(site.url)
-
-    async def crash() -> None:
-        async with page.session.subscribe("Inspector.*", enable=False) as events:
-            call = page.session.post("Page.crash")
-            with pytest.raises(cdpengine.errors.TargetCrashedError):
-                await events.receive()
-            call.abandon()
-
-    async with page.scripts.add_init_script("self.early = true"):
-        await crash()
-        await page.reload()
-        assert await page.evaluate("own") == "boolean"
-        await crash()
-    await page.reload()
-    await page.reload()
-    assert await page.evaluate("own") == "undefined"
-
-
 async def add(left: int, right: int) -> int:
     return left + right
 

@@ -12,7 +12,6 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds
 from cdpengine._snapshot.node import Document, FrameRequest
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed, read_dom
-from cdpengine._snapshot.sources.internals import CustomElements
 
 pytestmark = pytest.mark.chrome
 
@@ -125,23 +124,6 @@ async def test_values_of_secret_fields_are_in_no_name_of_the_tree(page: cdpengin
         found = lines(await read(request_of(page, worlds)))
         assert sum(line.startswith("button '\u2022\u2022") for line in found) == 2
         assert not any("4111" in line or "4222" in line for line in found)
-
-
-async def test_documents_without_custom_elements_send_no_query(
-    page: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-    ask = CustomElements._ask
-
-    def count(self: CustomElements, numbers: list[int]) -> None:
-        asked.extend(numbers)
-        ask(self, numbers)
-
-    monkeypatch.setattr(CustomElements, "_ask", count)
-    await page.set_content("<button aria-pressed=true>Go</button><x-undefined>text</x-undefined>")
-    for read in (read_ax, read_computed, read_dom):
-        await read(request_of(page, IsolatedWorlds(), clickables=True))
-    assert asked == []
 
 
 async def test_find_sees_content_hidden_through_internals(page: cdpengine.Page) -> None:

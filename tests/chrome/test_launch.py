@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 import trio
-from rounds import rounds
 
 import cdpengine
 from cdpengine._api import opening
@@ -159,24 +158,6 @@ async def test_a_wrong_timeout_is_named(timeout: float) -> None:
     with pytest.raises(cdpengine.errors.InvalidArgumentError, match="timeout"):
         async with cdpengine.connect("http://127.0.0.1:1", timeout=timeout):
             pass
-
-
-PAGES = rounds(4, 20)
-
-
-@pytest.mark.slow
-async def test_many_pages_at_once(browser: cdpengine.Browser) -> None:
-    texts: dict[int, str] = {}
-
-    async def read(number: int) -> None:
-        page = await browser.new_page(f"data:text/html,<button>Button {number}</button>")
-        texts[number] = (await page.snapshot()).find(role="button").name
-        await page.close()
-
-    async with trio.open_nursery() as nursery:
-        for number in range(PAGES):
-            nursery.start_soon(read, number)
-    assert texts == {number: f"Button {number}" for number in range(PAGES)}
 
 
 PROGRAM = """

@@ -141,11 +141,3 @@ async def test_upload_and_highlight_too(page: Page, tmp_path: Path) -> None:
     assert await page.evaluate("file.files[0].name") == "a.txt"
     async with page.elements.highlight(page.locate("#go")):
         pass
-
-
-async def test_cancelled_search_leaves_nothing(page: Page) -> None:
-    await show(page, GO)
-    with trio.move_on_after(0.2) as scope:
-        await page.click(page.locate("#none"))
-    assert scope.cancelled_caught
-    assert (await page.click(page.locate("#go"))).delivered

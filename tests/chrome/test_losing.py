@@ -214,26 +214,3 @@ async def test_a_cut_connection_leaves_the_browser_alone(
     ours = await browser.wait_for_page(where=lambda page: page.target_id == target_id)
     assert await ours.evaluate("1 + 1") == 2
     await ours.close()
-
-
-@pytest.mark.slow
-async def test_connecting_while_a_tab_is_stuck(
-    browser: cdpengine.Browser, page: cdpengine.Page, shared_endpoint: str
-) -> None:
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(hang, page)
-        await trio.testing.wait_all_tasks_blocked(0.05)
-        async with cdpengine.connect(shared_endpoint, timeout=20) as other:
-            stuck = other.page(page.target_id)
-            assert stuck is not None
-            with pytest.raises(cdpengine.errors.DeadlineExceededError):
-                await stuck.snapshot(timeout=0.3)
-            mine = await other.new_page(timeout=20)
-            assert await mine.evaluate("1 + 1", timeout=20) == 2
-            await mine.close()
-        nursery.cancel_scope.cancel()
-    assert await page.evaluate("1", timeout=20) == 1
-
-
-async def hang(page: cdpengine.Page) -> None:
-    await page.evaluate("while (true) {}", timeout=60)

@@ -8,7 +8,6 @@ import random
 import re
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -19,7 +18,6 @@ from typing import Any
 
 import pytest
 import trio
-from cluster_jobs import local_scheduler
 from command_line import BOUND, COMMAND, run_here
 from map_runs import lines_of, outcomes_of
 from pools import wait_until_idle
@@ -187,26 +185,6 @@ def test_terminal_shows_progress(site: Site, tmp_path: Path) -> None:
         assert terminal.end() == 0
     finally:
         terminal.close()
-
-
-@pytest.mark.slow
-def test_map_in_a_cluster(site: Site, tmp_path: Path) -> None:
-    """The workers do not have the function's file: its code is sent to them."""
-    with (
-        tempfile.TemporaryDirectory(prefix="map-") as folder,
-        local_scheduler(Path(folder), pages=1) as address,
-    ):
-        Path("mine").mkdir()
-        Path("visiting.py").rename("mine/visiting.py")
-        with start("--scheduler", address, "--json", "--once", function="mine/visiting.py:title") as command:
-            output, errors = command.communicate(timeout=BOUND)
-    assert command.returncode == 1, errors
-    summary = json.loads(output)
-    assert (summary["done"], summary["failed"], summary["left"]) == (COUNT - 1, 1, 0)
-    assert outcomes_of(Path("o.jsonl")) == dict.fromkeys(range(1, COUNT + 1), 1)
-    assert set(site.visits.values()) == {1}
-    (failed,) = lines_of(Path("o.failures.jsonl"))
-    assert failed["error"]["type"] == "LookupError"
 
 
 # --- ready functions --------------------------------------------------------------------------------------------

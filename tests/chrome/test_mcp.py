@@ -30,7 +30,7 @@ from cdpengine.act import KINDS, ActingRequest, ActRequest
 from cdpengine.service.app import Service
 from cdpengine.service.mcp_results import cut
 from cdpengine.service.mcp_server import McpSettings, ToolServer
-from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, choose_tools, input_schema
+from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
 from cdpengine.service.outputs import open_outputs
 from cdpengine.service.serving import open_service
 from cdpengine.service.settings import ServiceSettings
@@ -123,29 +123,6 @@ async def test_the_table_over_mcp(first: int, site: str, tmp_path: Path, connect
             for case in OFFERED[first : first + 14]
         ]
     assert not any(wrong), "\n".join(filter(None, wrong))
-
-
-def test_every_kind_has_its_tool() -> None:
-    assert set(BY_KIND) == set(KINDS)
-
-
-async def test_the_list_of_tools_is_short() -> None:
-    """playwright-mcp has 25 tools in 20,436 characters, chrome-devtools-mcp 32 in 28,714."""
-    tools = ToolServer(partial(_never, ""), McpSettings()).list_tools()
-    text = json.dumps(
-        [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools], separators=(",", ":")
-    )
-    assert len(tools) <= 20
-    assert len(text) <= 12_000, len(text)
-    names = {tool.name for tool in tools}
-    assert not names & {tool.name for tool in TOOLS if tool.capability != "core"}, "off unless requested"
-    for tool in choose_tools(CAPABILITIES):
-        assert input_schema(tool)["type"] == "object"
-        assert tool.meaning.endswith(".")
-
-
-async def _never(_session: str, _request: object) -> Any:
-    raise AssertionError
 
 
 async def test_responses_for_models(site: str, connected: Running) -> None:
@@ -250,12 +227,6 @@ async def test_cancelled_call_ends_within_250_ms(
             assert text_of(await first.call_tool("evaluate", {"function": "1 + 1"})) == "2"
 
 
-LONG = """<!doctype html><title>Long</title><body><script>
-for (let n = 0; n < 900; n++) console.log(`message ${n} of a long list`);
-document.body.innerHTML = Array.from({length: 900}, (_, n) => `<button>Button ${n} of many</button>`).join("");
-</script>"""
-
-
 async def test_a_value_of_many_levels_is_answered(connected: Running) -> None:
     """Structured data has as many levels as the SDK allows. Deeper data is a string."""
     nested = "Array.from({length: DEPTH}).reduce((inside) => [inside], 7)"
@@ -268,49 +239,6 @@ async def test_a_value_of_many_levels_is_answered(connected: Running) -> None:
             for _level in range(depth):
                 [result] = result
             assert result == 7
-
-
-@pytest.mark.slow
-async def test_long_answers_are_files_and_are_read_part_by_part(
-    site: str, httpserver: HTTPServer, tmp_path: Path
-) -> None:
-    httpserver.expect_request("/long").respond_with_data(LONG, content_type="text/html")
-    settings = ServiceSettings(token="x" * 32, url_policy=POLICY)
-    async with open_service(settings) as service, open_outputs(tmp_path / "kept") as outputs:
-        server = ToolServer(partial(service.perform, "mcp"), McpSettings(capabilities=CAPABILITIES), outputs)
-
-        async def ask(name: str, **arguments: object) -> str:
-            return text_of(await server.call(name, arguments))
-
-        async def kept(name: str, **arguments: object) -> tuple[str, str]:
-            """Return an overlong response, and all of it as saved in the file."""
-            answer = await ask(name, **arguments)
-            assert len(answer) < 21_000
-            path = Path(answer.rpartition(" is in ")[2].partition(";")[0])
-            assert path.parent == tmp_path / "kept"
-            assert path.stat().st_mode & 0o777 == 0o600
-            whole = path.read_text("utf-8")
-            assert f"all of it, {len(whole):,} characters," in answer
-            assert whole[100:200] in (await ask("output", file=path.name, offset=100, chars=100))
-            return answer, whole
-
-        await ask("navigate", url=f"{site}/long")
-        answer, whole = await kept("snapshot")
-        assert "Button 0 of many" in answer, "the viewport's content"
-        assert "left out by the limit of" in answer
-        assert whole.count("\n") == 900, "each button has its line and its address"
-        assert len(await ask("snapshot", maxTokens=500)) < 1_600, "the caller's size applies"
-        answer, whole = await kept("evaluate", function="Array.from({length: 5000}, (_, n) => n)")
-        assert json.loads(whole) == list(range(5000))
-        answer, whole = await kept("console", limit=700)
-        assert "message 899 of a long list" in whole
-        answer = await ask("evaluate", function="document.body.textContent")
-        end = int((await ask("output", file="evaluate-4.txt")).rpartition("the next part begins at ")[2])
-        assert "Button" in await ask("output", file="evaluate-4.txt", offset=end)
-        paper = await ask("pdf")
-        assert Path(paper.rpartition(" is in ")[2]).read_bytes().startswith(b"%PDF")
-        refused = await server.call("output", {"file": "../../etc/passwd"})
-        assert refused.is_error
 
 
 async def test_hung_page_delays_no_other_call(site: str, connected: Running) -> None:

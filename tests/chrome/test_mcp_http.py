@@ -101,30 +101,6 @@ async def test_the_table_over_streamable_http(first: int, site: str, tmp_path: P
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
-@pytest.mark.slow
-async def test_each_client_has_its_session_and_named_sessions_are_shared(site: str) -> None:
-    async with running() as listening:
-        async with connected(listening, "legacy") as first, connected(listening, "legacy") as second:
-            for client, path in ((first, "stage"), (second, "second")):
-                assert not (await client.call_tool("navigate", {"url": f"{site}/{path}"})).is_error
-            assert "Go" in text_of(await first.call_tool("snapshot", {}))
-            assert "Second" in text_of(await second.call_tool("snapshot", {}))
-            names = listening.service.sessions.names
-            assert len(names) == 2
-            assert all(name.startswith("mcp-") for name in names)
-            long = await first.call_tool("evaluate", {"function": "'x'.repeat(30000)"})
-            name = Path(text_of(long).rpartition(" is in ")[2].partition(";")[0]).name
-            assert "xxx" in text_of(await first.call_tool("output", {"file": name}))
-            refused = await second.call_tool("output", {"file": name})
-            assert refused.is_error, "files belong to their session"
-        await until(lambda: not listening.service.sessions.names)
-        async with connected(listening, "auto", "?session=ada") as client:
-            await client.call_tool("navigate", {"url": f"{site}/stage"})
-            async with connected(listening, "legacy", "?session=ada") as other:
-                assert "Go" in text_of(await other.call_tool("snapshot", {}))
-            assert listening.service.sessions.names == ["ada"], "it does not belong to one client alone"
-
-
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},

@@ -131,20 +131,6 @@ async def test_page_trace_has_pictures_and_other_format_is_perfetto(
     assert site.encode() in data
 
 
-@pytest.mark.slow
-async def test_truncated_trace_is_marked(
-    browser: cdpengine.Browser, page: cdpengine.Page, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with browser.measure.trace(tmp_path / "t.json", categories=["*"], buffer_size=1 << 20) as trace:
-        await page.evaluate(
-            """(async () => { for (let i = 0; i < 40000; i++) {
-                performance.mark('m' + i); if (i % 1000 == 0) await new Promise((done) => setTimeout(done)); } })()"""
-        )
-    assert trace.report is not None
-    assert trace.report.data_lost
-    assert "buffer was full" in caplog.text
-
-
 async def test_failed_body_keeps_its_trace_and_cancelled_body_does_not(
     browser: cdpengine.Browser, tmp_path: Path
 ) -> None:
@@ -287,21 +273,6 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
     with pytest.raises(cdpengine.errors.InvalidArgumentError):
         async with page.measure.coverage(javascript=False, css=False):
             pytest.fail("coverage started without a kind")
-
-
-@pytest.mark.slow
-async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpengine.Page, site: str) -> None:
-    await page.goto(site + "/")
-    with pytest.raises(cdpengine.errors.PageUnresponsiveError):
-        async with page.measure.coverage(timeout=1.5):
-            await page.session.call("Runtime.evaluate", expression="setTimeout(() => { while (true) {} })")
-            with trio.fail_after(20):
-                while await page.measure.unresponsive_for() == 0:  # until the script runs
-                    pass
-    await page.recover()
-    async with page.measure.coverage() as coverage:
-        await page.evaluate(USE, 1)
-    assert coverage.report is not None
 
 
 # --- metrics, profiles, heap snapshots -----------------------------------------------------------------------

@@ -90,25 +90,6 @@ async def test_url_that_crashes_the_page_raises_named_error(
     await page.close()
 
 
-@pytest.mark.slow
-async def test_url_that_makes_the_page_hang_raises_with_that_reason(
-    browser: cdpengine.Browser, site: HTTPServer
-) -> None:
-    page = await browser.new_page(site.url_for("/one"))
-    with pytest.raises(cdpengine.errors.NavigationFailedError, match="makes the page hang"):
-        await page.goto("chrome://hang", timeout=10)
-    assert (await page.recover(allow="reload", timeout=20)).responsive
-    assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
-    await page.close()
-
-
-async def test_host_and_port_without_scheme_are_refused(page: cdpengine.Page, site: HTTPServer) -> None:
-    for url in (f"localhost:{site.port}/one", f"localhost:{site.port}", f"my-host.example:{site.port}?q"):
-        with pytest.raises(cdpengine.errors.InvalidArgumentError, match=f'"http://{url.partition("?")[0]}'):
-            await page.goto(url)
-    assert (await page.goto("data:,1")).url == "data:,1"
-
-
 async def test_the_response_of_the_document(page: cdpengine.Page, site: HTTPServer) -> None:
     site.expect_request("/moved").respond_with_data(
         "", status=302, headers={"Location": "/set", "Set-Cookie": "hop=1"}
@@ -302,22 +283,3 @@ async def test_frames_are_followed_over_processes(
     with trio.fail_after(20):
         while len(page.frames) > 1:
             await browser.session.call("Browser.getVersion")
-
-
-@pytest.mark.parametrize("url", ["", "example.com", "/path", "127.0.0.1:80", "://x"])
-async def test_a_url_without_a_scheme_is_refused(page: cdpengine.Page, url: str) -> None:
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="absolute URL"):
-        await page.goto(url)
-
-
-async def test_invalid_arguments_are_refused_before_sending(
-    page: cdpengine.Page, browser: cdpengine.Browser
-) -> None:
-    sent = browser.statistics().main.sent
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="networkidle"):
-        await page.goto("about:blank", wait_until="ready")  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="timeout"):
-        await page.goto("about:blank", timeout=-1)
-    with pytest.raises(cdpengine.errors.DeadlineExceededError):
-        await page.goto("about:blank", timeout=0)
-    assert browser.statistics().main.sent == sent

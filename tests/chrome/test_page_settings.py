@@ -92,51 +92,6 @@ async def test_named_network_sets_its_conditions(page: cdpengine.Page, site: Sit
     assert set(cdpengine.NETWORKS) == {"offline", "slow 3g", "fast 3g", "slow 4g", "wifi"}
 
 
-WORK = """(() => {
-    const start = performance.now();
-    let sum = 0;
-    for (let index = 0; index < 3e6; index++) sum += index % 7;
-    return performance.now() - start;
-})()"""
-
-
-@pytest.mark.slow
-async def test_a_slow_processor(page: cdpengine.Page) -> None:
-    """The factor is not checked: on a busy machine, Chrome sometimes cannot slow anything down."""
-
-    async def took() -> float:
-        return sum([float(await page.evaluate(WORK)) for _ in range(3)])
-
-    usual = min([await took() for _ in range(3)])
-    with trio.fail_after(60):
-        async with page.network.throttle_cpu(20):
-            while await took() < 3 * usual:
-                pass
-        while await took() > 2 * usual:
-            pass
-
-
-@pytest.mark.slow
-async def test_context_settings_apply_to_all_pages_and_end_despite_stuck_page(
-    browser: cdpengine.Browser, site: Site
-) -> None:
-    async with browser.new_context() as context:
-        page, stuck = await context.new_page(site.url), await context.new_page(site.url)
-        async with context.network.extra_headers({"X-Extra": "all"}):
-            assert [await extra(each) for each in (page, stuck)] == ["all", "all"]
-            later = await context.new_page(site.url)
-            assert await extra(later) == "all"
-            await stuck.evaluate("setTimeout(() => { for (;;) {} })")
-            with trio.fail_after(30):
-                async with context.scripts.add_init_script("self.early = true"):
-                    await page.reload()
-                    assert await page.evaluate("own") == "boolean"
-        assert await extra(page) is None
-        await page.reload()
-        assert await page.evaluate("own") == "undefined"
-        await stuck.close()
-
-
 async def test_awaited_setting_lasts_until_reset(
     browser: cdpengine.Browser, page: cdpengine.Page, site: Site
 ) -> None:

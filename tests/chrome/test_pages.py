@@ -27,16 +27,6 @@ async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, pag
     await other.close()  # closing twice is no error
 
 
-@pytest.mark.slow
-async def test_page_that_fails_to_open_is_closed(browser: cdpengine.Browser) -> None:
-    before = len(browser.pages)
-    with pytest.raises(cdpengine.errors.NavigationFailedError):
-        await browser.new_page("http://127.0.0.1:9/")
-    with trio.fail_after(20):
-        while len(browser.pages) > before:
-            await browser.session.call("Browser.getVersion")
-
-
 async def test_content_in_and_out(page: cdpengine.Page) -> None:
     await page.set_content("<!doctype html><title>t</title><p>text</p><script>window.ran = 1</script>")
     assert await page.content() == (
@@ -178,34 +168,6 @@ async def test_a_ref_of_another_page_is_refused(browser: cdpengine.Browser, page
     with pytest.raises(cdpengine.errors.NodeError):
         await page.click(theirs, timeout=20)
     await other.close()
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("target", [None, 3, 4.5, object()])
-async def test_invalid_target_is_refused(page: cdpengine.Page, target: object) -> None:
-    with pytest.raises(InvalidArgumentError, match="target"):
-        await page.click(target, timeout=2)  # type: ignore[arg-type]
-
-
-async def test_unknown_key_is_refused_before_sending(
-    page: cdpengine.Page, browser: cdpengine.Browser
-) -> None:
-    sent = browser.statistics().main.sent
-    with pytest.raises(InvalidArgumentError, match="Enter"):
-        await page.press("Entre")
-    assert browser.statistics().main.sent == sent
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("timeout", [-1, float("nan"), "3", None, True])
-async def test_a_wrong_timeout_is_named(page: cdpengine.Page, timeout: object) -> None:
-    for coroutine in (
-        page.snapshot(timeout=timeout),  # type: ignore[arg-type]
-        page.evaluate("1", timeout=timeout),  # type: ignore[arg-type]
-        page.goto("about:blank", timeout=timeout),  # type: ignore[arg-type]
-    ):
-        with pytest.raises(InvalidArgumentError, match="timeout"):
-            await coroutine
 
 
 # --- the session itself --------------------------------------------------------------------------------------

@@ -139,28 +139,6 @@ async def test_parts_of_a_page(tall: cdpengine.Page, tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["band.webp"]
 
 
-@pytest.mark.sample(4)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"clip": cdpengine.BoundingBox(0, 0, 10, 10), "full_page": True},
-        {"clip": cdpengine.BoundingBox(0, 0, 0, 10)},
-        {"clip": (0, 0, 10, 10)},
-        {"refs": True, "scale": 2},
-        {"max_side": 0},
-        {"max_side": 1.5},
-        {"mask_color": "red"},
-        {"format": "jpeg", "omit_background": True},
-        {"path": "picture.gif"},
-        {"path": "picture.png", "format": "webp"},
-    ],
-    ids=str,
-)
-async def test_conflicting_options_are_refused(page: cdpengine.Page, options: dict[str, Any]) -> None:
-    with pytest.raises(cdpengine.errors.InvalidArgumentError):
-        await page.screenshot(**options)
-
-
 async def test_a_page_behind_another_and_a_page_that_hangs(
     browser: cdpengine.Browser, page: cdpengine.Page
 ) -> None:

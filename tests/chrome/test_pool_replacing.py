@@ -171,45 +171,6 @@ async def test_pool_whose_browsers_do_not_start(tmp_path: Path) -> None:
         assert (await pool.run(add, 1)).unwrap() == 2
 
 
-@pytest.mark.slow
-async def test_waiting_lease_raises_when_no_browser_is_left() -> None:
-    async with private_browsers() as service:
-        here = RemoteBrowsers(f"ws://127.0.0.1:{service.port}?token={TOKEN}")
-        async with BrowserPool(here, pages=1, timeout=slack(3)) as pool:
-            object.__setattr__(here, "endpoint", "http://127.0.0.1:1")
-            errors: list[Exception] = []
-
-            async def wait() -> None:
-                try:
-                    async with pool.page(timeout=300):
-                        pytest.fail("got a page without a browser")
-                except cdpengine.errors.PoolUnavailableError as error:
-                    errors.append(error)
-
-            async def results() -> None:
-                with pytest.raises(cdpengine.errors.PoolUnavailableError):
-                    async for result in pool.map(add, range(10**9)):
-                        assert isinstance(result.error, cdpengine.errors.PoolUnavailableError)
-
-            with trio.fail_after(100):
-                with pytest.raises(cdpengine.errors.LeaseEndedError):
-                    async with pool.page() as page:
-                        await kill_browser(page)
-                        await trio.sleep_forever()
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(wait)
-                    nursery.start_soon(wait)
-                    nursery.start_soon(results)
-            assert len(errors) == 2
-            assert "browser 1 (http://127.0.0.1:1): could not connect" in str(errors[0])
-            with pytest.raises(cdpengine.errors.PoolUnavailableError), trio.fail_after(slack(0.5)):
-                async with pool.page():
-                    pytest.fail("got a page without a browser")
-            object.__setattr__(here, "endpoint", f"ws://127.0.0.1:{service.port}?token={TOKEN}")
-            await wait_until_ready(pool, 1)
-            assert (await pool.run(add, 1)).unwrap() == 2
-
-
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [

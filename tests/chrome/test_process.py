@@ -124,15 +124,6 @@ async def test_the_pipe_transport_opens_no_port(temporary: Path) -> None:
         assert listening_sockets(processes_of(temporary)), "the check detects an open port"
 
 
-async def test_error_of_the_body_propagates_unchanged(temporary: Path) -> None:
-    error = ValueError("mine")
-    with pytest.raises(ValueError, match="mine") as caught:
-        async with start_browser(LaunchOptions(CHROMIUM)) as process:
-            raise error
-    assert caught.value is error
-    assert_nothing_left(temporary, process.pid)
-
-
 async def test_cancelled_while_running(temporary: Path) -> None:
     with trio.CancelScope() as scope:
         async with start_browser(LaunchOptions(CHROMIUM)) as process:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import run_here
 
-from cdpengine.debug.explorer.compatibility import check_engine, check_pycdp, diff_protocols
-from cdpengine.debug.explorer.protocol import Protocol, fetch_protocol, read_protocol
+from cdpengine.debug.explorer.compatibility import check_engine, check_pycdp
+from cdpengine.debug.explorer.protocol import Protocol, fetch_protocol
 from cdpengine.debug.explorer.protocol_text import entry_json, entry_text
 from cdpengine.debug.explorer.vocabulary import engine_uses, read_pycdp
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError
@@ -32,41 +32,6 @@ async def test_protocol_parts_missing_in_pycdp(protocol: Protocol) -> None:
         finding.name for finding in found if finding.breaks
     }
     assert "Autofill.enable" in {finding.name for finding in found if not finding.breaks}
-
-
-@pytest.mark.slow
-async def test_a_browser_that_lacks_something_is_reported(protocol: Protocol, tmp_path: Path) -> None:
-    document = json.loads(protocol.source)
-    page = next(domain for domain in document["domains"] if domain["domain"] == "Page")
-    page["commands"] = [command for command in page["commands"] if command["name"] != "getFrameTree"]
-    lacking = tmp_path / "lacking.json"
-    lacking.write_text(json.dumps(document))
-    names = {
-        finding.name for finding in check_engine(read_protocol(lacking), engine_uses()) if finding.breaks
-    }
-    assert names == {"Page.getFrameTree"}
-    whole = tmp_path / "whole.json"
-    whole.write_bytes(protocol.source)
-    assert [str(change) for change in diff_protocols(protocol, read_protocol(lacking))] == [
-        "- command Page.getFrameTree"
-    ]
-
-    done = run_here("protocol", "check", "--file", str(lacking))
-    assert done.returncode == 1
-    assert "Page.getFrameTree: decoded by _protocol.domains.page:FrameTreeReply" in done.stdout
-    assert "affected" in done.stdout
-    done = run_here("protocol", "diff", str(whole), str(lacking))
-    assert done.returncode == 0
-    assert done.stdout == "- command Page.getFrameTree\n1 removed\n"
-
-
-@pytest.mark.slow
-def test_complete_browser_is_compatible(protocol: Protocol, tmp_path: Path) -> None:
-    whole = tmp_path / "whole.json"
-    whole.write_bytes(protocol.source)
-    done = run_here("protocol", "check", "--file", str(whole), "--json")
-    assert done.returncode == 0, done.stdout
-    assert json.loads(done.stdout)["affected"] is False
 
 
 async def test_every_protocol_item_can_be_shown(protocol: Protocol) -> None:

@@ -115,24 +115,6 @@ async def test_proxy_warns_that_other_machines_can_reach_it(shared_endpoint: str
     assert "WARNING: listening on 0.0.0.0: all programs that can reach this port" in command.output
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--upstream", "http://127.0.0.1:1"], "could not connect to http://127.0.0.1:1"),
-        (["--upstream", "nonsense"], "endpoint"),
-        (["--upstream", "http://127.0.0.1:1", "--fault", "explode:A.b"], "explode"),
-        (["--upstream", "http://127.0.0.1:1", "--unredacted"], "--record"),
-    ],
-)
-async def test_invalid_proxy_arguments_are_reported(arguments: list[str], said: str) -> None:
-    async with running("proxy", "--listen", "0", *arguments) as command:
-        await command.read()
-    assert command.status in (1, 2)
-    assert said in command.output
-    assert "Traceback" not in command.output
-
-
 async def test_replay_serves_a_recording_until_a_program_leaves_it(
     shared_endpoint: str, tmp_path: Path
 ) -> None:

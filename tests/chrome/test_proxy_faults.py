@@ -172,11 +172,6 @@ def faults_of(name: str) -> Sequence[str]:
     return every_nth(len(OPERATIONS), list(MATRIX), start=list(OPERATIONS).index(name))
 
 
-def test_a_usual_run_has_every_fault_and_every_operation() -> None:
-    assert {fault for name in OPERATIONS for fault in faults_of(name)} == MATRIX.keys()
-    assert all(faults_of(name) for name in OPERATIONS)
-
-
 @pytest.mark.parametrize("name", OPERATIONS)
 async def test_every_fault_ends_in_a_named_error(shared_endpoint: str, name: str) -> None:
     wrong: dict[str, str] = {}

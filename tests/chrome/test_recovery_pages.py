@@ -153,23 +153,6 @@ async def test_a_navigation_that_replaces_another_one_does_not_wait_for_it(
     await works(site)
 
 
-@pytest.mark.slow
-async def test_a_hang_while_the_page_navigates(site: cdpengine.Page, silent_port: int) -> None:
-    """Chrome refuses to end the process of a navigating page."""
-    await site.evaluate(
-        f"window.hang = () => {{ {synchronous_request(silent_port)} }};"
-        f"setTimeout(() => {{ location = 'http://127.0.0.1:{silent_port}/?next'; setTimeout(hang, 300) }}, 0); 0"
-    )
-    with trio.fail_after(20):
-        while not await site.measure.unresponsive_for() or not site._core.target.navigation.under_way:
-            pass
-        await trio.sleep(0.5)  # until the request begins, which no event reports
-        report = await site.recover(allow="reload", timeout=10)
-    assert report.responsive, report
-    assert report.did("reload")
-    await works(site)
-
-
 async def test_navigating_page_does_not_count_as_hung(
     shared_endpoint: str, httpserver: HTTPServer, silent_port: int
 ) -> None:
@@ -266,11 +249,6 @@ async def test_a_frame_of_another_process_is_recovered_too(
     assert report.responsive
     assert (await page.recover()).steps == ()
     await works(page)
-
-
-async def test_invalid_recover_is_refused(site: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="reload"):
-        await site.recover(allow="everything")  # type: ignore[arg-type]
 
 
 async def test_watchdog_recovers_hung_page(shared_endpoint: str, httpserver: HTTPServer) -> None:

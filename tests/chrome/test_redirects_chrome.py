@@ -5,35 +5,19 @@ CDPENGINE_REDIRECTS is the number of redirects (default: 30).
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine import debug
-from cdpengine.debug.reading.har import archive_document
 
 REDIRECTS = int(os.environ.get("CDPENGINE_REDIRECTS", "30"))
 
 FRAME = "<script>parent.postMessage('there', '*')</script>"
-
-ALL = """async ([framed, elsewhere]) => {
-    const worker = new Worker("/worker.js");
-    await new Promise((resolve) => { worker.onmessage = resolve; });
-    const frame = document.body.appendChild(document.createElement("iframe"));
-    const there = new Promise((resolve) => { self.onmessage = resolve; });
-    frame.src = framed;
-    await there;
-    await fetch(elsewhere, {headers: {"X-Asks": "first"}}).then((reply) => reply.text());
-}"""
 
 
 @pytest.fixture
@@ -70,12 +54,6 @@ def right(request: cdpengine.Request) -> bool:
     return told == (int(path[1:4]), path, f"at={path.replace('/', '-')}")
 
 
-def responses_of(requests: Iterable[cdpengine.Request]) -> list[cdpengine.Response]:
-    """Return the responses of the server, without preflights."""
-    asked = [each for each in requests if each.method != "OPTIONS" and re.search("/[0-9]{3}/", each.url)]
-    return [request.response for request in asked if request.response is not None]
-
-
 def entries_of(archive: dict[str, Any]) -> list[dict[str, Any]]:
     return [entry for entry in archive["log"]["entries"] if re.search("/[0-9]{3}/", entry["request"]["url"])]
 
@@ -107,36 +85,3 @@ async def test_redirects_of_documents(page: cdpengine.Page, here: str) -> None:
     entries = entries_of(await page.activity.har(bodies=False, redacted=False))
     assert len(entries) == len(kept)
     assert all(right_entry(entry) for entry in entries)
-
-
-@pytest.mark.slow
-async def test_redirects_in_workers_and_frames_and_after_preflights_live_and_recorded(
-    page: cdpengine.Page, here: str, tmp_path: Path
-) -> None:
-    elsewhere = here.replace("127.0.0.1", "localhost")
-    path = tmp_path / "a.jsonl"
-    async with debug.record(page.browser, path, unredacted=True), page.activity.collecting() as activity:
-        await page.goto(f"{here}/302/first")
-        await page.evaluate(ALL, [f"{elsewhere}/302/frame", f"{elsewhere}/302/fetched"])
-        # Headers such as Set-Cookie come from another process, mostly but not always before the page has its
-        # response.
-        with trio.move_on_after(20):
-            while any(told.header("Set-Cookie") is None for told in responses_of(activity.requests)):
-                await page.browser.session.call("Browser.getVersion")
-        kept = [request for request in activity.requests if re.search("/[0-9]{3}/", request.url)]
-        live = entries_of(await activity.har(bodies=False, redacted=False))
-    for request in kept:
-        assert request.method == "OPTIONS" or right(request), (request, request.response)
-    with debug.open_recording(path) as recording:
-        recorded = entries_of(json.loads(archive_document(recording, recording)))
-    for entries in (live, recorded):
-        told = sorted((entry["request"]["method"], entry["request"]["url"]) for entry in entries)
-        names = [url.rpartition("/")[2] for method, url in told if method == "GET"]
-        assert {name: names.count(name) for name in names} == {
-            "first": 3,
-            "worker": 3,
-            "frame": 3,
-            "fetched": 3,
-        }
-        wrong = [entry for entry in entries if not right_entry(entry)]
-        assert not wrong, [(entry["request"]["url"], entry["response"]) for entry in wrong]

@@ -91,10 +91,3 @@ async def changes_tree(page: cdpengine.Page, seed: int, kinds: tuple[str, ...]) 
 @pytest.mark.parametrize("kinds", KINDS)
 async def test_references_of_random_documents(page: cdpengine.Page, kinds: str) -> None:
     assert any([await changes_tree(page, seed, KINDS[kinds]) for seed in range(4)])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kinds", KINDS)
-async def test_references_of_many_random_documents(page: cdpengine.Page, kinds: str) -> None:
-    for seed in range(100, 300):
-        await changes_tree(page, seed, KINDS[kinds])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -11,14 +10,12 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
 import trio
 import trio.lowlevel
 from kept_window import Window
-from refusals import refused
 from terminals import Terminal
 
 import cdpengine
@@ -29,7 +26,6 @@ from cdpengine.debug.explorer.protocol import fetch_protocol
 from cdpengine.errors import (
     DeadlineExceededError,
     InvalidArgumentError,
-    NotInteractableError,
     RemoteError,
     SessionGoneError,
 )
@@ -122,137 +118,6 @@ async def test_events_follow_the_target_and_report_its_closing(
 
 
 LOOP = "while(true){}"
-FORM = (
-    "data:text/html,<input type=password maxlength=3><input aria-label=Name><select><option>New York<option>Rome"
-    "</select><input type=checkbox><button onclick='while(true){}'>loop</button>"
-)
-
-
-TERMINATED = "the script that ran was terminated, and the page answers"
-
-
-@pytest.mark.slow
-async def test_page_is_responsive_after_stopped_line(
-    browser: cdpengine.Browser, shared_endpoint: str
-) -> None:
-    async with console(browser, shared_endpoint) as (repl, _):
-        await repl.run(f"!new {FORM}")
-        button = re.search(r'button "loop" \[ref=(e\d+)\]', await text(repl, "!snapshot"))
-        assert button is not None
-        lines = [
-            f"!evaluate {LOOP}",
-            f'Runtime.evaluate expression="{LOOP}"',
-            'Runtime.evaluate awaitPromise=true expression="(async () => { for (;;) await 0 })()"',
-            'Runtime.evaluate awaitPromise=true expression="new Promise(() => 0)"',
-            f"Runtime.callFunctionOn functionDeclaration='() => {{ {LOOP} }}' objectId=OBJECT",
-            f"!click {button[1]}",
-            "Debugger.enable",
-            "!evaluate debugger",
-            "Runtime.evaluate expression=debugger",
-        ]
-        try:
-            for line in lines:
-                if "OBJECT" in line:
-                    window = json.loads(await text(repl, "Runtime.evaluate expression=window"))
-                    line = line.replace("OBJECT", window["result"]["objectId"])
-                for seconds in (
-                    0.1,
-                    2,
-                    10,
-                ):  # on a busy machine the script has not started when the line is stopped
-                    with trio.move_on_after(seconds) as scope:
-                        await repl.run(line)
-                    if line == "Debugger.enable" or TERMINATED in str(repl.stopped):
-                        break
-                if line != "Debugger.enable":
-                    assert scope.cancelled_caught, line
-                    assert TERMINATED in str(repl.stopped)
-                assert await text(repl, "!evaluate 1+1") == "2"
-            # Stopping a query leaves the page's own script alone. A recovery does not.
-            await repl.run(f"Runtime.evaluate expression='setTimeout(() => {{ {LOOP} }}, 0)'")
-            with trio.move_on_after(0.2):
-                await repl.run("DOM.getDocument")
-            assert str(repl.stopped) == "stopped"
-            assert re.match(r"the page answers again \[.*terminate: done", await text(repl, "!recover"))
-            await repl.run("!settle")
-        finally:
-            await browser.pages[-1].close()
-
-
-@pytest.mark.slow
-async def test_forms_and_history(browser: cdpengine.Browser, shared_endpoint: str) -> None:
-    async with console(browser, shared_endpoint) as (repl, _):
-        await repl.run(f"!new {FORM}")
-        try:
-            seen = await text(repl, "!snapshot")
-            refs = dict(re.findall(r"- (\w+) .*?\[ref=(e\d+)\]", seen.replace('textbox "Name"', "name x")))
-            password, name, city = refs["textbox"], refs["name"], refs["combobox"]
-            await repl.run(f"!fill {name} Ada  Lovelace")
-            await repl.run(f"!select {city} Rome")
-            await repl.run(f"!select {city} 'New York'")
-            await repl.run(f"!check {refs['checkbox']}")
-            held = "[...document.querySelectorAll('input,select')].map(e => e.checked || e.value)"
-            assert json.loads(await text(repl, f"!evaluate {held}")) == [
-                "",
-                "Ada  Lovelace",
-                "New York",
-                True,
-            ]
-            await repl.run(f"!uncheck {refs['checkbox']}")
-            await repl.run(f"!fill {name}")
-            assert json.loads(await text(repl, f"!evaluate {held}"))[1:] == ["", "New York", "on"]
-            await repl.run(f"!focus {name}")
-            await repl.run(f"!click {name} --double-click")
-            await repl.run(f"!tap {name}")
-            await repl.run(f"!hover {name}")
-            await repl.run(f"!scroll-into-view {name}")
-            await repl.run("!scroll down")
-            await repl.run(f"!drag {name} {city}")
-            # No error contains a value to fill in: not of a password, a changed string or an option.
-            script = "document.querySelectorAll('input')[1].oninput = e => e.target.value = e.target.value.slice(0, 7)"
-            await repl.run(f"!evaluate {script}")
-
-            async def fill(seconds: float, ref: str) -> None:
-                await repl.run(f"!timeout {seconds}")
-                await repl.run(f"!fill {ref} {CANARY}")
-
-            for ref in (password, name, city):
-                caught = await refused(NotInteractableError, partial(fill, ref=ref))
-                assert CANARY[:3] not in str(caught.value)
-            for line in ("!fill", "!select e1", "!click e1 e2", "!settle now", "!drag e1", "!check"):
-                with pytest.raises(InvalidArgumentError, match=re.escape(line.split()[0])):
-                    await repl.run(line)
-            await repl.run("!timeout 30")
-            assert "New York" in await text(repl, "!extract")
-            await repl.run("!open data:text/html,second")
-            assert "data:text/html,<input" in await text(repl, "!back")
-            assert "data:text/html,second" in await text(repl, "!forward")
-            assert "data:text/html,second" in await text(repl, "!reload")
-        finally:
-            await browser.pages[-1].close()
-
-
-def run_script(endpoint: str, script: str, **options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, endpoint], input=script, capture_output=True, text=True, timeout=60, check=False
-    )
-
-
-@pytest.mark.slow
-def test_a_script_ends_at_its_first_failure_with_its_status(shared_endpoint: str) -> None:
-    done = run_script(
-        shared_endpoint,
-        "# who is there\n\nBrowser.getVersion\n!use 0\nTarget.closeTarget x=1\nTarget.getTargets\n",
-    )
-    assert done.returncode == 2, done.stderr
-    assert '"product"' in done.stdout
-    assert "targetInfos" not in done.stdout
-    assert "line 5 of the script failed" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert "\x1b" not in done.stdout
-    done = run_script(shared_endpoint, "!use 0\nTarget.closeTarget targetId=none\n")
-    assert done.returncode == 1
-    assert "Target.closeTarget: " in done.stderr
 
 
 @pytest.mark.sample(4)

@@ -318,9 +318,6 @@ async def test_new_document_reuses_nothing(page: cdpengine.Page, httpserver: HTT
     assert await compared(page) > 35
 
 
-LARGE = rounds(2_500, 20_500)
-
-
 @pytest.mark.parametrize("moved", [False, True])
 async def test_separate_part_becomes_part_of_a_larger_one(page: cdpengine.Page, moved: bool) -> None:
     """A list that becomes short is one part with its rows. It becomes long again, and a row may move to
@@ -347,15 +344,6 @@ async def test_separate_part_becomes_part_of_a_larger_one(page: cdpengine.Page, 
             await page.evaluate(f"() => {{ {last} = 'Changed {length} {number}'; }}")
             await compared(page)
             assert f"Changed {length} {number}" in (await page.snapshot()).text
-
-
-@pytest.mark.slow
-async def test_a_large_page(page: cdpengine.Page) -> None:
-    await page.set_content(
-        "".join(f'<p><a href="#{number}">Part {number}</a></p>' for number in range(LARGE))
-    )
-    await page.snapshot()
-    assert (await page.snapshot()).stats.parts_reused == LARGE
 
 
 async def test_unchanged_page(page: cdpengine.Page, httpserver: HTTPServer) -> None:

@@ -402,21 +402,6 @@ async def test_requests_held_at_end_of_block_continue(page: cdpengine.Page, site
             assert list(page.network.routes.failures) == []
 
 
-@pytest.mark.slow
-async def test_page_closes_while_requests_are_held(browser: cdpengine.Browser, site: Site) -> None:
-    page = await browser.new_page(site.url)
-    async with held(page, 2) as release:
-        await page.goto(f"{site.url}page2")  # the page no longer waits for them
-        release.set()
-    await page.goto(site.url)
-    async with held(page, 1):
-        await page.close()
-    assert list(page.network.routes.failures) == []
-    with pytest.raises(cdpengine.errors.SessionGoneError):
-        async with page.route("*", gives_none):
-            raise AssertionError("a route opened on a closed page")
-
-
 async def test_a_context_routes_all_its_pages_and_no_other(
     browser: cdpengine.Browser, page: cdpengine.Page, site: Site
 ) -> None:
@@ -438,35 +423,3 @@ async def test_a_context_routes_all_its_pages_and_no_other(
             assert await ask(page, "/echo/a") == [200, echo("/echo/a"), None]
         assert route.seen == 3
         assert await ask(after, "/echo/a") == [200, echo("/echo/a"), None]
-
-
-BAD: dict[str, Callable[[cdpengine.Page], object]] = {
-    "pattern": lambda page: page.route("", gives_none),
-    "pattern of no kind": lambda page: page.route(3, gives_none),  # type: ignore[arg-type]
-    "handler": lambda page: page.route("*", "handler"),  # type: ignore[arg-type]
-    "type": lambda page: page.route("*", gives_none, resource_type="picture"),  # type: ignore[arg-type]
-    "stage": lambda page: page.route("*", gives_none, stage="end"),  # type: ignore[arg-type]
-    "limit": lambda page: page.route("*", gives_none, limit=0),
-    "origin": lambda page: page.network.http_credentials("a", "b", origin="example.com"),
-    "password": lambda page: page.network.http_credentials("a", None),  # type: ignore[arg-type]
-    "headers": lambda page: page.network.extra_headers({"a b": "c"}),
-    "header": lambda page: page.network.extra_headers({"a": "c\r\nd: e"}),
-    "network": lambda page: page.network.conditions("fast snail"),
-    "latency": lambda page: page.network.conditions(cdpengine.network.NetworkConditions(latency=-1)),
-    "rate": lambda page: page.network.throttle_cpu(0.5),
-    "script": lambda page: page.scripts.add_init_script("let = ;"),
-    "script twice": lambda page: page.scripts.add_init_script("1", path="a.js"),
-    "script file": lambda page: page.scripts.add_init_script(path="/nowhere.js"),
-    "name": lambda page: page.scripts.expose("a.b", gives_none),
-}
-
-
-async def test_invalid_routes_are_refused_and_not_applied(page: cdpengine.Page, site: Site) -> None:
-    await page.goto(site.url)
-    for name, make in BAD.items():
-        with pytest.raises(cdpengine.errors.InvalidArgumentError):
-            async with make(page):  # type: ignore[attr-defined]
-                raise AssertionError(name)
-    assert page.network.routes.active == []
-    assert page.session.domains.users.keys() <= {"Page"}
-    assert await ask(page, "/echo/a") == [200, echo("/echo/a"), None]

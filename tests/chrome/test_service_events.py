@@ -242,27 +242,6 @@ async def test_each_ending_is_named_and_no_client_resumes_in_new_session(site: s
 
 
 @pytest.mark.slow
-async def test_listening_keeps_no_session_alive_and_shutdown_is_reported(site: str) -> None:
-    ended: list[Listener] = []
-    async with trio.open_nursery() as nursery, running(session_idle=0.3) as client:
-        async with client.listen(session="idle") as idle:
-            with trio.fail_after(slack(10)):
-                await idle.read()
-            assert idle.end == "sessionIdle"
-        listening = trio.Event()
-
-        async def listen() -> None:
-            async with client.listen() as listener:
-                listening.set()
-                await listener.read()
-                ended.append(listener)
-
-        nursery.start_soon(listen)
-        await listening.wait()
-    assert ended[0].end == "serviceEnding"
-
-
-@pytest.mark.slow
 async def test_stalled_client_delays_neither_page_nor_clients_nor_shutdown(site: str) -> None:
     async with AsyncExitStack() as outside:
         async with running() as client:
@@ -282,26 +261,3 @@ async def test_stalled_client_delays_neither_page_nor_clients_nor_shutdown(site:
             began = trio.current_time()
         assert trio.current_time() - began < slack(4), "the service ended although a client read nothing"
         assert not stuck.events
-
-
-@pytest.mark.slow
-async def test_invalid_requests_get_named_errors() -> None:
-    async with running(listeners=1) as client:
-        for params, words in (
-            ({"events": "console,nonsense"}, "nonsense"),
-            ({"targetId": "ABC"}, "targetId"),
-            ({"session": "a/b"}, "session"),
-        ):
-            answer = await client.http.get("/events", params=params)
-            assert answer.status_code == 400
-            assert words in answer.json()["error"]["message"]
-        unknown = {"Authorization": "Bearer wrong"}
-        assert (await client.http.get("/events", headers=unknown)).status_code == 401
-        async with client.listen() as listener:
-            assert listener.status == 200
-            full = await client.http.get("/events")
-            assert (full.status_code, full.json()["error"]["kind"]) == (503, "busy")
-        with trio.fail_after(slack(5)):
-            while "cdpengine_listeners 0.0" not in (await client.http.get("/metrics")).text:  # noqa: ASYNC110
-                await trio.sleep(0.01)
-        assert (await client.http.head("/events")).status_code == 200

@@ -79,23 +79,6 @@ async def test_profile_has_one_browser_at_a_time_and_outlives_the_service(
         assert await cookies(http, "profile:work", url) == ["who"], "its browser exited normally"
 
 
-@pytest.mark.slow
-async def test_concurrent_clients_of_a_profile_share_one_browser(tmp_path: Path) -> None:
-    async with running(profiles=tmp_path, sessions=1) as http:
-        answers: list[dict[str, Any]] = []
-
-        async def come(session: str) -> None:
-            answers.append(await ask(http, session, kind="tabs"))
-
-        async with trio.open_nursery() as nursery:
-            for _ in range(5):
-                nursery.start_soon(come, "profile:one")
-        assert all(answer["ok"] for answer in answers), answers
-        metrics = (await http.get("/metrics")).text
-        assert "cdpengine_browsers_started 1.0" in metrics
-        assert "cdpengine_sessions 1.0" in metrics
-
-
 async def test_invalid_profile_is_refused(tmp_path: Path) -> None:
     began = trio.current_time()
     async with running() as http:

@@ -24,8 +24,6 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix" or not Path("/proc").is_dir(), reason="needs signals and /proc"),
 ]
 
-HANG = {"kind": "evaluate", "function": "while (true);", "timeoutMs": 60_000}
-
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
@@ -144,41 +142,3 @@ async def test_program_exits_normally_on_request(folder: Path) -> None:
 async def until_under_way(program: Program, count: int) -> None:
     while f"requests_under_way {count}.0" not in (await program.http.get("/metrics")).text:  # noqa: ASYNC110
         await trio.sleep(0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["twice", "killed"])
-async def test_program_ends_immediately_and_leaves_no_browser(folder: Path, how: str) -> None:
-    async with started(folder) as program:
-        assert (await program.ask({"kind": "newTab"}))["ok"]
-        assert browsers_on(folder)
-        async with trio.open_nursery() as nursery:
-
-            async def hang() -> None:
-                with pytest.raises(httpx.TransportError):
-                    await program.ask(HANG)
-
-            nursery.start_soon(hang)
-            await until_under_way(program, 1)
-            began = trio.current_time()
-            if how == "killed":
-                program.process.kill()
-            else:
-                program.process.send_signal(signal.SIGTERM)
-                await program.line_with(b"ending")
-                program.process.send_signal(signal.SIGTERM)
-            number = signal.SIGKILL if how == "killed" else signal.SIGTERM
-            assert await program.process.wait() == -number
-            assert trio.current_time() - began < slack(1.5)
-        await no_browser_on(folder)
-        left = list(folder.iterdir())
-        assert left, "its profile is left, and the next service removes it"
-    if how == "killed":
-        async with started(folder) as program:
-            assert (await program.ask({"kind": "newTab"}))["ok"]
-            with trio.fail_after(slack(5)):
-                while left[0].exists():  # noqa: ASYNC110 - as above
-                    await trio.sleep(0.02)
-            program.process.send_signal(signal.SIGINT)
-            assert await program.process.wait() == 130
-        assert list(folder.iterdir()) == []

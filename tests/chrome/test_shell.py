@@ -120,12 +120,6 @@ async def test_the_table_in_the_shell(first: int, background: Background, site: 
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
-def test_most_of_the_table_is_expressed_by_verbs() -> None:
-    steps = [spell(step) for case in SERVED for step in case.steps]
-    by_json = [step for step in steps if step[0] == "act"]
-    assert len(by_json) < len(steps) / 20, by_json
-
-
 async def test_output_for_people(background: Background, site: str, tmp_path: Path) -> None:
     assert await say("open", f"{site}/stage") == f"{site}/stage  200\n"
     seen = await say("snapshot", "--interactive")

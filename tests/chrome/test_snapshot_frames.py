@@ -150,25 +150,6 @@ async def test_snapshot_of_one_element(nested: cdpengine.Page, source: Source | 
     assert outline(await nested.snapshot(root="iframe.in", source=source)) == LINES[22:]
 
 
-@pytest.mark.slow
-async def test_invalid_roots_are_refused(nested: cdpengine.Page) -> None:
-    whole = await nested.snapshot()
-    with pytest.raises(cdpengine.errors.NodeNotFoundError, match="matches this selector"):
-        await nested.snapshot(root="#nothing")
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="not a valid selector"):
-        await nested.snapshot(root="a[")
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="one of the frame"):
-        await nested.snapshot(root=whole.find("button", "Far a"), frame=nested.frames[0])
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="mode aria"):
-        await nested.snapshot(mode="aria", source="dom")
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="one of ax"):
-        await nested.snapshot(source="no such")  # type: ignore[arg-type]
-    gone = whole.find("button", "Main a")
-    await nested.reload()
-    with pytest.raises(cdpengine.errors.StaleRefError):
-        await nested.snapshot(root=gone)
-
-
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("mode", ["ai", "aria", "numbered", "webarena"])
 async def test_every_mode_has_all_frames(nested: cdpengine.Page, mode: str) -> None:
@@ -238,26 +219,6 @@ async def test_many_frames(page: cdpengine.Page, httpserver: HTTPServer) -> None
         assert outline(snapshot) == (["- iframe", *LINES[23:]]) * number
         assert snapshot.stats.frames == number + 1
         assert len(snapshot.refs) == number * 4
-
-
-@pytest.mark.slow
-async def test_frames_that_reload_all_the_time(new_tab: cdpengine.Page, httpserver: HTTPServer) -> None:
-    page = new_tab
-    reloading = button("Near") + "<script>setTimeout(() => location.reload(), 120)</script>"
-    main = button("Main") + "<iframe src='HERE/near'></iframe><iframe src='OTHER/near'></iframe>"
-    await page.goto(serve(httpserver, main=main, near=reloading), wait_until="domcontentloaded")
-    seen = 0
-    for source in (*get_args(Source), *[None] * rounds(1, 3)):
-        snapshot = await page.snapshot(source=source, timeout=10)
-        assert [line for line in outline(snapshot) if "Main" in line] == LINES[:3]
-        inside = [ref for ref in snapshot.find_all("button") if ref.name.startswith("Near")]
-        seen += len(inside)
-        # A frame's content always comes from one document.
-        for frame_id in {ref.frame_id for ref in inside}:
-            of_frame = [ref for ref in inside if ref.frame_id == frame_id]
-            assert [ref.name for ref in of_frame] == ["Near a", "Near b", "Near c"]
-            assert len({ref.loader_id for ref in of_frame}) == 1
-    assert seen
 
 
 async def test_an_object_and_a_frame_with_another_role(page: cdpengine.Page, httpserver: HTTPServer) -> None:

@@ -24,7 +24,6 @@ LOOKS = rounds(4, 20)
 """Navigations for each time that the page is also read and clicked. A leak in one of so many exceeds one in
 all.
 """
-PAGES = rounds(4, 20)
 
 ONE_MORE = 1
 SOME = 10
@@ -190,33 +189,3 @@ async def test_navigations_leave_nothing(page: cdpengine.Page, httpserver: HTTPS
         await visit(n)
     assert await growth(before, partial(measure, page)) == {}
     assert descriptors() <= open_before + SOME
-
-
-@pytest.mark.slow
-async def test_pages_leave_nothing(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
-    async def visit() -> None:
-        other = await browser.new_page("data:text/html,<button>Go</button>")
-        await other.click((await other.snapshot()).find(role="button"))
-        await other.evaluate("1")
-        await other.close()
-
-    tasks = trio.lowlevel.current_statistics().tasks_living
-
-    def left() -> bool:
-        """Return whether a closed page still has a session, or a task that ends with the session."""
-        return trio.lowlevel.current_statistics().tasks_living > tasks or any(
-            connection.statistics().sessions > len(browser.pages) for connection in browser.connections
-        )
-
-    async def all_gone() -> dict[str, object]:
-        with trio.move_on_after(20):
-            while left():
-                await browser.session.call("Browser.getVersion")
-        return await measure(page)
-
-    await visit()
-    before, open_before = await all_gone(), descriptors()
-    for _ in range(PAGES):
-        await visit()
-    assert await growth(before, all_gone) == {}
-    assert descriptors() <= open_before

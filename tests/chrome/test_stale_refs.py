@@ -11,7 +11,6 @@ from pytest_httpserver import HTTPServer
 from ref_oracle import frame_with, serve
 
 import cdpengine
-from cdpengine._api.ref_tables import ref_tables
 from cdpengine._snapshot.node import Document, Node
 from cdpengine.errors import StaleRefError
 
@@ -273,34 +272,6 @@ async def test_another_connection_finds_the_refs_and_shares_their_numbers(
         await again.click("e2")
         assert list((await again.snapshot()).refs) == ["e2", "e3", "e4"]
     assert await clicked(page) == ["a", "c", "b"]
-
-
-@pytest.mark.slow
-async def test_refs_in_frames_of_other_processes_over_another_connection(
-    page: cdpengine.Page, shared_endpoint: str, httpserver: HTTPServer
-) -> None:
-    own, _other = serve(httpserver)
-    await page.goto(f"{own}/")
-    frame = await frame_with(page, "?C")
-    before = {ref.id: ref for ref in (await page.snapshot()).refs.values() if ref.frame_id == frame.id}
-    assert len(before) == 2
-    async with second_engine(shared_endpoint, page) as other:
-        await frame_with(other, "?C")
-        for ref in before.values():
-            assert (await other.hover(ref)).healed is None
-        after = {ref.id: ref for ref in (await other.snapshot()).refs.values() if ref.frame_id == frame.id}
-        assert after.keys() == before.keys()
-        assert {ref.session_id for ref in after.values()} != {ref.session_id for ref in before.values()}
-
-
-@pytest.mark.slow
-async def test_another_browser_has_separate_tables(browser: cdpengine.Browser, shared_endpoint: str) -> None:
-    async with cdpengine.connect(shared_endpoint) as again, cdpengine.launch(transport="pipe") as other:
-        assert again.key == browser.key
-        assert other.key != browser.key
-        target = "0123456789"
-        assert ref_tables().table(again.key, target) is ref_tables().table(browser.key, target)
-        assert ref_tables().table(other.key, target) is not ref_tables().table(browser.key, target)
 
 
 async def test_action_during_unreported_navigation_hits_nothing(

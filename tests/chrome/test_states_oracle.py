@@ -54,13 +54,6 @@ async def test_states_of_random_elements(page: cdpengine.Page, internals: bool) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("internals", [False, True], ids=["attributes", "internals"])
-async def test_states_of_many_random_elements(page: cdpengine.Page, internals: bool) -> None:
-    for seed in range(100, 140):
-        await walk_states(page, seed, internals=internals)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("state", sorted(STATES))
 async def test_each_value_of_a_state_for_each_role(page: cdpengine.Page, state: str) -> None:
     html = "<!doctype html>"

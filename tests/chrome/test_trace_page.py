@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from cdpengine.debug.reading.display import page_document
 from cdpengine.debug.reading.figures import Tally
 from cdpengine.debug.reading.har import archive_document
 from cdpengine.debug.reading.perfetto import trace_document
-from cdpengine.debug.recording_format import Kind, Line
 
 pytestmark = pytest.mark.chrome
 
@@ -95,51 +94,6 @@ async def press_at(page: cdpengine.Page, element: str, *parts: float) -> None:
             "Input.dispatchMouseEvent", type=kind, x=box[0] + box[2] * part, y=box[1] + 5, button="left", buttons=1,
             clickCount=1,
         )  # fmt: skip
-
-
-def many(count: int) -> list[Line]:
-    lines = []
-    for n in range(1, count + 1):
-        method = "Network.dataReceived" if n % 3 else "Runtime.evaluate"
-        kind: Kind = "event" if n % 3 else "reply" if n % 2 else "error"
-        lines.append(Line(
-            t=n / 1000, n=n, k=kind, c="main", d="<", s=f"5E5{n % 12:X}", id=None if n % 3 else n, m=method, z=100,
-            ms=None if n % 3 else float(n % 300),
-        ))  # fmt: skip
-    return lines
-
-
-@pytest.mark.slow
-async def test_a_hundred_thousand_lines_are_filtered_opened_and_scrolled(
-    opened: Opened, tmp_path: Path
-) -> None:
-    page = opened.page
-    path = tmp_path / "many.html"
-    lines = many(100_000)
-
-    def counted(wanted: Callable[[Line], bool]) -> str:
-        return f"{sum(map(wanted, lines)):,} of 100,000 lines"
-
-    assert await opened.open(path, page_document(HEADER, "many", lines)) == "100,000 of 100,000 lines"
-    assert 10 < len(await page.evaluate(ROWS)) < 100
-    assert await page.evaluate(FILL, "method", "runtime.*") == "33,333 of 100,000 lines"
-    assert set(await page.evaluate(ROWS)) == {"Runtime.evaluate"}
-    assert await page.evaluate(FILL, "slow", "250") == counted(lambda line: (line.ms or 0) >= 250)
-    assert await page.evaluate(FILL, "kind", "error") == counted(
-        lambda line: (line.ms or 0) >= 250 and line.k == "error"
-    )
-    await page.evaluate("document.getElementById('clear').click()")
-    assert await page.evaluate(FILL, "session", "3") == counted(lambda line: line.s == lines[3].s)
-    await page.evaluate(FILL, "session", "")
-    # The end of the table shows the end of the recording.
-    await page.evaluate(
-        "(() => { const table = document.getElementById('table'); table.scrollTop = table.scrollHeight; })()"
-    )
-    await page.evaluate(READY)
-    last = "[...document.querySelectorAll('#rows .row')].at(-1).children[0].textContent"
-    assert await page.evaluate(last) == "100.000"
-    assert [url for url in opened.asked() if not url.startswith(path.as_uri())] == []
-    assert opened.said() == []
 
 
 async def test_a_row_is_opened_by_mouse_and_keyboard_and_a_range_chosen(

@@ -76,6 +76,44 @@ ROWS: dict[str, tuple[Callable[[Any, Any], object], tuple[Any, ...]]] = {
         {"proxy": "nonsense://"}, {"proxy": 5}, {"downloads": 5}, {"permissions": ["cammera"]},
         {"timezone": "Nowhere/City"}, {"colour_scheme": "dark"}, {"storage_state": 5},
     )),
+    "target": (lambda page, target: page.click(target), (None, 3, 4.5, object())),
+    "timeout": (lambda page, timeout: page.snapshot(timeout=timeout), (-1, float("nan"), "3", None, True)),
+    "goto": (lambda page, url: page.goto(url), (
+        "", "example.com", "/path", "127.0.0.1:80", "://x", "localhost:8000/one", "my-host.example:80?q",
+    )),
+    "wait_until": (lambda page, state: page.goto("about:blank", wait_until=state), ("ready",)),
+    "wait_for": (lambda page, conditions: page.wait_for(**conditions), (
+        {}, {"text": ""}, {"url": 5}, {"load_state": "done"}, {"network_idle": 0}, {"seconds": -1}, {"ref": 5},
+        {"expression": " "},
+    )),
+    "recover": (lambda page, allow: page.recover(allow=allow), ("everything",)),
+    "screenshot": (lambda page, options: page.screenshot(**options), (
+        {"clip": cdpengine.BoundingBox(0, 0, 10, 10), "full_page": True}, {"clip": cdpengine.BoundingBox(0, 0, 0, 10)},
+        {"clip": (0, 0, 10, 10)}, {"refs": True, "scale": 2}, {"max_side": 0}, {"max_side": 1.5}, {"mask_color": "red"},
+        {"format": "jpeg", "omit_background": True}, {"path": "picture.gif"}, {"path": "picture.png", "format": "webp"},
+    )),
+    "route": (
+        lambda page, given: page.route(*given[:2], **given[2]),
+        (
+            ("", print, {}), (3, print, {}), ("*", "handler", {}), ("*", print, {"resource_type": "picture"}),
+            ("*", print, {"stage": "end"}), ("*", print, {"limit": 0}),
+        ),
+    ),
+    "credentials": (
+        lambda page, given: page.network.http_credentials("a", given[0], **given[1]),
+        (("b", {"origin": "example.com"}), (None, {})),
+    ),
+    "headers": (lambda page, headers: page.network.extra_headers(headers), ({"a b": "c"}, {"a": "c\r\nd: e"})),
+    "conditions": (
+        lambda page, conditions: page.network.conditions(conditions),
+        ("fast snail", cdpengine.network.NetworkConditions(latency=-1)),
+    ),
+    "rate": (lambda page, rate: page.network.throttle_cpu(rate), (0.5,)),
+    "script": (
+        lambda page, given: page.scripts.add_init_script(*given[0], **given[1]),
+        ((("1",), {"path": "a.js"}), ((), {"path": "/nowhere.js"})),
+    ),
+    "expose": (lambda page, name: page.scripts.expose(name, print), ("a.b",)),
     "downloads": (lambda page, directory: page.expect_download(directory), (__file__, f"{__file__}/below", "", 5)),
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from pointer_page import at, node, record, show
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.errors import CoveredError, NotDeliveredError, StaleRefError
+from cdpengine.errors import CoveredError, NotDeliveredError
 
 pytestmark = pytest.mark.chrome
 
@@ -48,31 +48,6 @@ async def test_cover_that_appears_and_disappears_with_the_pointer(page: cdpengin
     assert caught.value.elsewhere == ()
     assert await page.evaluate("veil.matches(':active')") is False
     assert await page.evaluate("document.activeElement === document.body") is True
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("handler", "events", "delivered"),
-    [
-        ("go.onmousedown = () => go.remove()", ("pointerdown", "mousedown"), False),
-        ("go.onpointerdown = () => go.remove()", ("pointerdown",), False),
-        ("go.onpointerup = () => go.remove()", ("pointerdown", "mousedown", "pointerup"), False),
-        ("go.onfocus = () => go.remove()", ("pointerdown", "mousedown"), False),
-        ("go.onmousedown = (event) => { event.stopPropagation(); go.hidden = true }",
-            ("pointerdown", "mousedown"), False),
-        ("go.onmousedown = (event) => event.preventDefault()",
-            ("pointerdown", "mousedown", "pointerup", "mouseup", "click"), True),
-        ("go.onmousedown = () => { document.open(); document.write('<p>New'); document.close() }",
-            ("pointerdown", "mousedown"), False),
-    ],
-)  # fmt: skip
-async def test_press_that_the_page_reacts_to(
-    page: cdpengine.Page, handler: str, events: tuple[str, ...], delivered: bool
-) -> None:
-    await show(page, f"<button id=go>Go</button><div id=under>under</div><script>{handler}</script>")
-    outcome = await page.click(await node(page, "go"), timeout=20)
-    assert outcome.delivered is delivered
-    assert outcome.events == events
 
 
 async def test_two_concurrent_clicks_are_distinguished(page: cdpengine.Page) -> None:
@@ -203,12 +178,3 @@ async def test_outcome_reports_navigation_and_download(page: cdpengine.Page, htt
     assert far.navigation is not None
     assert far.navigation.url == httpserver.url_for("/next")
     assert not far.navigation.within_document
-
-
-async def test_replaced_is_stale(page: cdpengine.Page) -> None:
-    await show(page, "<button id=go>Go</button>")
-    target = await node(page, "go")
-    await page.evaluate("void go.replaceWith(go.cloneNode(true))")
-    with pytest.raises(StaleRefError):
-        await page.click(target, timeout=20)
-    assert await record(page, "click") == []

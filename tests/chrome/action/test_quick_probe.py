@@ -31,32 +31,6 @@ async def sent(stage: Stage) -> AsyncIterator[list[str]]:
         await trio.testing.wait_all_tasks_blocked()
 
 
-FEW = [
-    "DOM.resolveNode",
-    "Runtime.callFunctionOn",
-    "Runtime.callFunctionOn",
-    *["Input.dispatchMouseEvent"] * 3,
-    "Browser.getVersion",
-]
-
-
-async def test_a_click_on_a_still_page_takes_few_calls(stage: Stage) -> None:
-    await stage.show("<button id=go>Go</button><button id=other>Other</button>")
-    await stage.click("#go")
-    node = await stage.node("#other")
-    async with sent(stage) as methods:
-        await stage.click(node)
-    assert methods[-1] == "Runtime.releaseObjectGroup"
-    assert methods[:-1] in (FEW, [*FEW, "Runtime.callFunctionOn"])  # one more request on a slow machine
-    assert await stage.types("mousedown", "click") == ["mousedown", "click"] * 2
-    (press,) = [entry for entry in await stage.record("mousedown") if entry["target"] == "other"]
-    middle = await stage.js(
-        "(b => [Math.floor(b.x + b.width / 2), Math.floor(b.y + b.height / 2)])"
-        "(other.getBoundingClientRect())"
-    )
-    assert [press["x"], press["y"]] == middle
-
-
 CLOSELY = {
     "out of view": "<div style='height:2000px'></div><button id=go>Go</button>",
     "cut by a scroller": "<div style='width:200px;height:30px;overflow:auto'><p style='height:16px;margin:0'></p>"

@@ -94,11 +94,3 @@ async def test_click_arrives_in_nested_transformed_frames(
 ) -> None:
     for seed in range(4):
         await click_nested(page, httpserver, seed, depth=2)
-
-
-@pytest.mark.slow
-async def test_click_arrives_in_many_nested_transformed_frames(
-    page: cdpengine.Page, httpserver: HTTPServer
-) -> None:
-    for seed in range(100, 140):
-        await click_nested(page, httpserver, seed, depth=seed % 2 + 1)

@@ -40,15 +40,6 @@ async def test_every_printable_character_is_a_key(stage: Stage) -> None:
     assert shifted == '!"#$%&()*+:<>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ^_{|}~'
 
 
-@pytest.mark.slow
-async def test_long_text_arrives_in_order(stage: Stage) -> None:
-    text = "the quick brown fox 0123456789 " * 16
-    await stage.show("<textarea id=field></textarea>")
-    await stage.type("#field", text)
-    assert await stage.js("field.value") == text
-    assert len(await stage.record("keydown")) == len(text)
-
-
 @pytest.mark.parametrize("delay", [0, 0.002])
 async def test_mixed_scripts(stage: Stage, delay: float) -> None:
     text = (

@@ -125,21 +125,6 @@ async def test_refused(
     assert await form.record() == []
 
 
-async def test_missing_files_are_named_before_anything_is_sent(
-    form: FormPage, files: dict[str, Path], tmp_path: Path
-) -> None:
-    await form.show("<input type=file id=field multiple>")
-    field = await form.node("#field")
-    sent = form.page.session.connection.statistics().sent
-    with pytest.raises(InvalidArgumentError, match="no such.txt.*nor this.txt") as caught:
-        await form.page.upload(field, tmp_path / "no such.txt", files["a.txt"], tmp_path / "nor this.txt")
-    assert "a.txt'" not in caught.value.given
-    for wrong in ((7,), (b"a",)):
-        with pytest.raises(InvalidArgumentError):
-            await form.page.upload(field, *wrong)
-    assert form.page.session.connection.statistics().sent == sent
-
-
 # --- file choosers -----------------------------------------------------------------------------------------
 
 
