@@ -3,7 +3,8 @@
 Rule: scripts run in an isolated world, and every source that the engine sends to pages passes through `own`.
 Recordings keep the results of these scripts, and withhold the arguments and results of all others, which belong to
 the user. Names in a page hide properties of forms and of the document, even in isolated worlds. So scripts read
-such nodes through `DOM`, which `with_dom` adds to a source: see _dom.js.
+such nodes through `DOM`, which `with_dom` adds to a source: see _dom.js. A string such as "{UNTYPED}" becomes that
+table of `cdpengine._secrets`, as an array.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from functools import cache, lru_cache, partial
 from importlib import resources
 
+from cdpengine._secrets import AUTOCOMPLETE, UNTYPED
 from cdpengine.errors import exhausted, shortages_named
 
 _MOST_OWN = 4_000
@@ -24,6 +26,8 @@ _WITH_DOM = "((DOM) => "
 ENTERED = "entered"
 """Field of a script's arguments that holds the strings to enter. Recordings hide it, whatever its length."""
 
+_TABLES = {'"{AUTOCOMPLETE}"': f"{list(AUTOCOMPLETE)}", '"{UNTYPED}"': f"{list(UNTYPED)}"}
+
 _own: set[str] = set()
 
 
@@ -34,7 +38,10 @@ def script(name: str) -> str:
 
     Raises FileNotFoundError if the file does not exist.
     """
-    return compact(resources.files(__package__).joinpath(f"{name}.js").read_text("utf-8"))
+    source = compact(resources.files(__package__).joinpath(f"{name}.js").read_text("utf-8"))
+    for place, table in _TABLES.items():
+        source = source.replace(place, table)
+    return source
 
 
 @cache

@@ -28,6 +28,7 @@ from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.posted_data import posted_data
+from cdpengine._secrets import is_secret_header
 from cdpengine.errors import BodyUndecodableError, InterceptedBodyUnavailableError, InvalidArgumentError
 
 _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
@@ -287,25 +288,6 @@ _BREAKS = re.compile(r"[\r\n\0]")
 
 _SCHEME = re.compile(r"(?:Basic|Bearer|Digest|Negotiate|Token)\s+", re.IGNORECASE)
 
-_HARMLESS = frozenset({
-    "age", "allow", "alt-svc", "cache-control", "connection", "content-disposition", "content-encoding",
-    "content-language", "content-length", "content-range", "content-security-policy",
-    "content-security-policy-report-only", "content-type", "cross-origin-embedder-policy",
-    "cross-origin-opener-policy", "cross-origin-resource-policy", "date", "dnt", "etag", "expect", "expires",
-    "forwarded", "host", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
-    "keep-alive", "last-modified", "link", "location", "max-forwards", "origin", "permissions-policy",
-    "pragma", "priority", "range", "referer", "referrer-policy", "refresh", "retry-after", "save-data",
-    "server", "server-timing", "service-worker-allowed", "sourcemap", "strict-transport-security", "te",
-    "timing-allow-origin", "trailer", "transfer-encoding", "upgrade", "upgrade-insecure-requests",
-    "user-agent", "vary", "via", "x-content-type-options", "x-dns-prefetch-control", "x-frame-options",
-    "x-requested-with", "x-xss-protection",
-})  # fmt: skip
-_HARMLESS_BEGINNINGS = ("accept", "access-control-", "sec-", "x-forwarded-")
-"""Beginnings of standard headers whose values are not secret.
-
-The values of other headers are treated as secrets: Authorization, Cookie, X-Api-Key.
-"""
-
 OF_THE_BODY_AS_SENT = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 """Headers that describe the body as sent over the wire, not a body that was read and perhaps changed."""
 
@@ -340,13 +322,13 @@ def check_headers(headers: object) -> list[tuple[str, str]]:
 
 
 def secret_values(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the possible secrets among a program's header values: all except the values of harmless headers.
+    """Return the possible secrets among a program's header values: all except the values of standard headers.
 
     For "Bearer abc" and similar values, it is the part after the scheme.
     """
     found = []
     for name, value in pairs:
-        if name.casefold() not in _HARMLESS and not name.casefold().startswith(_HARMLESS_BEGINNINGS):
+        if is_secret_header(name):
             scheme = _SCHEME.match(value)
             found.append(value if scheme is None else value[scheme.end() :])
     return found

@@ -21,10 +21,10 @@ from urllib.parse import SplitResult, urlsplit
 
 import attrs
 
+from cdpengine._secrets import is_secret_parameter, is_session_parameter
 from cdpengine._urls import DEFAULT_PORTS, TRACKING_PARAMETERS, is_listed
-from cdpengine.cache.session_ids import drop_session_segments, is_session_parameter, replace_random
+from cdpengine.cache.session_ids import drop_session_segments, replace_random
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.errors.texts import is_secret_parameter
 
 LONGEST_URL = 8_192
 """Maximum length of a URL and of a pattern, in characters."""

@@ -12,15 +12,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from urllib.parse import unquote
 
-from cdpengine._urls import is_listed
-
-SESSION_PARAMETERS = frozenset(
-    {
-        "jsessionid", "phpsessid", "aspsessionid*", "asp.net_sessionid", "sessionid", "session_id", "session-id",
-        "sessid", "oscsid", "zenid", "cfid", "cftoken", "wosid", "sap-contextid", "sap-sessionid",
-    }
-)  # fmt: skip
-"""Lowercase names of parameters with a session id. A final `*` matches any ending."""
+from cdpengine._secrets import is_session_parameter
 
 _SHORTEST = 20
 """Minimum length of a random segment, in characters."""
@@ -74,11 +66,6 @@ def _drop_parameters(segment: str) -> str:
     first, *others = segment.split(";")
     kept = [each for each in others if not is_session_parameter(each.partition("=")[0])]
     return ";".join([first, *kept])
-
-
-def is_session_parameter(name: str) -> bool:
-    """Return whether a URL parameter of this name contains a session id."""
-    return is_listed(unquote(name), SESSION_PARAMETERS)
 
 
 def replace_random(path: str, replace: Callable[[str], str] = lambda _segment: "*") -> str:

@@ -16,10 +16,11 @@ import attrs
 
 from cdpengine import _json
 from cdpengine._page.patterns import origin_of
+from cdpengine._secrets import is_sensitive_name
 from cdpengine.act import ActRequest
 from cdpengine.cache.templates import check_name, fill, fill_request
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
-from cdpengine.errors.texts import MARK, is_secret_parameter
+from cdpengine.errors.texts import MARK
 
 ENVIRONMENT_PREFIX = "CDPENGINE_VAR_"
 """Prefix of a value in the environment. The variable's name follows in capitals: CDPENGINE_VAR_PASSWORD."""
@@ -89,24 +90,6 @@ def forms_of(value: str) -> Iterator[str]:
         yield _json.encode_text(each)[1:-1]
         yield quote(each, safe="", errors="replace")
         yield quote_plus(each, safe="", errors="replace")
-
-
-_SECRET_WORDS = frozenset({"code", "csc", "cvc", "cvv", "iban", "otp", "pass", "pin", "pwd", "ssn"})
-_OF_PLAIN_CODES = frozenset(
-    {"area", "color", "country", "currency", "language", "post", "postal", "product", "zip"}
-)
-"""Words that make a variable sensitive, and words before "code" that make the code harmless."""
-
-
-def is_sensitive_name(name: str) -> bool:
-    """Return whether a variable of this name is sensitive: a password, a code, a token, a card number."""
-    words = name.lower().split("_")
-    if any(
-        word in _SECRET_WORDS and not (word == "code" and before in _OF_PLAIN_CODES)
-        for before, word in zip(["", *words], words, strict=False)
-    ):
-        return True
-    return is_secret_parameter(name) or is_secret_parameter(name.replace("_", ""))
 
 
 def taken_from_environment(values: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:

@@ -18,8 +18,8 @@ not escaped: the escapes are for readers, and escaping twice has no further effe
 
 Secrets are users and passwords of URLs, secret parameters, and tokens. Rule: a string for a message, a log or a
 report passes through `hide_secrets`, in linear time, which replaces secrets by "***". It recognizes them by their
-names (the tables here, which also serve the redaction of recordings) and by their forms. Whole values that a
-program passed are never part of messages, so they are not searched for.
+names (the table of `cdpengine._secrets`) and by their forms. Whole values that a program passed are never part of
+messages, so they are not searched for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from urllib.parse import unquote
+
+from cdpengine._secrets import NAMED, PASSWORD, WEB_TOKEN, is_secret_parameter
 
 HIDDEN = (
     r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
@@ -93,22 +94,6 @@ def _escape_json_character(found: re.Match[str]) -> str:
 
 # --- secrets -------------------------------------------------------------------------------------------------
 
-SENSITIVE_WORDS = (
-    "authoriz", "cookie", "passw", "passphrase", "token", "secret", "credential", "apikey", "api-key", "api_key",
-    "bearer", "signature", "x-amz-security", "private-key", "private_key", "otp", "csrf", "xsrf",
-)  # fmt: skip
-"""A header, parameter or field is secret if its name contains one of these words, in any case."""
-
-QUERY_KEYS = (
-    "key", "code", "sig", "auth", "pwd", "pass", "sid", "session", "state", "jwt", "assertion", "ticket",
-    "cvv", "cvc", "pin", "cardnumber",
-)  # fmt: skip
-"""Parameters of URLs and forms that are secret although their whole name is a common word."""
-
-_ANYWHERE = "|".join(re.escape(word) for word in SENSITIVE_WORDS if word != "otp")
-NAMED = re.compile(rf"{_ANYWHERE}|(?<![a-z])otp(?![a-z])|cc-(?:number|csc|exp)|one-time-code", re.IGNORECASE)
-"""The names of secrets. "otp" (one-time password) must be a separate word, because "footprint" is not secret."""
-
 MARK = "***"
 """The replacement of a secret."""
 
@@ -145,7 +130,7 @@ _ASSIGNED = re.compile(
 )
 # password=..., which may contain spaces, so the rest of its line is redacted too.
 _PASSPHRASE = re.compile(
-    r"(?<![\w.?&#;\-])([\w.\-]{0,60}pass(?:w|phrase)[\w.\-]{0,60}=\*\*\*)(?!&[\w.\-]+=)[^\r\n]+",
+    rf"(?<![\w.?&#;\-])([\w.\-]{{0,60}}(?:{PASSWORD})[\w.\-]{{0,60}}=\*\*\*)(?!&[\w.\-]+=)[^\r\n]+",
     re.IGNORECASE,
 )
 # "name": value, as in JSON and Python, also inside a JSON string.
@@ -159,8 +144,6 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"\b(Bearer|Basic|Negotiate)\s+(?!auth)[\w\-.~+/]{8,}=*", re.IGNORECASE)
-_WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
-"""A JSON Web Token: two or three parts of base64url, the first of which begins with {" in plain form."""
 
 
 def hide_secrets(text: str) -> str:
@@ -181,18 +164,12 @@ def hide_secrets(text: str) -> str:
     if "bearer" in low or "basic" in low or "negotiate" in low:
         text = _SCHEME.sub(rf"\1 {MARK}", text)
     if "eyJ" in text:
-        text = _WEB_TOKEN.sub(MARK, text)
+        text = WEB_TOKEN.sub(MARK, text)
     if ":" in text and ('"' in text or "'" in text):
         text = _IN_OBJECT.sub(_hide_item, text)
     if assigned:
         text = _PASSPHRASE.sub(rf"\1{MARK}", _ASSIGNED.sub(_hide_assigned, text))
     return text
-
-
-def is_secret_parameter(name: str) -> bool:
-    """Return whether a parameter of a URL or a form is secret, by its name, percent-encoded or not."""
-    name = unquote(name)
-    return NAMED.search(name) is not None or name.lower() in QUERY_KEYS
 
 
 def _hide_parameters(text: str) -> str:

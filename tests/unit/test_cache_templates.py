@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdpengine._secrets import is_sensitive_name
 from cdpengine.act import ActRequest, Check, Click, Drag, Fill, FormField, Navigate, Press, Select, Type
 from cdpengine.cache import escape, fill, fill_request, find_variables, request_variables
 from cdpengine.cache.templates import holds_typed_text, shown_variables
-from cdpengine.cache.variables import is_sensitive_name
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
 
 

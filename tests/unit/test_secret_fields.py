@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from cdpengine._secrets import AUTOCOMPLETE
 from cdpengine.debug import Redactor
-from cdpengine.debug.recording.secret_fields import SECRET_AUTOCOMPLETE, is_secret_control, is_secret_meta
+from cdpengine.debug.recording.secret_fields import is_secret_control, is_secret_meta
 
 VALUE = "cAnArY7f3"
 PIN = "4711"
@@ -24,13 +25,26 @@ SECRET: dict[str, tuple[str, dict[str, str]]] = {
     "a masked field": ("input", {"type": "text", "style": "-webkit-text-security: disc"}),
     "a one-time password": ("input", {"name": "otp"}),
     "a choice": ("input", {"type": "checkbox", "name": "invitation-token"}),
+    "a PIN": ("input", {"name": "pin"}),
+    "a Chinese password": ("input", {"name": "登录密码"}),
+    "a Spanish password": ("input", {"id": "contraseña"}),
     "an area": ("textarea", {"autocomplete": "one-time-code"}),
     "a card": ("input", {"autocomplete": "section-blue shipping CC-Number"}),
-    **{f"autocomplete {each}": ("input", {"autocomplete": each}) for each in sorted(SECRET_AUTOCOMPLETE)},
+    **{f"autocomplete {each}": ("input", {"autocomplete": each}) for each in sorted(AUTOCOMPLETE)},
 }
+BY_WORDS_OF_FIELDS: dict[str, tuple[str, dict[str, str]]] = {
+    "an account": ("input", {"name": "customer-iban"}),
+    "a card's code": ("input", {"id": "cardCvv"}),
+    "a card's number": ("input", {"name": "billing[card_number]"}),
+    "a code": ("input", {"name": "code"}),
+}
+"""Fields that are secret by words of fields. Only messages with nodes or bodies are searched for them."""
 HARMLESS: dict[str, tuple[str, dict[str, str]]] = {
     "a name": ("input", {"name": "user"}),
     "a footprint": ("input", {"id": "footprint"}),
+    "a place to ship to": ("input", {"name": "shipping"}),
+    "a postal code": ("input", {"name": "code", "autocomplete": "postal-code"}),
+    "an option for a PIN": ("input", {"type": "radio", "name": "pin"}),
     "a button": ("input", {"type": "submit", "name": "reset_password"}),
     "hidden, and no token": ("input", {"type": "hidden", "name": "page"}),
     "an address": ("input", {"autocomplete": "street-address"}),
@@ -38,7 +52,10 @@ HARMLESS: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("tag", "attributes"), SECRET.values(), ids=SECRET.keys())
+EVERY = SECRET | BY_WORDS_OF_FIELDS
+
+
+@pytest.mark.parametrize(("tag", "attributes"), EVERY.values(), ids=EVERY.keys())
 def test_a_secret_field(tag: str, attributes: dict[str, str]) -> None:
     assert is_secret_control(tag, attributes)
 
@@ -133,6 +150,14 @@ def test_its_value_is_removed_from_every_shape(
     assert "[redacted]" in clean
     if shape not in (as_node, as_mhtml):
         assert "kept text" in clean
+
+
+@pytest.mark.parametrize("shape", [as_node, as_snapshot, as_body, as_mhtml])
+@pytest.mark.parametrize(("tag", "attributes"), BY_WORDS_OF_FIELDS.values(), ids=BY_WORDS_OF_FIELDS.keys())
+def test_words_of_fields_are_found_in_nodes_and_bodies(
+    tag: str, attributes: dict[str, str], shape: Any
+) -> None:
+    test_its_value_is_removed_from_every_shape(tag, attributes, shape, VALUE)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -8,9 +8,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from cdpengine.debug.recording import secret_words
-from cdpengine.errors import shown_url, texts
-from cdpengine.errors.texts import LONGEST_URL, QUERY_KEYS, SENSITIVE_WORDS, hide_secrets, shown
+from cdpengine._secrets import ANYWHERE, SESSION_PARAMETERS, WHOLE_NAMES, spellings
+from cdpengine.errors import shown_url
+from cdpengine.errors.texts import LONGEST_URL, hide_secrets, shown
 
 SECRET = "hunter2hunter2"
 
@@ -61,7 +61,14 @@ def test_no_form_of_a_secret_passes(text: str) -> None:
     assert SECRET not in hide_secrets(f"it was {text}, and so it ended")
 
 
-@pytest.mark.parametrize("name", [*(f"x-{word}-y" for word in SENSITIVE_WORDS), *QUERY_KEYS])
+NAMES = [
+    *(f"x-{spelling}-y" for word in ANYWHERE for spelling in spellings(word)),
+    *sorted(WHOLE_NAMES),
+    *(name.replace("*", "abc") for name in SESSION_PARAMETERS),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "form", ["https://host/?a=1&{}={}", "https://host/#{}={}", "https://host/?{}={}&b=2"]
 )
@@ -101,11 +108,6 @@ def test_the_rest_of_a_url_stays() -> None:
     assert hide_secrets(f"https://host/?to=https%3A%2F%2Fx%3Fkey%3D{SECRET}%26b%3D2&c=3") == (
         "https://host/?to=https%3A%2F%2Fx%3Fkey%3D***%26b%3D2&c=3"
     )
-
-
-def test_one_table_serves_recordings_too() -> None:
-    for name in ("SENSITIVE_WORDS", "QUERY_KEYS"):
-        assert vars(secret_words)[name] is vars(texts)[name]
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,10 @@
 (function () {
   "use strict";
 
-  const TOKENS = new Set([
-    "current-password", "new-password", "one-time-code", "cc-number", "cc-csc", "cc-exp", "cc-exp-month", "cc-exp-year",
-  ]);
+  const TOKENS = new Set("{AUTOCOMPLETE}");
   const FIELDS = new Set(["input", "select", "textarea"]);
   // Inputs without typed text: their value is the page's label or a choice.
-  const UNTYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
+  const UNTYPED = new Set("{UNTYPED}");
   const KEPT = "cdpengineSecretFields";
 
   // An own property, because a page's element of the same name would hide an inherited one.

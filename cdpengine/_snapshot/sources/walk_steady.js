@@ -10,7 +10,7 @@
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
   // Elements in which `display` alone does not reveal whether descendants have a box.
   const BOXLESS = new Set(["details", "meter", "noscript", "optgroup", "option", "progress", "select", "summary"]);
-  const UNTYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
+  const UNTYPED = new Set("{UNTYPED}");
   const CONTROLS = new Set(["button", "fieldset", "input", "option", "output", "select", "textarea"]);
 
   const [STYLE, DISPLAY, SIGHT, CURSOR, TRANSFORM, SPACES, LENGTH] = [1, 2, 3, 4, 5, 6, 7];

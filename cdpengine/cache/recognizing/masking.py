@@ -15,6 +15,7 @@ import attrs
 
 from cdpengine import Snapshot
 from cdpengine._page.patterns import Words
+from cdpengine._secrets import is_sensitive_name
 from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.snapshot import ListedNodes, SnapshotNode
 from cdpengine.cache.recognizing.sentences import (
@@ -24,7 +25,7 @@ from cdpengine.cache.recognizing.sentences import (
     find_values,
 )
 from cdpengine.cache.recognizing.variable_rules import QUOTED, VARIABLE_RULES, forms_in_quotes
-from cdpengine.cache.variables import forms_of, is_sensitive_name
+from cdpengine.cache.variables import forms_of
 
 SHORTEST = 3
 """Minimum length of a value that is masked within a snapshot's strings, in characters.

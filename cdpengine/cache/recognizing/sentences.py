@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import attrs
 
+from cdpengine._secrets import is_sensitive_name
 from cdpengine.cache.recognizing.instructions import is_polite_question
 from cdpengine.cache.recognizing.unnamed_values import NO_VALUE, find_unnamed
 from cdpengine.cache.recognizing.variable_rules import (
@@ -31,7 +32,6 @@ from cdpengine.cache.recognizing.variable_rules import (
     forms_in_quotes,
     unquote,
 )
-from cdpengine.cache.variables import is_sensitive_name
 
 LONGEST_SENTENCE = 4_000
 """Maximum length of a sentence, in characters. The rest is ignored."""

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from cdpengine import _json
+from cdpengine._secrets import is_secret_name
 from cdpengine.debug.recording.content_streams import Piece
 from cdpengine.debug.recording.cookie_lists import CookieLists
 from cdpengine.debug.recording.fingerprints import TypedText, types_text
@@ -54,7 +55,6 @@ from cdpengine.debug.recording.secret_words import (
     has_cookies,
     holds_secrets,
     is_secret_field,
-    is_secret_name,
 )
 from cdpengine.errors import InvalidArgumentError
 

@@ -1,7 +1,7 @@
 """Secret fields of pages, recognised wherever the protocol reports elements. Pure.
 
-Rule: these fields are secret: passwords; fields whose `autocomplete` names a secret; fields masked by their style;
-hidden inputs and meta elements named like a token. An accessibility tree does not distinguish text fields, so the
+Rule: these fields are secret: passwords; fields whose `autocomplete`, name or id names a secret; fields masked by
+their style; meta elements named like a token. An accessibility tree does not distinguish text fields, so the
 content of all text fields counts as entered.
 """
 
@@ -14,21 +14,14 @@ from typing import Any
 
 import attrs
 
+from cdpengine._secrets import CHOICES, NAMED, UNTYPED, autocomplete_variable, field_variable, is_secret_name
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.secret_words import Search
-from cdpengine.errors.texts import NAMED
 
 Hide = Callable[[str], str]
 """Function that returns the replacement of a secret, and may remember the secret."""
 
-SECRET_AUTOCOMPLETE = frozenset({
-    "current-password", "new-password", "one-time-code",
-    "cc-number", "cc-csc", "cc-exp", "cc-exp-month", "cc-exp-year",
-})  # fmt: skip
-"""Tokens of `autocomplete` (HTML standard, section 4.10.18.7) that name secrets."""
-
 _CONTROLS = frozenset({"input", "textarea", "select"})
-_HARMLESS_TYPES = frozenset({"submit", "button", "reset", "image", "file", "range", "color"})
 _META_NAMES = ("name", "property", "id", "http-equiv")
 _NAMES = ("name", "id")
 _OF_NAMES = re.compile(r"(?:param|header|name)$", re.IGNORECASE)
@@ -42,13 +35,20 @@ def is_secret_control(tag: str, attributes: Mapping[str, str]) -> bool:
     kind = attributes.get("type", "text").strip().lower() if tag == "input" else "text"
     if kind == "password":
         return True
-    if kind in _HARMLESS_TYPES:
+    if kind in UNTYPED and kind not in CHOICES:
         return False
-    if not SECRET_AUTOCOMPLETE.isdisjoint(attributes.get("autocomplete", "").lower().split()):
+    autocomplete = attributes.get("autocomplete", "")
+    if (
+        autocomplete_variable(autocomplete) is not None
+        or "text-security" in attributes.get("style", "").lower()
+    ):
         return True
-    if "text-security" in attributes.get("style", "").lower():
+    names = tuple(attributes.get(name, "") for name in _NAMES)
+    if any(map(NAMED.search, names)):
         return True
-    return any(NAMED.search(attributes.get(name, "")) for name in _NAMES)
+    if kind in CHOICES:
+        return False
+    return any(map(is_secret_name, names)) or field_variable(names, autocomplete) is not None
 
 
 def is_secret_meta(tag: str, attributes: Mapping[str, str]) -> bool:
@@ -207,6 +207,7 @@ _NAME = re.compile(r"""[^\s"'<>=/\\&]+""")
 _EQUALS = re.compile(r"\s*=(?:3[dD])?\s*")  # "=3D" in quoted-printable content (MHTML)
 _QUOTE = re.compile(r"""\\*["']|&quot;|&#(?:34|39|x22|x27);""")
 _BARE = re.compile(r"""[^\s"'<>`\\&]+""")
+_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _LONGEST_TAG = 8_192
 """Maximum tag length, in characters. Longer tags are skipped so that hostile markup stays cheap."""
 
@@ -242,7 +243,7 @@ def hide_in_markup(text: str, hide: Hide) -> str:
             continue
         tag = opened[1].lower()
         found, end = _read_attributes(text, opened.end())
-        attributes = {each.name: html.unescape(text[each.start : each.end]) for each in found}
+        attributes = {each.name: _unescape(text[each.start : each.end]) for each in found}
         secret = is_secret_control(tag, attributes)
         attribute = "value" if secret else "content" if is_secret_meta(tag, attributes) else ""
         for each in found:
@@ -252,6 +253,11 @@ def hide_in_markup(text: str, hide: Hide) -> str:
             closed = _AREA_CLOSED.search(text, end)
             take_out(end, len(text) if closed is None else closed.start())
     return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _unescape(value: str) -> str:
+    """Return an attribute's value without the escapes of HTML and of strings in scripts."""
+    return html.unescape(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), value))
 
 
 def _read_attributes(text: str, at: int) -> tuple[list[_Attribute], int]:

@@ -20,6 +20,7 @@ import attrs
 from cdpengine import _json
 from cdpengine._javascript import ENTERED
 from cdpengine._posted_strings import MOST_VALUES, posted_values
+from cdpengine._secrets import is_secret_header, is_secret_name
 from cdpengine._urls import credentials_in
 from cdpengine.debug.recording.content_streams import NOWHERE, STREAMS, Piece
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
@@ -31,8 +32,6 @@ from cdpengine.debug.recording.secret_words import (
     HEADER_METHODS,
     TEXT_PIECES,
     WITHHELD,
-    is_secret_header,
-    is_secret_name,
 )
 
 _ADDRESSED = ("Page.navigate", "Target.createTarget", "Fetch.continueRequest")

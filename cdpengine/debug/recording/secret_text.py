@@ -15,15 +15,20 @@ from urllib.parse import unquote_plus
 
 import attrs
 
+from cdpengine._secrets import (
+    COMMON_NAMES,
+    NUMERIC,
+    WEB_TOKEN,
+    is_secret_name,
+    is_secret_parameter,
+    is_session_parameter,
+)
 from cdpengine.debug.recording.known_secrets import REDACTED
-from cdpengine.debug.recording.secret_words import COMMON_KEYS, IN_TEXT, SCHEMES, is_secret_name
+from cdpengine.debug.recording.secret_words import IN_TEXT, SCHEMES
 
 _USER = re.compile(r"://((?:\[redacted\]|[^/?#\s\"'<>@\[({\\|*])+)(?=@)")  # https://user:password@host
 _SHORT_USER = re.compile(r"[A-Za-z]{1,12}|.*\$")
 """A user name alone ("git@") or the beginning of a template in a program: not a secret."""
-
-_WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
-"""A JSON Web Token: two or three parts of base64url. The first begins with the encoding of {"."""
 
 _SCHEME = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)(\s+)", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"[\w\-.~+/]{4,}=*")
@@ -34,6 +39,9 @@ _NAME = re.compile(r"""(=|:|[dD]3%)(\s*)(["'`]?\\*)([\w.\-$]*)""")
 
 Reading backwards starts at the value. A forward search for the name needs time quadratic in its length.
 """
+
+_ESCAPE = re.compile(r"\\(?:[nrtbf]|u[0-9a-f]{4})|%(?:3f|26|23|3b)", re.IGNORECASE)
+"""An escape before a name, whose letters are no part of it: of JSON, or of a separator in a URL."""
 
 _NAME_LENGTH = 120
 _OPENING = re.compile(r"""(\s*)(\\*)(["'`])""")
@@ -53,7 +61,6 @@ _CLOSING = re.compile(r"[\s,;:)\]}+.&|?]|$")
 """Characters that follow a closing quote. A value that begins with one of them is not a secret."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
-_NUMERIC = ("otp", "pin", "cvv", "cvc", "code", "passw")
 _LONG_ALONE = 20
 _LONG = 8
 _SHORT = 6
@@ -79,7 +86,7 @@ def redact_text(text: str, remember: Remember | None = None) -> str:
         text = _drop_credentials(text)
         low = lower(text)
     if "eyJ" in text:
-        text = _WEB_TOKEN.sub(REDACTED, text)
+        text = WEB_TOKEN.sub(REDACTED, text)
         low = lower(text)
     return _drop_values(text, low, remember)
 
@@ -173,15 +180,15 @@ class _Assigned:
     @property
     def is_parameter(self) -> bool:
         """Whether the name is written like a parameter of a URL or a form."""
-        return (
-            self.sign == "=" and not self.spaced and (self.before == "" or self.before in _BEFORE_PARAMETER)
-        )
+        begins = self.before == "" or self.before in _BEFORE_PARAMETER
+        in_path = self.before == ";" and is_session_parameter(self.name)
+        return self.sign == "=" and not self.spaced and (begins or in_path)
 
 
 @lru_cache(2_000)
 def _is_common(name: str) -> bool:
     """Return whether programs and data use that name ("key", "state") for more than secrets."""
-    return name.lower() in COMMON_KEYS or not is_secret_name(name)
+    return name.lower() in COMMON_NAMES or not is_secret_name(name)
 
 
 def _value_at(text: str, at: int) -> tuple[int, int] | None:
@@ -191,11 +198,15 @@ def _value_at(text: str, at: int) -> tuple[int, int] | None:
     if named is None:
         return None
     name = named[4][::-1]
+    start = at - named.end()
+    before = text[start - 1] if start > 0 else ""
+    if before in ("\\", "%") and (escape := _ESCAPE.match(before + name)) is not None:
+        name = name[escape.end() - 1 :]
+    if not is_secret_parameter(name):
+        return None
     opening = _OPENING.match(text, at)
     if opening is not None and _is_common(name):
         return None
-    start = at - named.end()
-    before = text[start - 1] if start > 0 else ""
     spaced = bool(named[2]) or text[at : at + 1].isspace()
     assigned = _Assigned(name, named[1][::-1], before, bool(named[3]), spaced)
     if opening is None:
@@ -225,7 +236,8 @@ def _bare(text: str, at: int, assigned: _Assigned) -> tuple[int, int] | None:
         return bare.span(1)
     # The beginning of a string may be prose or a program. A form contains no spaces.
     in_form = assigned.before != "" or not _BLANK.search(text)
-    if assigned.is_parameter and in_form and not (in_program and "." in assigned.name):
+    member = in_program and "." in assigned.name and not is_session_parameter(assigned.name)
+    if assigned.is_parameter and in_form and not member:
         return bare.span(1)
     if _is_common(assigned.name) or in_program:
         return None
@@ -254,7 +266,7 @@ def _looks_secret(name: str, value: str, least: int) -> bool:
     if value == REDACTED or _WORDS.fullmatch(value):
         return False
     if value.isdigit():
-        return len(value) >= _LEAST_DIGITS and any(word in name.lower() for word in _NUMERIC)
+        return len(value) >= _LEAST_DIGITS and NUMERIC.search(name) is not None
     return len(value) >= (least if _is_mixed(value) else _LONG_ALONE)
 
 

@@ -1,4 +1,4 @@
-"""Words, parameter names and protocol fields that indicate secrets, and the search for them. Pure.
+"""Protocol fields that contain secrets, and the search for the words of `cdpengine._secrets`. Pure.
 
 Rule: words select positions; `secret_text.py` and similar modules decide whether a value is a secret. One
 automaton searches all words together (Aho-Corasick; vector instructions find such short words at several gigabytes
@@ -12,15 +12,28 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from operator import itemgetter
 
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
+from cdpengine._secrets import (
+    ANYWHERE,
+    AUTOCOMPLETE,
+    COMMON_NAMES,
+    SESSION_PARAMETERS,
+    WHOLE_NAMES,
+    is_secret_name,
+    spellings,
+)
 from cdpengine.debug.recording.fingerprints import types_text
-from cdpengine.errors.texts import NAMED, QUERY_KEYS, SENSITIVE_WORDS
 
-_BEGINS = r"(?:(?<![\w.\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4}))"
-"""Prefix of a word that is not the end of a longer one: no letter, except in a JSON escape."""
+_BEGINS = r"(?:(?<![\w.\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4})|(?<=%(?:3f|26|23|3b)))"
+"""Prefix of a word that is not the end of a longer one: no letter, except in an escape of JSON or of a URL."""
+
+
+_LARGEST = 48
+"""Maximum number of words that are searched in one pass. Above 64, the automaton uses no vector instructions."""
 
 
 class Search:
@@ -46,22 +59,19 @@ class Search:
         ]
         self._text = [re.compile(pattern) for pattern in patterns]
         self._bytes = [re.compile(_utf8(pattern)) for pattern in patterns]
-        found = [
-            (number, _utf8(word + letter))
-            for number, (word, _, _) in enumerate(listed)
-            for letter in (common or {}).get(word, ("",))
-        ]
-        self._found = [(number, _find_within(place, found)) for place, (number, _) in enumerate(found)]
-        self._automaton = BytesAhoCorasick(
-            [spelled for _, spelled in found], matchkind=MatchKind.LeftmostLongest
-        )
+        found: dict[bytes, list[int]] = {}
+        for number, (word, _, _) in enumerate(listed):
+            for letter in (common or {}).get(word, ("",)):
+                found.setdefault(_utf8(word + letter), []).append(number)
+        parts = range(len(found) // _LARGEST + 1)
+        self._automata = [_Automaton(dict(islice(found.items(), part, None, len(parts)))) for part in parts]
 
     def is_in(self, text: str | bytes) -> bool:
         """Return whether a word occurs."""
         if isinstance(text, str):
             return any(True for _ in self.ends(text))
         if self._anywhere:
-            return bool(self._automaton.find_matches_as_indexes(text))
+            return any(each.find(text) for each in self._automata)
         return any(self._bytes[word].match(text, start) for word, start in self._places(text))
 
     def parts(self, text: bytes, ends: Sequence[int]) -> Iterator[int]:
@@ -70,7 +80,7 @@ class Search:
         The separator between parts must not occur in a word or in a match after it.
         """
         done = 0
-        for word, start in self._places(text):
+        for word, start in sorted(self._places(text), key=itemgetter(1)):
             if start >= done and self._bytes[word].match(text, start):
                 part = bisect_right(ends, start)
                 yield part
@@ -88,23 +98,33 @@ class Search:
 
     def _places(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Yield the number and the start of each occurring word, regardless of its surroundings."""
-        for place, start, _ in self._automaton.find_matches_as_indexes(data):
-            word, within = self._found[place]
-            yield word, start
-            # The automaton continues after its match. Words that begin within the match are searched here.
-            for other, spelled, offset in within:
-                if data.startswith(spelled, start + offset):
-                    yield other, start + offset
+        for automaton in self._automata:
+            for place, start, _ in automaton.find(data):
+                words, within = automaton.words[place]
+                for word in words:
+                    yield word, start
+                # The automaton continues after its match. Words that begin within the match are searched here.
+                for other, spelled, offset in within:
+                    if data.startswith(spelled, start + offset):
+                        yield other, start + offset
 
 
-def _find_within(place: int, found: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes, int]]:
+class _Automaton:
+    """One pass over the content. `words` has the words of each match, and those that may begin within it."""
+
+    def __init__(self, found: Mapping[bytes, Sequence[int]]) -> None:
+        self.words = [(numbers, _find_within(spelled, found)) for spelled, numbers in found.items()]
+        self.find = BytesAhoCorasick(list(found), matchkind=MatchKind.LeftmostLongest).find_matches_as_indexes
+
+
+def _find_within(word: bytes, found: Mapping[bytes, Sequence[int]]) -> list[tuple[int, bytes, int]]:
     """Return the words that may begin within a found word, and their offsets in bytes."""
-    _, word = found[place]
     return [
         (number, other, offset)
         for offset in range(len(word))
-        for at, (number, other) in enumerate(found)
-        if (offset or at != place) and (other.startswith(word[offset:]) or word.startswith(other, offset))
+        for other, numbers in found.items()
+        if (offset or other != word) and (other.startswith(word[offset:]) or word.startswith(other, offset))
+        for number in numbers
     ]
 
 
@@ -120,10 +140,7 @@ BETWEEN = b"\0"
 """Separator between strings that are searched together. It occurs in no JSON and in no pattern."""
 
 
-# --- the words -----------------------------------------------------------------------------------------------
-
-COMMON_KEYS = frozenset({"key", "code", "session", "state", "ticket"})
-"""Keys that also name harmless things in programs and data, as in {"key": "Enter"}."""
+# --- fields of the protocol ----------------------------------------------------------------------------------
 
 HARMLESS_NAMES = frozenset({
     "cookiePartitionKey", "hasCookies", "associatedCookies", "blockedCookies", "exemptedCookies", "cookies",
@@ -255,7 +272,8 @@ HEADER_METHODS = frozenset({
 
 _STRUCTURED = frozenset({
     "DOMStorage.getDOMStorageItems", "DOM.attributeModified", "DOM.setAttributeValue", "Runtime.bindingCalled",
-    "Page.captureSnapshot",
+    "Page.captureSnapshot", "DOMSnapshot.captureSnapshot", "DOM.getDocument", "DOM.getFlattenedDocument",
+    "DOM.describeNode", "DOM.getOuterHTML", "DOM.setChildNodes", "DOM.childNodeInserted",
 })  # fmt: skip
 
 CALLS = frozenset({
@@ -265,22 +283,37 @@ CALLS = frozenset({
 })  # fmt: skip
 """Commands that pass values to scripts or return values from them."""
 
-_PLAIN_HEADERS = re.compile(
-    r"accept(-.*)?|user-agent|content-(?!disposition).*|cache-control|pragma|referer|origin|host|connection|date|expires|etag|vary|"
-    r"last-modified|age|via|allow|range|if-.*|upgrade.*|sec-.*|dnt|te|trailer|server|access-control-.*|x-frame-options|"
-    r"strict-transport-security|location|link|x-requested-with",
-    re.IGNORECASE,
-)
-
 HEADER_TEXTS = frozenset({"headersText", "requestHeadersText"})
 """Fields with headers as sent, one a line."""
 
 _COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?$")
 
+# --- the words -----------------------------------------------------------------------------------------------
+
 SCHEMES = Search(dict.fromkeys(("bearer", "basic", "digest", "negotiate"), ""))
 _ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
+
+
+def _parts(rest: str) -> dict[str, str]:
+    """Return the spellings of the words that occur anywhere in a name, and the expression after each."""
+    return {
+        spelling: rest if word.endswith("*") else f"(?![a-z]){rest}"
+        for word in ANYWHERE
+        for spelling in spellings(word)
+    }
+
+
+_SESSIONS = {
+    each.removesuffix("*"): "[a-z]*(?:=|%3d)" if each.endswith("*") else "(?:=|%3d)"
+    for each in SESSION_PARAMETERS
+    if not is_secret_name(each) and not any(each != end and each.endswith(end) for end in SESSION_PARAMETERS)
+}
+_COMMON = {"session": "\\'=%", "sessionid": "=%"}  # most messages have a "sessionId"
+
 IN_TEXT = Search(
-    dict.fromkeys(SENSITIVE_WORDS, r"[\w.\-]*" + _ASSIGNED), dict.fromkeys(QUERY_KEYS, _ASSIGNED)
+    _parts(r"[\w.\-]*" + _ASSIGNED) | _SESSIONS,
+    dict.fromkeys(WHOLE_NAMES, _ASSIGNED),
+    {"sessionid": _COMMON["sessionid"]},
 )
 """Each match ends at the start of a value."""
 
@@ -289,20 +322,41 @@ IN_TEXT = Search(
 # protocol.
 _SPACE = r"(?:\s|\\)"
 _NAME_ENDS = r"""(?:[^"\\\0]|\\[^\0]){0,200}"\s*[:,}\]]"""
-_REST = r"(?:[\w.\-\x80-\xff]|\\u[0-9a-f]{4})*"
+_REST = r"(?:[\w.\-\x80-\xff]|\\+u[0-9a-f]{4})*"
 _IN_MARKUP = r"""(?:\\*["'\s>&/]|\\u00)"""  # name="csrf_token", type=password>
 _IN_NAMES_OR_TEXTS = rf"(?:{_REST}(?:{_ASSIGNED}|{_IN_MARKUP})|{_NAME_ENDS})"
+
+
+def _escaped(words: Mapping[str, str]) -> dict[str, str]:
+    """Return the escapes in JSON of words outside ASCII: the first letter, and the expression after it."""
+    escapes: dict[str, list[str]] = {}
+    for word, after in words.items():
+        if not word.isascii():
+            first, *others = (f"u{ord(letter):04x}" for letter in word)
+            escapes.setdefault(first, []).append("".join(rf"\\+{each}" for each in others) + after)
+    return {first: f"(?:{'|'.join(each)})" for first, each in escapes.items()}
+
+
+_TOKENS = [
+    token
+    for token in AUTOCOMPLETE
+    if not any(other in token for other in (*_parts(""), *AUTOCOMPLETE) if other != token)
+]
 _WORDS = (
-    dict.fromkeys(SENSITIVE_WORDS, _IN_NAMES_OR_TEXTS)
+    _parts(_IN_NAMES_OR_TEXTS)
+    | _escaped(_parts(_IN_NAMES_OR_TEXTS))
+    | _SESSIONS
     | {"basic": _SPACE, "digest": _SPACE, "negotiate": _SPACE, "eyj": ""}
     | {"bearer": rf"(?:{_SPACE}|{_IN_NAMES_OR_TEXTS})"}
-    | dict.fromkeys(("cc-number", "cc-csc", "cc-exp", "one-time-code", "text-security"), "")
+    | dict.fromkeys((*_TOKENS, "text-security"), "")
 )
 _KEYS = {
-    key: r"""(?:\\+["']|')?\s*(?:=|:|%3d)""" if key in COMMON_KEYS else rf"(?:{_ASSIGNED}|{_NAME_ENDS})"
-    for key in QUERY_KEYS
+    key: r"""(?:\\+["']|')?(?:=|%3d)"""
+    if key in COMMON_NAMES
+    else rf"(?:{_ASSIGNED}|{_IN_MARKUP}|{_NAME_ENDS})"
+    for key in WHOLE_NAMES
 }
-_COMMON = {"session": "\\'=:% \t\n\r\v\f"}  # most messages have a "sessionId"
+
 IN_JSON = Search(_WORDS, _KEYS, _COMMON)
 IN_COOKIES = Search(
     _WORDS | {"cookie": rf'(?!s":\[){_IN_NAMES_OR_TEXTS}', '"value"': '(?!:"")'}, _KEYS, _COMMON
@@ -323,18 +377,6 @@ def holds_secrets(method: str) -> bool:
 def has_cookies(method: str) -> bool:
     """Return whether messages of this method contain cookies."""
     return _COOKIE_METHODS.match(method) is not None
-
-
-@lru_cache(2_000)
-def is_secret_header(name: str) -> bool:
-    """Return whether the value of a header defined by a program may be secret. Common headers are not."""
-    return is_secret_name(name) or not _PLAIN_HEADERS.fullmatch(name)
-
-
-@lru_cache(2_000)
-def is_secret_name(name: str) -> bool:
-    """Return whether a parameter, header or field with that name is secret everywhere."""
-    return NAMED.search(name) is not None or (name.lower() in QUERY_KEYS and name.lower() not in COMMON_KEYS)
 
 
 @lru_cache(2_000)
