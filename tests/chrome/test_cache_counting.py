@@ -110,7 +110,9 @@ class Clients:
         async def keep(_ref: object) -> None:
             await trio.lowlevel.checkpoint()
 
-        service: Any = SimpleNamespace(perform=perform, sessions=SimpleNamespace(last_ref=0))
+        service: Any = SimpleNamespace(
+            perform=perform, sessions=SimpleNamespace(last_ref=0, find=lambda name: name, lost=())
+        )
         refs: Any = SimpleNamespace(keep=keep)
         verb, *rest = spell(request)
         typed = Typed(arguments=[verb, "--json", *rest], folder="/")

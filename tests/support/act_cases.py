@@ -248,7 +248,7 @@ CASES = [
     refused("a stale ref", SNAPSHOT, ask("evaluate", function="document.getElementById('go').remove()"), ask("click", ref="$ref(Go)"), kind="staleRef", hint=Has("snapshot")),
     refused("a ref of the document before", SNAPSHOT, ask("navigate", url="$site/second"), ask("click", ref="$ref(Go)"), kind="staleRef"),
     refused("a ref that was never given", ask("click", ref="e999"), kind="nodeNotFound"),
-    refused("a selector that matches nothing", ask("click", selector="#none", timeoutMs=200), kind="nodeNotFound"),
+    refused("a selector that matches nothing", ask("click", selector="#none", timeoutMs=1_000), kind="nodeNotFound"),
     refused("a selector that matches several", ask("click", selector="button"), kind="ambiguousNode"),
     refused("an invalid selector", ask("click", selector="!!"), kind="invalidArgument"),
     refused("a covered element", SNAPSHOT, ask("click", selector="#under", timeoutMs=1000), kind="covered", coveredByRef=Has("e"), retryable=True, record=()),

@@ -107,7 +107,7 @@ async def test_a_request_names_no_file_in_the_value_of_a_field(
         assert response.error is not None
         assert response.error.message.startswith("the field was not filled in:")
         assert response.error.message.endswith("it takes files; use an upload request")
-        assert response.error.hint == "Correct the fields that failed, and send them again."
+        assert response.error.hint == "Use another element or another action."
     assert await form.js("file.files.length") == 0
 
 
