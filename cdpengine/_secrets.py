@@ -25,7 +25,7 @@ import attrs
 class SecretKind:
     """A kind of secrets, and the words that indicate it, by their scope.
 
-    variable: the cache's variable for such a form field; "" for secrets that nobody types into a field.
+    variable: the cache's variable for such a form field; "" for secrets that people do not enter.
     fields: words of the name, id or label of a form field.
     words: words of a form field or a variable, and complete names of parameters and data.
     names: complete names of form fields, parameters and data.
@@ -285,7 +285,7 @@ def autocomplete_variable(autocomplete: str, details: Mapping[str, str] = Mappin
 def field_variable(texts: tuple[str, ...], autocomplete: str = "") -> str | None:
     """Return the variable of a secret form field, by its name, id and label, or None if the words are harmless.
 
-    `autocomplete` only tells which codes are harmless.
+    `autocomplete` distinguishes only harmless codes, such as postal codes.
     """
     spaced = [each for text in texts if (each := _spaced(text))]
     for variable, pattern in _FIELD_WORDS:

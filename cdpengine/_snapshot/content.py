@@ -96,7 +96,7 @@ class Quote:
 
 @attrs.frozen
 class Items:
-    """A list; `numbers` are those of an ordered list's items, None for bullets."""
+    """A list. `numbers` has the number of each item in an ordered list; None for bullets."""
 
     items: tuple[tuple[Block, ...], ...]
     numbers: tuple[int, ...] | None = None

@@ -169,12 +169,12 @@ class SharedNodes:
     memos: dict[type, object] = attrs.field(factory=dict, repr=False)
 
     def recall(self, kind: type[_Memo]) -> _Memo | None:
-        """Return the kept object of this type; None if there is none."""
+        """Return the object of this type that `keep` stored, or None."""
         memo = self.memos.get(kind)
         return memo if isinstance(memo, kind) else None
 
     def keep(self, memo: object) -> None:
-        """Keep an object for later documents, in place of the one of its type."""
+        """Store an object for later documents. It replaces the earlier object of its type."""
         self.memos[type(memo)] = memo
 
     def __getstate__(self) -> tuple[AbstractSet[Node], bool]:

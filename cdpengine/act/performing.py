@@ -48,7 +48,7 @@ class Performance:
         if ref is not None:
             return ref
         assert selector is not None, "the parser refuses a request without an element"
-        # A wait for a name as a selector would be in vain.
+        # No element ever matches a name as a selector, so do not wait.
         return await self.page.find(selector, timeout=0 if may_be_name(selector) else self.left)
 
     async def find_optional(self, ref: str | None, selector: str | None) -> ElementTarget | None:

@@ -62,7 +62,7 @@ class Expected(Generic[T]):
 
 @attrs.define(eq=False)
 class Expectation(Generic[T]):
-    """The engine's end of an `Expected`: what is expected, and the object once it has arrived."""
+    """The engine's end of an `Expected`: a name for messages (`what`), and the object after its arrival."""
 
     what: str
     arrived: list[T] = attrs.field(factory=list, init=False)

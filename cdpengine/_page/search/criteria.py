@@ -54,7 +54,7 @@ class Criteria:
 
     @property
     def is_name(self) -> bool:
-        """Whether `css` is probably a name, so that a wait for a match is in vain."""
+        """Whether `css` is probably a name. A wait for an element that matches it would never end."""
         return self.css is not None and is_name(self.css)
 
     @property

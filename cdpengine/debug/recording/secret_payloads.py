@@ -250,7 +250,7 @@ def hide_entered(value: Any, remember: Remember) -> Any:
 def hide_field_values(reply: bytes, is_entered: Callable[[str], bool]) -> bytes:
     """Replace the values of fields in a snapshot of the engine that equal an entered string.
 
-    Returns the same object if there are none.
+    Returns the same object if no value is replaced.
     """
 
     def hide(found: re.Match[bytes]) -> bytes:
