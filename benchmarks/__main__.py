@@ -20,7 +20,7 @@ from pathlib import Path
 import trio
 
 from benchmarks.cases import CASES
-from benchmarks.harness.bench import Case, open_bench, run_cases, say
+from benchmarks.harness.bench import Case, open_bench, run_case, say
 from benchmarks.harness.documents import publish
 from benchmarks.harness.machine import busy, core_count, look_at_load, look_at_machine
 from benchmarks.harness.peers import PEER_NAMES
@@ -42,12 +42,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("names", nargs="*", metavar="CASE", help="cases to run; default: all")
     made.add_argument("--peers", default="all", metavar="NAMES", help="all, none, or comma-separated names")
     made.add_argument("--quick", action="store_true", help="fewer sizes and shorter turns")
-    made.add_argument(
-        "--turns", type=int, metavar="N", help=f"rounds of each figure ({TURNS}; quick: {QUICK_TURNS})"
-    )
-    made.add_argument(
-        "--browser", metavar="PATH", help="the browser of all sides, as for cdpengine.find_browser"
-    )
     made.add_argument("--json", type=Path, metavar="FILE", help="write the report, with every value")
     made.add_argument(
         "--publish", action="store_true", help="write docs/benchmarks.md and the blocks in README and docs"
@@ -77,45 +71,54 @@ def command_text(arguments: Sequence[str]) -> str:
     )
 
 
+def write(path: Path, report: Report) -> None:
+    """Write the report as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(to_json(report))
+
+
 async def take(
-    options: argparse.Namespace, peers: tuple[str, ...], command: str, cases: Sequence[Case]
+    cases: Sequence[Case], peers: Sequence[str], command: str, quick: bool, turns: int, kept: Path | None
 ) -> Report:
     """Run the cases and return the report. Its JSON is written after each case, so that an aborted run keeps it."""
-    turns = options.turns or (QUICK_TURNS if options.quick else TURNS)
     began, started, before = dt.datetime.now(dt.UTC), time.monotonic(), look_at_load()
-    reports = []
-    async with open_bench(peers=peers, quick=options.quick, turns=turns, executable=options.browser) as bench:
+    ran: list[CaseRun] = []
+    async with open_bench(peers=peers, quick=quick, turns=turns) as bench:
         machine = await trio.to_thread.run_sync(look_at_machine, bench.executable)
-
-        def keep(ran: Sequence[CaseRun], bare: Sequence[float]) -> None:
+        for number, case in enumerate(cases, start=1):
+            say(f"[{number}/{len(cases)}] {case.name}: {case.title}")
+            ran.append(await run_case(bench, case))
             said = bench.peers.said.values()
             report = Report(
                 began=f"{began:%Y-%m-%d %H:%M} UTC",
                 command=command,
                 seconds=time.monotonic() - started,
-                quick=options.quick,
+                quick=quick,
                 machine=machine,
                 before=before,
                 after=look_at_load(),
-                bare=tuple(bare),
                 peers={peer.name: peer.version for peer in said if peer.version},
                 missing={peer.name: peer.refusal for peer in said if not peer.version},
                 cases=tuple(ran),
                 measurements=tuple(bench.measurements),
             )
-            reports.append(report)
-            if options.json:
-                options.json.parent.mkdir(parents=True, exist_ok=True)
-                options.json.write_bytes(to_json(report))
-
-        await run_cases(bench, cases, keep)
-    return reports[-1]
+            if kept:
+                write(kept, report)
+    return report
 
 
-def run(options: argparse.Namespace, peers: tuple[str, ...], command: str, cases: Sequence[Case]) -> Report:
+def run(
+    cases: Sequence[Case],
+    command: str,
+    *,
+    peers: Sequence[str] = (),
+    quick: bool = True,
+    turns: int = TURNS,
+    kept: Path | None = None,
+) -> Report:
     """Run the cases. A SIGTERM ends them like Ctrl-C, with full cleanup."""
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    return trio.run(take, options, peers, command, cases)
+    return trio.run(take, cases, peers, command, quick, turns, kept)
 
 
 def why_not_published(options: argparse.Namespace) -> str:
@@ -137,8 +140,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if unknown := sorted(set(options.names) - set(CASES)):
         made.error(f"no case is named {', '.join(unknown)}; there are {', '.join(CASES)}")
-    if options.turns is not None and options.turns < 1:
-        made.error(f"--turns takes a number of at least 1, not {options.turns}")
     try:
         peers = chosen_peers(options.peers)
         cases = [CASES[name] for name in options.names or CASES]
@@ -147,7 +148,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.source is not None:
             report = from_json(options.source.read_bytes())
         else:
-            report = run(options, peers, command_text(given), cases)
+            report = run(
+                cases,
+                command_text(given),
+                peers=peers,
+                quick=options.quick,
+                turns=QUICK_TURNS if options.quick else TURNS,
+                kept=options.json,
+            )
         if options.publish:
             publish(report, ROOT, say)
         else:

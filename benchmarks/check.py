@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
 
 import attrs
 
@@ -21,13 +19,11 @@ from benchmarks.cases import CASES
 from benchmarks.harness.bench import Bench, Case, say
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.promises import PROMISES, Verdict, figure_of, judge
-from benchmarks.harness.report import Report, from_json, to_json
+from benchmarks.harness.report import Report
 from benchmarks.harness.tables import promises_table
 
 WHOLE = frozenset({"looks", "snapshot", "mcp"})
 """Cases that are run in full, because their promises concern the largest pages."""
-
-TURNS = 4
 
 
 def named_peers(case: str) -> tuple[str, ...]:
@@ -73,28 +69,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m benchmarks.check", description=(__doc__ or "").split("\n\n")[0]
     )
     parser.add_argument(
-        "--turns", type=int, default=TURNS, metavar="N", help=f"rounds of each figure ({TURNS})"
-    )
-    parser.add_argument("--browser", metavar="PATH", help="the browser of all sides")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report, with every value")
-    parser.add_argument("--from", dest="source", type=Path, metavar="FILE", help="judge an existing report")
-    parser.add_argument(
         "names", nargs="*", metavar="CASE", help="cases whose promises are judged; default: all"
     )
-    options = parser.parse_args(arguments)
     known = list(dict.fromkeys(promise.case for promise in PROMISES))
-    if unknown := sorted(set(options.names) - set(known)):
+    names = parser.parse_args(arguments).names or known
+    if unknown := sorted(set(names) - set(known)):
         parser.error(f"no promise concerns {', '.join(unknown)}; promises exist for {', '.join(known)}")
-    if options.turns < 1:
-        parser.error(f"--turns takes a number of at least 1, not {options.turns}")
-    names = options.names or known
     try:
-        if options.source is not None:
-            report = from_json(options.source.read_bytes())
-        else:
-            report = taken_evenly(partial(measured, options), names)
-            if options.json:
-                options.json.write_bytes(to_json(report))
+        report = taken_evenly(measured, names)
     except (OSError, ValueError) as error:
         parser.error(str(error))
     except KeyboardInterrupt:
@@ -141,17 +123,14 @@ def with_cases_of(report: Report, later: Report) -> Report:
         report,
         seconds=report.seconds + later.seconds,
         after=later.after,
-        bare=(*report.bare, *later.bare),
         cases=tuple(anew.get(case.name, case) for case in report.cases),
         measurements=(*kept, *later.measurements),
     )
 
 
-def measured(options: argparse.Namespace, names: Sequence[str]) -> Report:
+def measured(names: Sequence[str]) -> Report:
     """Run these cases and return their report."""
-    options.quick = True
-    cases = [shortened(CASES[name]) for name in names]
-    return run(options, (), "python -m benchmarks.check", cases)
+    return run([shortened(CASES[name]) for name in names], "python -m benchmarks.check")
 
 
 if __name__ == "__main__":

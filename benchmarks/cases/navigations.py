@@ -41,7 +41,7 @@ async def run(bench: Bench) -> None:
         }
         # Without a warm-up: a process's first work belongs to its cost, and the median ignores it.
         further: Further = {"mb": ("memory", "MB")}
-        await bench.turns(sides, "each", unit="ms", further=further, turns=turns, warm_up=0, all_turns=True)
+        await bench.turns(sides, "each", unit="ms", further=further, turns=turns, warm_up=0)
         record_memory(bench, bench.measurements.pop(), count, turns * count)
 
 

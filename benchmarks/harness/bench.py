@@ -24,7 +24,7 @@ import trio
 import cdpengine
 from benchmarks import site
 from benchmarks.harness.figures import Measurement, SideFigures, Unit
-from benchmarks.harness.machine import bare_round_trip, fixed_work
+from benchmarks.harness.machine import fixed_work
 from benchmarks.harness.peers import PATIENCE, Peer, Peers, is_peer
 from benchmarks.harness.programs import Cannot
 from benchmarks.harness.report import CaseRun
@@ -37,9 +37,6 @@ DEADLINE = 4.0
 """Deadline of a case as a multiple of its planned time; at least LEAST_DEADLINE seconds."""
 
 LEAST_DEADLINE = 90.0
-
-REST = 0.5
-"""Pause after a case, in seconds, so that the end of its processes does not count as noise."""
 
 Turn = Callable[[], Awaitable[float | Sequence[float] | Mapping[str, Any]]]
 """One turn: does its work, and returns its value or values in the measurement's unit. May raise Cannot.
@@ -93,37 +90,19 @@ class Bench:
         turns: int | None = None,
         warm: Mapping[str, Turn] | None = None,
         warm_up: int = 1,
-        all_turns: bool = False,
     ) -> Measurement:
         """Run the turns of all sides, record their values and further figures, and return the measurement.
 
         `turns` is the number of rounds, None for the program's default. `warm_up` rounds are not counted; `warm` has
-        other turns for them. After the case's time budget, rounds are skipped, except for LEAST_ROUNDS, or for all
-        with `all_turns`.
+        other turns for them. After the case's time budget, rounds after LEAST_ROUNDS are skipped.
         """
-        measured = await self.measure(
-            sides, {"values": (variant, unit), **(further or {})}, turns, warm or sides, warm_up, all_turns
-        )
-        self.measurements += measured
-        return measured[0]
-
-    async def measure(
-        self,
-        sides: Mapping[str, Turn],
-        figures: Further,
-        turns: int | None,
-        warm: Mapping[str, Turn],
-        warm_up: int,
-        all_turns: bool = False,
-    ) -> list[Measurement]:
-        """Run the turns of all sides, and return the measurement of each figure without recording it."""
         taken: dict[str, list[Mapping[str, Any]]] = {name: [] for name in sides}
         cannot: dict[str, str] = {}
         reference: list[float] = []
         names = list(sides)
         started = trio.current_time()
         for number in range(-warm_up, self.turn_count if turns is None else turns):
-            if number >= LEAST_ROUNDS and not all_turns and trio.current_time() > self.until:
+            if number >= LEAST_ROUNDS and trio.current_time() > self.until:
                 break
             if number >= 0:
                 reference.append(fixed_work())
@@ -132,7 +111,7 @@ class Bench:
                     continue
                 gc.collect()
                 try:
-                    said = await (sides if number >= 0 else warm)[name]()
+                    said = await (sides if number >= 0 else warm or sides)[name]()
                 except Cannot as reason:
                     cannot[name] = str(reason)
                 except Exception as error:
@@ -142,22 +121,20 @@ class Bench:
                 else:
                     if number >= 0:
                         taken[name].append(said if isinstance(said, Mapping) else {"values": said})
-        name, _ = figures["values"]
-        self.say(f"    {self.case}: {name}: {len(reference)} rounds, {trio.current_time() - started:.1f} s")
-        return [
-            Measurement(
-                self.case,
-                variant,
-                unit=unit,
-                sides=tuple(
-                    side
-                    for name in names
-                    if (side := _side(name, key, taken[name], cannot.get(name, ""))) is not None
-                ),
-                reference=tuple(reference) if key == "values" else (),
+        self.say(
+            f"    {self.case}: {variant}: {len(reference)} rounds, {trio.current_time() - started:.1f} s"
+        )
+
+        def recorded(key: str, variant: str, unit: Unit, reference: Sequence[float] = ()) -> Measurement:
+            found = [_side(name, key, taken[name], cannot.get(name, "")) for name in names]
+            return self.record(
+                variant, [side for side in found if side is not None], unit=unit, reference=tuple(reference)
             )
-            for key, (variant, unit) in figures.items()
-        ]
+
+        made = recorded("values", variant, unit, reference)
+        for key, figure in (further or {}).items():
+            recorded(key, *figure)
+        return made
 
     def record(
         self,
@@ -241,29 +218,13 @@ def engine_flags() -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def open_bench(
-    *, peers: Sequence[str], quick: bool, turns: int, executable: str | None = None
-) -> AsyncIterator[Bench]:
+async def open_bench(*, peers: Sequence[str], quick: bool, turns: int) -> AsyncIterator[Bench]:
     """Serve the pages and yield a Bench."""
-    program = str(cdpengine.find_browser(executable).path)
+    program = str(cdpengine.find_browser().path)
     flags = engine_flags()
     with site.serve() as address:
         group = Peers(tuple(peers), program, flags, address, say)
         yield Bench(program, flags, address, group, quick=quick, turn_count=turns, say=say)
-
-
-async def run_cases(
-    bench: Bench, cases: Sequence[Case], keep: Callable[[Sequence[CaseRun], Sequence[float]], None]
-) -> None:
-    """Run the cases one after the other. After each, `keep` gets the results so far and the bare round trips."""
-    ran = []
-    bare = [bare_round_trip(bench.site)]
-    for number, case in enumerate(cases, start=1):
-        say(f"[{number}/{len(cases)}] {case.name}: {case.title}")
-        ran.append(await run_case(bench, case))
-        await trio.sleep(REST)
-        bare.append(bare_round_trip(bench.site))
-        keep(ran, bare)
 
 
 async def run_case(bench: Bench, case: Case) -> CaseRun:

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import os
 import platform
-import socket
-import statistics
 import subprocess
 import time
 from importlib.metadata import version
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import attrs
 
@@ -28,9 +25,6 @@ QUIET = 0.5
 STEPS = 60_000
 """Number of steps of the fixed work: about 3 ms on a machine of 2020."""
 
-QUESTIONS = 40
-"""Number of bare round trips whose median is one value."""
-
 
 @attrs.frozen
 class Machine:
@@ -39,17 +33,6 @@ class Machine:
     cores: int
     browser: str
     facts: dict[str, str]
-
-
-@attrs.frozen
-class Load:
-    """The load average over one minute, and the seconds of all cores stolen by other machines so far.
-
-    None if unknown.
-    """
-
-    average: float | None = None
-    stolen: float | None = None
 
 
 def core_count() -> int:
@@ -109,24 +92,16 @@ def program_version(command: list[str]) -> str:
     return " ".join(done.stdout.strip().partition("\n")[0].split())
 
 
-def look_at_load() -> Load:
-    """Measure the load now."""
-    average = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    return Load(average, stolen_seconds(_text("/proc/stat")))
+def look_at_load() -> float | None:
+    """Return the load average over one minute, or None if it is unknown."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 
-def stolen_seconds(text: str) -> float | None:
-    """Return the stolen time of our cores in /proc/stat, in seconds, or None."""
-    first = text.splitlines()[0].split() if text else []
-    ticks_a_second = 100  # USER_HZ, on every Linux
-    return int(first[8]) / ticks_a_second if len(first) > 8 and first[0] == "cpu" else None
-
-
-def busy(load: Load, cores: int) -> str:
+def busy(load: float | None, cores: int) -> str:
     """Describe the load of a machine that is not quiet. Returns "" if it is quiet or unknown."""
-    if load.average is None or load.average <= QUIET * cores:
+    if load is None or load <= QUIET * cores:
         return ""
-    return f"the load was {load.average:.1f} on {cores} cores before the run began"
+    return f"the load was {load:.1f} on {cores} cores before the run began"
 
 
 def fixed_work() -> float:
@@ -138,25 +113,6 @@ def fixed_work() -> float:
     taken = (time.perf_counter() - started) * 1000
     assert value  # uses the result
     return taken
-
-
-def bare_round_trip(site: str) -> float:
-    """Return the median milliseconds of requests to the pages' server on an open socket.
-
-    They show the delay until another process runs.
-    """
-    address = urlsplit(site)
-    request = f"GET /n?noise HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode()
-    taken = []
-    with socket.create_connection((address.hostname, address.port), timeout=5) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for _ in range(QUESTIONS):
-            started = time.perf_counter()
-            connection.sendall(request)
-            if not connection.recv(65_536):
-                raise ConnectionError(f"{site} closed the connection")
-            taken.append((time.perf_counter() - started) * 1000)
-    return statistics.median(taken)
 
 
 def _text(path: str) -> str:

@@ -6,13 +6,11 @@ It also reports its own defects: noise above the threshold is named.
 
 from __future__ import annotations
 
-import math
-
 import attrs
 import msgspec
 
 from benchmarks.harness.figures import NOISE_THRESHOLD, Measurement, spread
-from benchmarks.harness.machine import Load, Machine, busy
+from benchmarks.harness.machine import Machine, busy
 
 
 @attrs.frozen
@@ -29,8 +27,8 @@ class CaseRun:
 class Report:
     """One run. `began` is its date and time in UTC, `command` its command, `seconds` its duration.
 
-    `bare` has the milliseconds of bare round trips to the pages' server, timed between the cases. `peers` has the
-    version of each peer, `missing` the reason of each absence.
+    `before` and `after` are the load averages over one minute, None if unknown. `peers` has the version of each peer,
+    `missing` the reason of each absence.
     """
 
     began: str
@@ -38,9 +36,8 @@ class Report:
     seconds: float
     quick: bool
     machine: Machine
-    before: Load
-    after: Load
-    bare: tuple[float, ...]
+    before: float | None
+    after: float | None
     peers: dict[str, str]
     missing: dict[str, str]
     cases: tuple[CaseRun, ...]
@@ -60,26 +57,21 @@ class Report:
         side = found.side(found.own_side) if found else None
         return side.median if side else None
 
-    def noises(self) -> dict[str, float]:
-        """Return the constant pieces of work, with the spread of their times."""
-        fixed = [value for measurement in self.measurements for value in measurement.reference]
-        found = {
-            "a fixed piece of arithmetic": spread(fixed),
-            "a bare round trip to another process": spread(self.bare),
-        }
-        return {name: value for name, value in found.items() if math.isfinite(value)}
+    @property
+    def noise(self) -> float:
+        """The spread of the times of constant work; NaN without figures."""
+        return spread([value for each in self.measurements for value in each.reference])
 
     def warnings(self) -> list[str]:
         """Return the warnings for readers: noise, load, failures."""
-        said = [
-            f"{name} came out {value:.0%} apart (quartiles over median; above {NOISE_THRESHOLD:.0%} is noise)"
-            for name, value in self.noises().items()
-            if value > NOISE_THRESHOLD
-        ]
+        said = []
+        if self.noise > NOISE_THRESHOLD:
+            said.append(
+                f"a fixed piece of arithmetic came out {self.noise:.0%} apart "
+                f"(quartiles over median; above {NOISE_THRESHOLD:.0%} is noise)"
+            )
         if loaded := busy(self.before, self.machine.cores):
             said.append(loaded)
-        if self.stolen > NOISE_THRESHOLD / 10:
-            said.append(f"{self.stolen:.1%} of the cores' time was taken by others on the same machine")
         noisy = [each.name for each in self.measurements if each.is_uneven]
         if noisy:
             said.append(
@@ -87,13 +79,6 @@ class Report:
                 + ", ".join(noisy)
             )
         return said + [f"{case.name} failed: {case.failure}" for case in self.cases if case.failure]
-
-    @property
-    def stolen(self) -> float:
-        """Fraction of the cores' time that other machines on the same hardware took during the run, 0 if unknown."""
-        if self.before.stolen is None or self.after.stolen is None or self.seconds <= 0:
-            return 0
-        return (self.after.stolen - self.before.stolen) / (self.seconds * self.machine.cores)
 
 
 def to_json(report: Report) -> bytes:

@@ -7,6 +7,7 @@ short tables is fixed, so that a run cannot choose the rows in which the engine 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -45,9 +46,11 @@ def header(report: Report) -> list[str]:
         peers = ", ".join(f"{name} {safe(text)}" for name, text in report.peers.items())
         lines.append(f"- peers: {peers}")
     lines += [f"- without {name}: {safe(reason)}" for name, reason in report.missing.items()]
-    if noises := "; ".join(f"{name} {value:.1%} apart" for name, value in report.noises().items()):
-        lines.append(f"- noise: equal things came out so: {noises}")
-    loads = [f"{load.average:.1f}" for load in (report.before, report.after) if load.average is not None]
+    if math.isfinite(report.noise):
+        lines.append(
+            f"- noise: equal things came out so: a fixed piece of arithmetic {report.noise:.1%} apart"
+        )
+    loads = [f"{load:.1f}" for load in (report.before, report.after) if load is not None]
     if loads:
         lines.append(f"- load average over a minute: {', then '.join(loads)}")
     return lines + [f"- **to be read with care**: {safe(text, 2_000)}" for text in report.warnings()]

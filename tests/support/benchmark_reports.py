@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.harness.figures import Measurement, SideFigures
-from benchmarks.harness.machine import Load, Machine
+from benchmarks.harness.machine import Machine
 from benchmarks.harness.report import CaseRun, Report
 
 HOSTILE = 'no </td><script>alert(1)</script> | such "thing"\n\x1b[31m `here` & <b>there</b>'
@@ -16,9 +16,7 @@ def side(name: str, *turns: float, cannot: str = "", note: str = "") -> SideFigu
     return SideFigures(name, tuple((value,) for value in turns), cannot, note)
 
 
-def report(
-    *measurements: Measurement, cases: tuple[CaseRun, ...] | None = None, bare: tuple[float, ...] = (0.1,) * 5
-) -> Report:
+def report(*measurements: Measurement, cases: tuple[CaseRun, ...] | None = None) -> Report:
     """Return a report with these measurements, or with a few measurements of each kind."""
     taken = measurements or (
         Measurement(
@@ -50,9 +48,8 @@ def report(
         seconds=90.0,
         quick=False,
         machine=MACHINE,
-        before=Load(0.1, 1.0),
-        after=Load(1.5, 1.1),
-        bare=bare,
+        before=0.1,
+        after=1.5,
         peers={"playwright": "1.2 (by pipe)"},
         missing={"pydoll": HOSTILE},
         cases=tuple(CaseRun(name, name.title(), 10.0) for name in names) if cases is None else cases,

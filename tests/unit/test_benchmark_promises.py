@@ -13,7 +13,7 @@ from benchmarks.check import named_peers
 from benchmarks.harness.figures import Measurement, Unit
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.promises import GOALS, PROMISES, Promise, judge, judge_all
-from benchmarks.harness.report import CaseRun, Report, to_json
+from benchmarks.harness.report import CaseRun, Report
 from benchmarks.harness.tables import goals_table
 
 FIVE_TIMES = Promise("five times", "click: on*", "playwright", 5, tolerance=0.1)
@@ -127,7 +127,7 @@ def test_the_table_of_goals_names_obstacles_of_missed_goals() -> None:
 
 @pytest.mark.parametrize(("theirs", "status"), [(30.0, 0), (10.0, 1)])
 def test_the_exit_status_of_the_check_follows_the_report(
-    theirs: float, status: int, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+    theirs: float, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def action(variant: str) -> Measurement:
         return Measurement(
@@ -138,15 +138,15 @@ def test_the_exit_status_of_the_check_follows_the_report(
         )
 
     variants = ("click", "hover", "type", "fill", "click on tab 20 of 20", "click on tab 1 of 20")
-    path = tmp_path_factory.mktemp("reports") / "report.json"
-    path.write_bytes(to_json(report(*(action(variant) for variant in variants))))
-    assert check.main(["--from", str(path), "actions"]) == status
+    made = report(*(action(variant) for variant in variants))
+    monkeypatch.setattr(check, "measured", lambda _names: made)
+    assert check.main(["actions"]) == status
     output = capsys.readouterr().out
     assert ("do not hold" in output) == bool(status)
     assert "click with every check" in output
 
 
-@pytest.mark.parametrize("arguments", [["nothing"], ["--turns", "0"], ["--from", "/no/such/file"]])
+@pytest.mark.parametrize("arguments", [["nothing"], ["--turns", "0"]])
 def test_invalid_use_of_the_check_exits_with_status_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -199,12 +199,11 @@ def test_a_case_spoiled_by_an_uneven_machine_is_repeated(taken: Measurement, exp
 
 def test_a_repeated_case_replaces_the_first() -> None:
     other = Measurement("events", "once", unit="ms", sides=(side("engine", 1),))
-    first = report(hovers(1, 1), other, bare=(0.1,))
-    later = report(hovers(1, 90), bare=(0.2,))
+    first, later = report(hovers(1, 1), other), report(hovers(1, 90))
     merged = check.with_cases_of(first, later)
     assert merged.measurements == (other, *later.measurements)
     assert [case.name for case in merged.cases] == ["actions", "events"]
-    assert (merged.bare, merged.seconds) == ((0.1, 0.2), first.seconds + later.seconds)
+    assert merged.seconds == first.seconds + later.seconds
 
 
 def test_the_check_repeats_a_spoiled_case_only_once(capsys: pytest.CaptureFixture[str]) -> None:
