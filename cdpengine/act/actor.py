@@ -22,7 +22,7 @@ from cdpengine._paths import to_path
 from cdpengine._snapshot.ref import RefNumbers, ref_of_line
 from cdpengine.act.observing.open_scope import OpenScope
 from cdpengine.act.requests import ActRequest
-from cdpengine.act.response import NOT_READ
+from cdpengine.act.response import NOT_READ, NoOpenPageError
 from cdpengine.act.searching import ENGINES, SearchEngine
 from cdpengine.act.words.wording import in_requests
 from cdpengine.errors import (
@@ -171,7 +171,7 @@ class Actor:
             if (current := self.current) is not None:
                 return current
             refused = f", because the navigation was refused ({self._refusal[0]})" if self._refusal else ""
-            raise InvalidArgumentError(
+            raise NoOpenPageError(
                 what=request.kind, given=f"no open page{refused}", expected=f"{self._how_to_open} first"
             )
         for page in pages:

@@ -22,6 +22,7 @@ from cdpengine.errors import (
     EngineError,
     FocusMovedError,
     FormError,
+    InvalidArgumentError,
     NotDeliveredError,
     StaleRefError,
 )
@@ -100,7 +101,8 @@ class Failure:
     """The failure of a request.
 
     `kind` is for programs; `message` describes the error and its cause; `hint` is advice. `retryable`: the same
-    request may succeed if it is sent again unchanged. `covered_by` describes the element that covers the
+    request may succeed if it is sent again unchanged. `no_page`: the request needs a page, and none is open.
+    `covered_by` describes the element that covers the
     target, `covered_by_ref` is its ref. `alternatives` are refs that the caller may have meant. `causes` are
     the kinds of the errors of a form's fields.
     """
@@ -109,10 +111,15 @@ class Failure:
     message: str
     hint: str
     retryable: bool
+    no_page: bool = False
     covered_by: str | None = None
     covered_by_ref: str | None = None
     alternatives: tuple[str, ...] = ()
     causes: tuple[str, ...] = ()
+
+
+class NoOpenPageError(InvalidArgumentError):
+    """A request that needs a page, while none is open. In a response, it is an `invalidArgument` with `noPage`."""
 
 
 @attrs.frozen(kw_only=True)
@@ -186,7 +193,8 @@ def name_error(kind: type[EngineError]) -> str:
 
 def describe_failure(error: EngineError) -> Failure:
     """Return an error as data."""
-    kind = type(error)
+    no_page = isinstance(error, NoOpenPageError)
+    kind = InvalidArgumentError if no_page else type(error)
     advice = advice_for(kind)
     covered_by = covered_ref = None
     alternatives: tuple[str, ...] = ()
@@ -214,6 +222,7 @@ def describe_failure(error: EngineError) -> Failure:
         message=in_requests(str(error)),
         hint=hint,
         retryable=advice.retryable,
+        no_page=no_page,
         covered_by=None if covered_by is None else escape_line(covered_by),
         covered_by_ref=covered_ref,
         alternatives=alternatives,

@@ -11,8 +11,8 @@ from cdpengine.act import ActResponse
 from cdpengine.act.commands.parsing import Command
 from cdpengine.act.commands.verbs import WORDS
 from cdpengine.act.parsing import parse_request
-from cdpengine.act.response import describe_failure, reword
-from cdpengine.errors import EngineError, InvalidArgumentError
+from cdpengine.act.response import NoOpenPageError, describe_failure, reword
+from cdpengine.errors import EngineError
 from cdpengine.shell.printing import Printed, print_response
 
 OPEN_FIRST = "Open a page first: cdpengine open URL."
@@ -30,7 +30,7 @@ def answer_without_session(command: Command) -> Printed | None:
             return print_response(ActResponse(kind=kind, ok=True, result=[]), as_json=command.as_json)
         if not request.wants_page() or request.opens_url:
             return None
-        raise InvalidArgumentError(what=kind, given="no open page", expected="a navigate request first")
+        raise NoOpenPageError(what=kind, given="no open page", expected="a navigate request first")
     except EngineError as error:
         failure = describe_failure(error)
     response = reword(ActResponse(kind=kind, ok=False, error=failure), WORDS)
@@ -40,6 +40,6 @@ def answer_without_session(command: Command) -> Printed | None:
 def with_advice(response: ActResponse) -> ActResponse:
     """Return the response; if it failed for lack of a page, with the hint for that."""
     error = response.error
-    if error is None or "no open page, expected" not in error.message:
+    if error is None or not error.no_page:
         return response
     return attrs.evolve(response, error=attrs.evolve(error, hint=OPEN_FIRST))

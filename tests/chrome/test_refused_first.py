@@ -39,7 +39,9 @@ async def test_later_requests_name_the_refused_navigation(shared_endpoint: str) 
             ("file:///etc/passwd", "the scheme file is not allowed", ""),
         ):
             name = f"s{first[:6].strip(':/')}-{len(first)}"
-            assert "no open page" in await refusal_of(service, {"kind": "snapshot"}, name)
+            pageless = await service.perform(name, {"kind": "snapshot"})
+            assert pageless.error is not None
+            assert (pageless.error.kind, pageless.error.no_page) == ("invalidArgument", True)
             refused = await refusal_of(service, {"kind": "navigate", "url": first}, name)
             assert reason in refused
             assert remedy in refused

@@ -242,7 +242,11 @@ def test_a_command_without_a_session_starts_nothing(folder: Path, line: str) -> 
     assert done.stderr.startswith(f"Error: {name}: got no open page, expected cdpengine open first")
     assert done.stderr.endswith("Hint: Open a page first: cdpengine open URL.\n")
     answer = json.loads(run_here(*line.split(), "--json").stdout)
-    assert (answer["ok"], answer["error"]["kind"]) == (False, "invalidArgument")
+    assert (answer["ok"], answer["error"]["kind"], answer["error"]["noPage"]) == (
+        False,
+        "invalidArgument",
+        True,
+    )
     assert list(folder.iterdir()) == []
 
 
