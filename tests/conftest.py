@@ -228,26 +228,27 @@ MOST_RERUNS = 5
 
 
 class Reruns:
-    """Lists the tests that were run twice, and fails a run with more than `MOST_RERUNS` of them.
+    """Lists the tests that were run twice with their failures, and fails a run with more than `MOST_RERUNS`.
 
     On a busy machine a browser test can miss its deadline because of the tests next to it.
     """
 
     def __init__(self) -> None:
-        self._names: list[str] = []
+        self._failures: list[tuple[str, str]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         outcome: str = report.outcome  # pytest-rerunfailures adds "rerun" to pytest's own
         if outcome == "rerun":
-            self._names.append(report.nodeid)
+            self._failures.append((report.nodeid, report.longreprtext))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self._names:
-            terminalreporter.section(f"run twice: {len(self._names)}, at most {MOST_RERUNS} may be")
-            for name in self._names:
-                terminalreporter.line(name)
+        if self._failures:
+            terminalreporter.section(f"run twice: {len(self._failures)}, at most {MOST_RERUNS} may be")
+            for name, failure in self._failures:
+                terminalreporter.line(name, bold=True)
+                terminalreporter.line(failure)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if len(self._names) > MOST_RERUNS and session.exitstatus == pytest.ExitCode.OK:
+        if len(self._failures) > MOST_RERUNS and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -160,6 +160,8 @@ class BrowserSlots:
                     self.running.append(browser)
                     nursery.start_soon(self._run, slot, browser)
                     await browser.left.wait()
+                    if not self._ending.is_set():
+                        self._count_replacement(browser)
                     if not slot.member.own:
                         await browser.gone.wait()
                     if pause := slot.pause_after(browser):
@@ -184,16 +186,17 @@ class BrowserSlots:
             self._count_end(browser)
             self._changed()
 
+    def _count_replacement(self, browser: PooledBrowser) -> None:
+        if browser.ready_at is None:
+            self._counts.failed_starts += 1
+        else:
+            self._counts.replaced[browser.cause] = self._counts.replaced.get(browser.cause, 0) + 1
+
     def _count_end(self, browser: PooledBrowser) -> None:
         counts = self._counts
         counts.ended_by_name += browser.ended_by_name
         if browser.ready_at is not None:
             counts.opened += 1
-        if not self._ending.is_set():
-            if browser.ready_at is None:
-                counts.failed_starts += 1
-            else:
-                counts.replaced[browser.cause] = counts.replaced.get(browser.cause, 0) + 1
         _log.info("%s left: %s", browser.name, browser.reason)
 
     def _changed(self) -> None:

@@ -308,7 +308,7 @@ class JobRun(Generic[Item, Value]):
         scope = self._scopes[index] = trio.CancelScope()
         with scope:
             result = await self.do(index, item)
-        if scope.cancelled_caught:
+        if scope.cancel_called:  # also if the job ended before the cancellation reached it
             result = JobResult(index, item, None, JobCancelledError(index=index), ())
         del self._scopes[index]
         if isinstance(result.error, PoolUnavailableError | PoolClosedError | ClusterUnavailableError):

@@ -300,6 +300,27 @@ async def test_one_job_is_cancelled_by_its_number(pool: BrowserPool) -> None:
     assert [type(each.error).__name__ for each in ended] == ["NoneType", "JobCancelledError", "NoneType"]
 
 
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_job_that_ends_in_spite_of_its_cancellation_counts_as_cancelled(
+    pool: BrowserPool, fails: bool
+) -> None:
+    started = trio.Event()
+
+    async def work(page: cdpengine.Page, number: int) -> int:
+        with trio.CancelScope(shield=True):
+            started.set()
+            await page.evaluate("new Promise((done) => setTimeout(done, 300))", timeout=60)
+        if fails:
+            raise ValueError(number)
+        return number
+
+    async with pool.map(work, [1]) as results:
+        await started.wait()
+        assert results.cancel(0)
+        ended = [result async for result in results]
+    assert [type(each.error).__name__ for each in ended] == ["JobCancelledError"]
+
+
 async def test_jobs_in_one_named_context(pool: BrowserPool, site: HTTPServer) -> None:
     url = site.url_for("/visit")
     first = await pool.run(title, url, context="all")

@@ -455,3 +455,14 @@ def test_fields_with_open_names_are_known() -> None:
                 }  # fmt: skip
     camel = {re.sub("_(.)", lambda found: found[1].upper(), name) for name in open_fields}
     assert camel <= OPEN_FIELDS
+
+
+@pytest.mark.parametrize("entered", ["Qz7", 'k"\\é'])
+def test_a_short_entered_string_is_no_value_in_a_reply_to_an_own_script(entered: str) -> None:
+    redactor = Redactor()
+    redactor.add_secret(entered)
+    found = {"taken": False, "holds": entered, "unchanged": True, "name": entered}
+    reply = {"id": 1, "result": {"result": {"type": "object", "value": found}}}
+    message = json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode()
+    clean = json.loads(redactor.redact(message, "Runtime.callFunctionOn", own=True))
+    assert clean["result"]["result"]["value"] == {**found, "holds": "[redacted]"}

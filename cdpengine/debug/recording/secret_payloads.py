@@ -228,6 +228,8 @@ def gives_no_text(call: bytes) -> bool:
 _ENTERED_SIGN = b'"%b"' % ENTERED.encode()
 _FIELD_VALUE = re.compile(rb'(\\"value\\",)\\"((?:[^"\\]|\\u[\da-fA-F]{4}|\\\\(?:\\.|[^\\])){1,40})\\"')
 """Value of a text field in a snapshot that a script of the engine returned as JSON."""
+_HELD_VALUE = re.compile(rb'("holds":)"((?:[^"\\]|\\.){1,80})"')
+"""Value of a text field that fill.js or read_back.js found."""
 
 
 def enters_text(call: bytes) -> bool:
@@ -248,19 +250,26 @@ def hide_entered(value: Any, remember: Remember) -> Any:
 
 
 def hide_field_values(reply: bytes, is_entered: Callable[[str], bool]) -> bytes:
-    """Replace the values of fields in a snapshot of the engine that equal an entered string.
+    """Replace the values of fields that equal an entered string, in the reply to a script of the engine.
 
     Returns the same object if no value is replaced.
     """
 
-    def hide(found: re.Match[bytes]) -> bytes:
+    def hide_in_snapshot(found: re.Match[bytes]) -> bytes:
         try:
             text = _json.decode(b'"%b"' % _json.decode(b'"%b"' % found[2]).encode())
         except ValueError:
             return found[0]
         return b'%b\\"%b\\"' % (found[1], REDACTED.encode()) if is_entered(text) else found[0]
 
-    clean = _FIELD_VALUE.sub(hide, reply)
+    def hide_held(found: re.Match[bytes]) -> bytes:
+        try:
+            text = _json.decode(b'"%b"' % found[2])
+        except ValueError:
+            return found[0]
+        return b'%b"%b"' % (found[1], REDACTED.encode()) if is_entered(text) else found[0]
+
+    clean = _HELD_VALUE.sub(hide_held, _FIELD_VALUE.sub(hide_in_snapshot, reply))
     return reply if clean == reply else clean
 
 
