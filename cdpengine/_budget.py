@@ -7,6 +7,7 @@ spent at its start fails immediately, and sends nothing.
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 import warnings
@@ -50,10 +51,8 @@ def check_timeout(timeout: float) -> float:
 
 def _warn_of_milliseconds(seconds: float) -> None:
     """Warn that a round number of 1,000 or more was probably meant in milliseconds, as in other libraries."""
-    frame, level = sys._getframe(1), 2  # noqa: SLF001 - the only way to find the caller's line
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
-        ("cdpengine", "contextlib")
-    ):
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(("cdpengine", "contextlib")):
         frame, level = frame.f_back, level + 1
     warnings.warn(
         shown(

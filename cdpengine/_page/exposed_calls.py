@@ -19,29 +19,32 @@ from cdpengine._protocol.session import Session
 
 @attrs.define(eq=False)
 class ExposedCall:
-    """One call, in the order of its session. The caller must always call `end`."""
+    """One call, in the order of its session. The caller must always call `end`.
 
-    _before: ExposedCall | None
-    _passed: trio.Event = attrs.field(factory=trio.Event, init=False)
+    `before` is the earlier call that this one waits for. `passed` is set once later calls need not wait for this.
+    """
+
+    before: ExposedCall | None
+    passed: trio.Event = attrs.field(factory=trio.Event, init=False)
 
     async def wait_turn(self) -> None:
         """Wait until all earlier calls have begun, or ended without beginning."""
-        while (before := self._before) is not None:
-            await before._passed.wait()  # noqa: SLF001
-            self._before = before._before  # noqa: SLF001
+        while (before := self.before) is not None:
+            await before.passed.wait()
+            self.before = before.before
 
     def begin(self) -> None:
         """Let the next call begin once this task waits. Call it after `wait_turn`."""
-        self._passed.set()
+        self.passed.set()
 
     def end(self) -> None:
         """Mark the call as ended. If it never began, the next one waits for the earlier calls."""
-        self._passed.set()
+        self.passed.set()
 
     @property
     def has_begun(self) -> bool:
         """Return whether this call and all earlier ones have begun or ended."""
-        return self._passed.is_set() and self._before is None
+        return self.passed.is_set() and self.before is None
 
 
 _last: WeakKeyDictionary[Session, ExposedCall] = WeakKeyDictionary()

@@ -10,8 +10,8 @@ opened it, at most once in WARN_EVERY seconds.
 
 from __future__ import annotations
 
+import inspect
 import re
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -358,7 +358,7 @@ class Consumers:
 
 def caller() -> str:
     """Return "file:line" of the code that called into the engine, or of the engine if it has no caller."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to it
+    frame = inspect.currentframe()
     inside = "the engine"
     while frame is not None:
         name = frame.f_globals.get("__name__", "")

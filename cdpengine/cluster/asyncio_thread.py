@@ -82,14 +82,16 @@ class AsyncioThread:
         except trio.RunFinishedError:
             return  # no waiter is left
 
-    async def _begin(self) -> None:
+    async def begin(self) -> None:
+        """Start the thread."""
         with trio.CancelScope(
             shield=True
         ):  # a thread starts immediately, and must start before it can be ended
             self._thread.start()
             await self._started.wait()
 
-    async def _end(self) -> None:
+    async def end(self) -> None:
+        """Stop the thread."""
         assert self._loop is not None
         assert self._stop is not None
         self._loop.call_soon_threadsafe(self._stop.set)
@@ -102,8 +104,8 @@ class AsyncioThread:
 async def open_asyncio_thread() -> AsyncIterator[AsyncioThread]:
     """Run asyncio in a thread for a block."""
     thread = AsyncioThread()
-    await thread._begin()
+    await thread.begin()
     try:
         yield thread
     finally:
-        await thread._end()
+        await thread.end()

@@ -38,7 +38,7 @@ class EngineError(Exception):
             cls.__module__ = PACKAGE
 
     def __str__(self) -> str:
-        return escape_lines(_fit_to_show(self)._describe())  # noqa: SLF001 - the same class
+        return escape_lines(self._describe_copy(_fit_to_show(self)))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -46,6 +46,10 @@ class EngineError(Exception):
     def _describe(self) -> str:
         """Return the message. Here, `self` is a copy whose strings are safe to display."""
         return Exception.__str__(self)
+
+    @classmethod
+    def _describe_copy(cls, copy: EngineError) -> str:
+        return cls._describe(copy)
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -46,16 +46,7 @@ class LineFile:
         Raises InvalidArgumentError if it is not a plain file or another program uses it, and
         ResultsNotWrittenError.
         """
-        with _writing_to(path):
-            while True:
-                descriptor = _open(what, path)
-                with contextlib.ExitStack() as on_failure:
-                    on_failure.callback(os.close, descriptor)
-                    _lock(what, path, descriptor)
-                    # The previous owner may have deleted or replaced it.
-                    if _is_at(descriptor, path):
-                        on_failure.pop_all()
-                        return cls(what, path, descriptor, os.fstat(descriptor).st_size)
+        return cls(what, path, *_open_locked(what, path))
 
     @property
     def size(self) -> int:
@@ -122,8 +113,7 @@ class LineFile:
             with self.reading() as stream, new_file(self.path, overwrite=True, synchronized=True) as output:
                 copy_lines(stream, output, choose)
             os.close(self._descriptor)
-        again = LineFile.open(self.path, what=self.what)
-        self._descriptor, self._size = again._descriptor, again._size  # noqa: SLF001 - of the same class
+        self._descriptor, self._size = _open_locked(self.what, self.path)
 
     def close(self, *, remove_empty: bool = False) -> None:
         """Close the file. With `remove_empty`, delete it if it is empty."""
@@ -152,6 +142,20 @@ def is_plain_file(path: Path) -> bool:
         return stat.S_ISREG(path.stat().st_mode)
     except OSError:
         return False
+
+
+def _open_locked(what: str, path: Path) -> tuple[int, int]:
+    """Open and lock the file. Return its descriptor and its size in bytes."""
+    with _writing_to(path):
+        while True:
+            descriptor = _open(what, path)
+            with contextlib.ExitStack() as on_failure:
+                on_failure.callback(os.close, descriptor)
+                _lock(what, path, descriptor)
+                # The previous owner may have deleted or replaced it.
+                if _is_at(descriptor, path):
+                    on_failure.pop_all()
+                    return descriptor, os.fstat(descriptor).st_size
 
 
 def _open(what: str, path: Path) -> int:
