@@ -1,4 +1,4 @@
-"""Notifier: waiting until a condition holds. BoundedHistory: the latest items, and the number of dropped ones.
+"""Notifier: waiting until a condition holds. Records and BoundedHistory: the latest items, to add and to read.
 
 Rule: a condition is a plain function of the model's current state. It is evaluated at the start and after every
 change, so the wait misses no change and does not poll. Its exceptions end the wait.
@@ -44,27 +44,36 @@ class Notifier:
 DEFAULT_LIMIT = 100
 
 
-class BoundedHistory(Sequence[T], Generic[T]):
-    """A read-only sequence of the latest records, oldest first.
-
-    `dropped` is the number of discarded older ones.
-    """
+class Records(Generic[T]):
+    """The latest records, at most `limit`, and the number of `dropped` older ones."""
 
     def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+        self.latest: deque[T] = deque(maxlen=limit)
         self.dropped = 0
-        self._records: deque[T] = deque(maxlen=limit)
 
-    def _add(self, record: T) -> None:
-        """Add a record. Only for the engine."""
-        if len(self._records) == self._records.maxlen:
+    def add(self, record: T) -> None:
+        """Add a record. The oldest one gives way to it."""
+        if len(self.latest) == self.latest.maxlen:
             self.dropped += 1
-        self._records.append(record)
+        self.latest.append(record)
+
+
+class BoundedHistory(Sequence[T], Generic[T]):
+    """A read-only sequence of the latest records, oldest first."""
+
+    def __init__(self, records: Records[T]) -> None:
+        self._records = records
+
+    @property
+    def dropped(self) -> int:
+        """The number of discarded older records."""
+        return self._records.dropped
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._records.latest)
 
     def __iter__(self) -> Iterator[T]:
-        return iter(list(self._records))
+        return iter(list(self._records.latest))
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -72,8 +81,8 @@ class BoundedHistory(Sequence[T], Generic[T]):
     def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
-            return list(self._records)[index]
-        return self._records[index]
+            return list(self._records.latest)[index]
+        return self._records.latest[index]
 
     def __repr__(self) -> str:
         more = f", {self.dropped} dropped" if self.dropped else ""

@@ -5,7 +5,7 @@ from cdpengine._activity.console import Unread
 from cdpengine._activity.page_activity import PageActivity
 from cdpengine._activity.streams import ActivityStream, RequestEnded
 from cdpengine._api.scopes.network import Network
-from cdpengine._network.interceptor import RouteFailure, RouteRegistration
+from cdpengine._network.active_route import RouteFailure, RouteRegistration
 from cdpengine._network.messages import ABORT_REASONS, AbortReason, InterceptedResponse, ResourceType
 from cdpengine._network.settings import NetworkConditions
 from cdpengine._notifier import BoundedHistory

@@ -20,14 +20,14 @@ from cdpengine._activity.bodies import ActivityOptions
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import ContextEmulation
-from cdpengine._api.scopes.network import Network, route_requests
+from cdpengine._api.scopes.network import Network, RouteTable, route_requests
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.storage import ContextStorage, load_state
 from cdpengine._budget import undoing, within
 from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import DefaultViewport, Proxy, check_options, check_proxy, context_params
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
-from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
+from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.patterns import UrlPattern
@@ -66,7 +66,8 @@ class BrowserContext:
         self._core = core
         self._scope = SettingScope.of_context(core)
         core.on_end(self._scope.end_all)
-        self.network = Network(self._scope)
+        self._routes = RouteTable()
+        self.network = Network(self._scope, self._routes)
         self.scripts = Scripts(self._scope)
 
     def __repr__(self) -> str:
@@ -117,8 +118,9 @@ class BrowserContext:
 
         Raises InvalidArgumentError, DeadlineExceededError and ConnectionLostError.
         """
-        routes = self.network.routes
-        return route_requests(self._scope, routes, pattern, handler, resource_type, stage, limit, timeout)
+        return route_requests(
+            self._scope, self._routes, pattern, handler, resource_type, stage, limit, timeout
+        )
 
     @property
     def downloads(self) -> list[Download]:

@@ -1,4 +1,4 @@
-"""Injected scripts: scripts for every new document (InitScript), and exposed functions (Binding).
+"""Injected scripts: scripts for every new document (InitScript), and exposed functions (ExposedBinding).
 
 Rule: a script is added to each session once and removed once, even if Chrome's reply with its number arrives late.
 An exposed function is user code that foreign pages call. Calls begin in the page's order (`exposed_calls`). An
@@ -25,7 +25,7 @@ import trio
 from cdpengine import _json
 from cdpengine._javascript import script
 from cdpengine._logs import RepeatedWarning, get_logger
-from cdpengine._notifier import BoundedHistory
+from cdpengine._notifier import BoundedHistory, Records
 from cdpengine._page.exposed_calls import ExposedCall, note_call
 from cdpengine._page.scripts.page_functions import ExecutionContext, context_gone
 from cdpengine._page.tabs import Posted, Tabs
@@ -65,11 +65,27 @@ class BindingFailure:
 
 
 @not_picklable("the arguments of its calls")
+@attrs.define(eq=False, repr=False)
 class Binding:
-    """An exposed function. Its calls run in `nursery`, each for at most `limit` seconds.
+    """An exposed function.
 
-    `read` and `literal` convert values in each direction. `name` is the name in pages, `calls` the number of
-    calls, `failures` the latest calls that ended in a rejection.
+    `name` is the name in pages, `failures` lists the latest calls that ended in a rejection, and `calls` is the
+    number of calls.
+    """
+
+    name: str
+    failures: BoundedHistory[BindingFailure]
+    calls: int = 0
+
+    def __repr__(self) -> str:
+        return f"<exposed {self.name}: {self.calls} calls, {len(self.failures)} failures>"
+
+
+class ExposedBinding:
+    """A function in the documents of sessions. `binding` is its public part.
+
+    Its calls run in `nursery`, each for at most `limit` seconds; failures are added to `log` too. `read` and
+    `literal` convert values in each direction.
     """
 
     def __init__(
@@ -82,11 +98,11 @@ class Binding:
         nursery: trio.Nursery,
         read: Reader,
         literal: Callable[[object], str],
-        log: BoundedHistory[BindingFailure],
+        log: Records[BindingFailure],
     ) -> None:
-        self.name = name
-        self.calls = 0
-        self.failures: BoundedHistory[BindingFailure] = BoundedHistory()
+        self._failures: Records[BindingFailure] = Records()
+        self.binding = Binding(name, BoundedHistory(self._failures))
+        self._name = name
         self._function = function
         self._limit = limit
         self._nursery = nursery
@@ -96,30 +112,27 @@ class Binding:
         self._failed = RepeatedWarning(logger, "the exposed function %s failed: %s", level=logging.ERROR)
         self._closed = False
         self._tabs = tabs
-        self._binding = f"cdpengine_{secrets.token_hex(8)}"
+        self._raw_name = f"cdpengine_{secrets.token_hex(8)}"
         self._key = f"cdpengine_{secrets.token_hex(8)}"
-        arguments = ", ".join(_json.encode_ascii(text) for text in (name, self._binding, self._key))
+        arguments = ", ".join(_json.encode_ascii(text) for text in (name, self._raw_name, self._key))
         self._script = InitScript(tabs, f"{script('_evaluate/binding')}({arguments})", at_once=True)
         self._documents: dict[Session, OrderedDict[int, None]] = {}
         self._listeners: dict[Session, Callable[[Event], None]] = {}
 
-    def __repr__(self) -> str:
-        return f"<exposed {self.name}: {self.calls} calls, {len(self.failures)} failures>"
-
-    def _begin(self, session: Session) -> list[Posted]:
+    def begin(self, session: Session) -> list[Posted]:
         """Install the function in a session's documents.
 
         Raises InvalidArgumentError if they already have a function of that name.
         """
         names = _NAMES.setdefault(session, set())
-        if self.name in names:
+        if self._name in names:
             expected = "a name that is not exposed already"
-            raise InvalidArgumentError(what="name", given=repr(self.name), expected=expected)
+            raise InvalidArgumentError(what="name", given=repr(self._name), expected=expected)
         # Chrome adds bindings to new documents only while Runtime is enabled.
         calls: list[Posted] = [*session.domains.acquire("Runtime")]
-        calls.append(session.post("Runtime.addBinding", name=self._binding))
+        calls.append(session.post("Runtime.addBinding", name=self._raw_name))
         calls += self._script.begin(session)
-        names.add(self.name)
+        names.add(self._name)
         self._documents[session] = OrderedDict()
 
         def called(event: Event) -> None:
@@ -131,17 +144,17 @@ class Binding:
 
     async def renew(self, session: Session) -> None:
         """Install the function in the documents of a session that Chrome had prerendered."""
-        await _answered([*self._end(session), *self._begin(session)])
+        await _answered([*self.end(session), *self.begin(session)])
 
-    def _end(self, session: Session) -> list[Posted]:
+    def end(self, session: Session) -> list[Posted]:
         """Remove the function from a session's documents."""
         listener = self._listeners.pop(session, None)
         if listener is None:
             return []
-        _NAMES.get(session, set()).discard(self.name)
+        _NAMES.get(session, set()).discard(self._name)
         documents = self._documents.pop(session)
         calls = self._script.end(session)
-        removal = session.post_shared("Runtime.removeBinding", {"name": self._binding})
+        removal = session.post_shared("Runtime.removeBinding", {"name": self._raw_name})
         # Chrome leaves the function in existing documents. The context numbers may belong to another process by
         # now; that process does not have the key.
         calls += [removal, *(self._post_call(session, context, "end") for context in documents)]
@@ -159,7 +172,7 @@ class Binding:
         finally:
             session.off_event("Runtime.bindingCalled", listener)
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """Accept no further calls."""
         self._closed = True
 
@@ -167,7 +180,7 @@ class Binding:
 
     def _take_call(self, session: Session, event: Event) -> None:
         called = event.decode(BindingCalled)
-        if called.name != self._binding:
+        if called.name != self._raw_name:
             return
         context = called.execution_context_id
         documents = self._documents.get(session)
@@ -182,10 +195,10 @@ class Binding:
         # An empty payload reports a new document with the function. A payload without a number is not from
         # binding.js.
         if not self._closed and (call := _CALL.fullmatch(called.payload)) is not None:
-            self.calls += 1
+            self.binding.calls += 1
             turn = note_call(session)
             self._nursery.start_soon(
-                self._run, session, context, call[1], call[2] or "", turn, name=f"exposed {self.name}"
+                self._run, session, context, call[1], call[2] or "", turn, name=f"exposed {self._name}"
             )
 
     async def _run(self, session: Session, context: int, number: str, plain: str, turn: ExposedCall) -> None:
@@ -209,7 +222,7 @@ class Binding:
         finally:
             turn.end()
         if deadline.cancelled_caught:
-            failed = TimeoutError(f"{self.name} gave no answer within {duration(self._limit)}")
+            failed = TimeoutError(f"{self._name} gave no answer within {duration(self._limit)}")
         with suppress(SessionGoneError, ConnectionLostError):
             if failed is None:
                 self._post_call(session, context, "resolve", _json.encode_ascii(number), literal)
@@ -218,10 +231,10 @@ class Binding:
 
     def _reject(self, session: Session, context: int, number: str, error: Exception) -> None:
         kind, message = type(error).__name__, str(error)
-        failure = BindingFailure(self.name, f"{kind}: {message}"[:_LONGEST_REASON])
-        self.failures._add(failure)
-        self._log._add(failure)
-        self._failed.log(self.name, failure.reason, error=error)
+        failure = BindingFailure(self._name, f"{kind}: {message}"[:_LONGEST_REASON])
+        self._failures.add(failure)
+        self._log.add(failure)
+        self._failed.log(self._name, failure.reason, error=error)
         reason = _json.encode_ascii(kind), _json.encode_ascii(message[:_LONGEST_MESSAGE])
         self._post_call(session, context, "reject", _json.encode_ascii(number), *reason)
 

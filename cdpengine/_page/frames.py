@@ -100,13 +100,14 @@ class Frame:
             return self.loader_id == loader_id or bool(events - {"init"})
         return LOAD_STATES[state] in events
 
-    def _note(self, loader_id: str, name: str) -> None:
-        """Record one lifecycle event."""
-        if loader_id not in self.lifecycle:
-            self.lifecycle[loader_id] = set()
-            while len(self.lifecycle) > _DOCUMENTS_REMEMBERED:
-                del self.lifecycle[next(iter(self.lifecycle))]
-        self.lifecycle[loader_id].add(name)
+
+def _note_lifecycle(frame: Frame, loader_id: str, name: str) -> None:
+    """Record one lifecycle event of a frame."""
+    if loader_id not in frame.lifecycle:
+        frame.lifecycle[loader_id] = set()
+        while len(frame.lifecycle) > _DOCUMENTS_REMEMBERED:
+            del frame.lifecycle[next(iter(frame.lifecycle))]
+    frame.lifecycle[loader_id].add(name)
 
 
 class FrameTree:
@@ -165,7 +166,7 @@ class FrameTree:
                 self._apply_detachment(event, session)
             case LifecycleEvent():
                 if (known := self.get(event.frame_id)) is not None:
-                    known._note(event.loader_id, event.name)
+                    _note_lifecycle(known, event.loader_id, event.name)
                     # A new frame has an empty document at first, which only this event identifies.
                     known.loader_id = known.loader_id or event.loader_id
 
@@ -209,7 +210,7 @@ class FrameTree:
             for child in self.children(frame.id):
                 self._remove(child)
         self._describe(frame, event.frame)
-        frame._note(frame.loader_id, "commit")
+        _note_lifecycle(frame, frame.loader_id, "commit")
         if event.type == RESTORED:
             frame.restored = frame.loader_id
             # The document is restored loaded, and Chrome does not report its lifecycle again.
@@ -227,7 +228,7 @@ class FrameTree:
     @staticmethod
     def _note_loaded(frame: Frame, loader_id: str) -> None:
         for name in LOAD_STATES.values():
-            frame._note(loader_id, name)
+            _note_lifecycle(frame, loader_id, name)
 
     def _leave(self, loader_id: str, session: Session) -> None:
         """Remove the frames reported by the page's session, and remember them in case their document is restored.

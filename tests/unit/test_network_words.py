@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._network.interceptor import Credentials, RouteMatch, chrome_url_of
+from cdpengine._network.active_route import RouteMatch, chrome_url_of
+from cdpengine._network.exchange import Overrides
+from cdpengine._network.interceptor import Credentials
 from cdpengine._network.messages import (
     ABORT_REASONS,
     RESOURCE_TYPES,
@@ -26,9 +28,8 @@ from cdpengine._network.messages import (
     merge_headers,
     to_request,
 )
-from cdpengine._network.route import Overrides
 from cdpengine._network.settings import NETWORKS, NetworkConditions, check_conditions, check_cpu_rate
-from cdpengine._notifier import BoundedHistory
+from cdpengine._notifier import BoundedHistory, Records
 from cdpengine._page.patterns import url_test, url_words
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.messages import decode_payload
@@ -299,12 +300,13 @@ async def test_a_response_is_read_once_and_in_its_charset() -> None:
 
 
 def test_records_count_their_losses() -> None:
-    records: BoundedHistory[int] = BoundedHistory(3)
+    records: Records[int] = Records(3)
+    history = BoundedHistory(records)
     for number in range(5):
-        records._add(number)
-    assert (list(records), len(records), records.dropped) == ([2, 3, 4], 3, 2)
-    assert (records[0], records[-1], records[1:]) == (2, 4, [3, 4])
-    assert repr(records) == "<3 records, 2 dropped>"
+        records.add(number)
+    assert (list(history), len(history), history.dropped) == ([2, 3, 4], 3, 2)
+    assert (history[0], history[-1], history[1:]) == (2, 4, [3, 4])
+    assert repr(history) == "<3 records, 2 dropped>"
 
 
 def test_messages_contain_no_secret() -> None:

@@ -22,6 +22,7 @@ import cdpengine.pool
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.exchange import Exchange
 from cdpengine._activity.request import Following, Request, Response
+from cdpengine._notifier import Records
 from cdpengine._protocol.domains import network, runtime
 from cdpengine.cluster.sending import pack
 from cdpengine.errors import EngineError, NotSendableError, SessionGoneError
@@ -88,7 +89,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "PageError": page_error,
     "BrowserWorker": lambda: cdpengine.cluster.BrowserWorker(browsers=2, pages=3),
     "Event": lambda: cdpengine.Event("Page.loadEventFired", "S1", b'{"timestamp":1}'),
-    "BoundedHistory": lambda: cdpengine.network.BoundedHistory(3),
+    "BoundedHistory": lambda: cdpengine.network.BoundedHistory(Records(3)),
     "Dialog": lambda: cdpengine.Dialog("alert", "hello", "https://example.com/", page=LiveSession()),
     "LaunchedBrowsers": lambda: cdpengine.pool.LaunchedBrowsers(2, options={"headless": True}),
     "RemoteBrowsers": lambda: cdpengine.pool.RemoteBrowsers("ws://127.0.0.1:1/?token=t", headers={"A": "b"}),

@@ -35,13 +35,13 @@ from cdpengine._api.page.reading import PageReading
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
-from cdpengine._api.scopes.network import Network, route_requests
+from cdpengine._api.scopes.network import Network, RouteTable, route_requests
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_for, recover_page
 from cdpengine._javascript import script
-from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
+from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.dialogs import Dialog
 from cdpengine._page.downloads.download import Download
@@ -102,7 +102,8 @@ class Page(PageActions, PageReading):
         self.mouse = Mouse(core.mouse)
         self.touch = Touch(core.touch)
         self._scope = SettingScope.of_page(core)
-        self.network = Network(self._scope)
+        self._routes = RouteTable()
+        self.network = Network(self._scope, self._routes)
         self.scripts = Scripts(self._scope)
         self.emulation = PageEmulation(core)
         self.measure = PageMeasure(core)
@@ -382,8 +383,9 @@ class Page(PageActions, PageReading):
 
         Raises InvalidArgumentError, DeadlineExceededError, or the error of an unreachable page.
         """
-        routes = self.network.routes
-        return route_requests(self._scope, routes, pattern, handler, resource_type, stage, limit, timeout)
+        return route_requests(
+            self._scope, self._routes, pattern, handler, resource_type, stage, limit, timeout
+        )
 
     async def _follow(self, go: Callable[[], Awaitable[NavigationResult]]) -> Navigation:
         documents = MainDocuments(self._core.target)

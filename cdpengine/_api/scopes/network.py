@@ -13,16 +13,16 @@ import attrs
 
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
-from cdpengine._network.interceptor import (
-    Credentials,
+from cdpengine._network.active_route import (
+    ActiveRoute,
     RouteFailure,
     RouteHandler,
     RouteMatch,
     RouteRegistration,
     Stage,
     chrome_url_of,
-    interceptor_of,
 )
+from cdpengine._network.interceptor import Credentials, interceptor_of
 from cdpengine._network.messages import ResourceType, check_headers, check_resource_types
 from cdpengine._network.settings import (
     CONDITIONS,
@@ -33,7 +33,7 @@ from cdpengine._network.settings import (
     check_conditions,
     check_cpu_rate,
 )
-from cdpengine._notifier import BoundedHistory
+from cdpengine._notifier import BoundedHistory, Records
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SessionOverride
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
@@ -48,8 +48,16 @@ class Routes:
     `failures` lists requests that failed because of a handler, including those of ended routes.
     """
 
+    active: list[RouteRegistration]
+    failures: BoundedHistory[RouteFailure]
+
+
+@attrs.define(eq=False)
+class RouteTable:
+    """The routes of a page or context, for the engine: the lists that `Routes` shows."""
+
     active: list[RouteRegistration] = attrs.field(factory=list)
-    failures: BoundedHistory[RouteFailure] = attrs.field(factory=BoundedHistory)
+    failures: Records[RouteFailure] = attrs.field(factory=Records)
 
 
 @not_picklable("its settings")
@@ -60,9 +68,9 @@ class Network:
     handler.
     """
 
-    def __init__(self, scope: SettingScope) -> None:
+    def __init__(self, scope: SettingScope, routes: RouteTable) -> None:
         self._scope = scope
-        self.routes = Routes()
+        self.routes = Routes(routes.active, BoundedHistory(routes.failures))
 
     async def unroute(self, pattern: UrlPattern | None = None, *, timeout: float = 30) -> int:
         """End the awaited routes of `pattern`, or all awaited routes. Return their number.
@@ -200,7 +208,7 @@ class Network:
 
 def route_requests(
     scope: SettingScope,
-    routes: Routes,
+    routes: RouteTable,
     pattern: UrlPattern,
     handler: RouteHandler,
     resource_type: ResourceType | Collection[ResourceType],
@@ -216,19 +224,19 @@ def route_requests(
         check_function("handler", handler)
         check_limit(limit)
         async with open_body_nursery() as nursery:
-            routed = RouteRegistration(match, handler, limit, nursery, routes.failures)
+            route = ActiveRoute(match, handler, limit, nursery, routes.failures)
             override = SessionOverride(
                 scope.page_scope,
-                lambda session: interceptor_of(session).add(routed),
-                lambda session: interceptor_of(session).remove(routed),
+                lambda session: interceptor_of(session).add(route),
+                lambda session: interceptor_of(session).remove(route),
                 renew=lambda session: interceptor_of(session).renew(),
             )
-            routes.active.insert(0, routed)
+            routes.active.insert(0, route.registration)
             try:
-                async with scope.overriding(override, f"route {match.words}", timeout, routed._close):
-                    yield routed
+                async with scope.overriding(override, f"route {match.words}", timeout, route.close):
+                    yield route.registration
             finally:
-                routes.active.remove(routed)
+                routes.active.remove(route.registration)
 
     return scope.lasting("route", "route", open_route)
 

@@ -17,10 +17,16 @@ import trio
 
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
-from cdpengine._evaluate.injection import Binding, BindingFailure, ExposedFunction, InitScript
+from cdpengine._evaluate.injection import (
+    Binding,
+    BindingFailure,
+    ExposedBinding,
+    ExposedFunction,
+    InitScript,
+)
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._evaluate.replies import holds_objects, receive_value
-from cdpengine._notifier import BoundedHistory
+from cdpengine._notifier import BoundedHistory, Records
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import SessionOverride
 from cdpengine._page.scripts.page_functions import USERS_WORLD_NAME, ExecutionContext, object_group
@@ -40,8 +46,8 @@ class Bindings:
     `failures` lists calls that were rejected, including those of functions that are no longer exposed.
     """
 
+    failures: BoundedHistory[BindingFailure]
     active: list[Binding] = attrs.field(factory=list)
-    failures: BoundedHistory[BindingFailure] = attrs.field(factory=BoundedHistory)
 
 
 @not_picklable("the sources of the scripts")
@@ -53,7 +59,8 @@ class Scripts:
 
     def __init__(self, scope: SettingScope) -> None:
         self._scope = scope
-        self.bindings = Bindings()
+        self._failures: Records[BindingFailure] = Records()
+        self.bindings = Bindings(BoundedHistory(self._failures))
 
     def add_init_script(
         self,
@@ -132,7 +139,7 @@ class Scripts:
             check_limit(limit)
             page_scope = self._scope.page_scope
             async with open_body_nursery() as nursery:
-                exposed = Binding(
+                exposed = ExposedBinding(
                     page_scope.tabs,
                     name,
                     function,
@@ -140,15 +147,15 @@ class Scripts:
                     nursery=nursery,
                     read=_read,
                     literal=to_literal,
-                    log=self.bindings.failures,
+                    log=self._failures,
                 )
-                self.bindings.active.append(exposed)
+                self.bindings.active.append(exposed.binding)
                 try:
-                    override = SessionOverride(page_scope, exposed._begin, exposed._end, renew=exposed.renew)
-                    async with self._scope.overriding(override, f"expose {name}", timeout, exposed._close):
-                        yield exposed
+                    override = SessionOverride(page_scope, exposed.begin, exposed.end, renew=exposed.renew)
+                    async with self._scope.overriding(override, f"expose {name}", timeout, exposed.close):
+                        yield exposed.binding
                 finally:
-                    self.bindings.active.remove(exposed)
+                    self.bindings.active.remove(exposed.binding)
 
         return self._scope.lasting("function", "scripts.expose", scope)
 
