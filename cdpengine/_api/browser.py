@@ -293,7 +293,7 @@ class Browser:
 
         while True:
             page = await self._state.tabs.changes.wait_for(found)
-            target = page._core.target  # noqa: SLF001 - same package
+            target = page.internals.target
             try:
                 await target.running.ready()
             except SessionGoneError:

@@ -70,7 +70,7 @@ async def announce_call(
     bound = inspect.signature(method).bind(*args, **kwargs)
     bound.apply_defaults()
     arguments = dict(bound.arguments)
-    del arguments["self"]
+    del arguments[next(iter(arguments))]  # the object of the method
     announcement = _Announcement(ActionCall(verb, arguments), tuple(listeners))
     return await _announce(announcement, lambda: method(*args, **kwargs))
 

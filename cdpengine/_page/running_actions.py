@@ -63,7 +63,7 @@ P = ParamSpec("P")
 
 
 def announced(
-    verb: str, running: Callable[[Any], Any] = attrgetter("_core.target.running")
+    verb: str, running: Callable[[Any], Any] = attrgetter("internals.target.running")
 ) -> Callable[[Callable[P, Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
     """Announce a method of a page, or of a part of it, as `verb` to the page's listeners.
 

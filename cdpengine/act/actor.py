@@ -269,7 +269,8 @@ class Actor:
             for each in (views.requested, views.whole)
             if each is not None and each.is_like(options, _document_of(page))
         ]
-        snapshot = await page._look(**options, since=like[0].snapshot if like else None, timeout=timeout)  # noqa: SLF001 - `give` says what is given
+        since = like[0].snapshot if like else None
+        snapshot = await _read(page, since=since, timeout=timeout, **options)
         views.requested = View(snapshot, options, _document_of(page))
         if options == _complete(options):
             views.whole = views.requested
@@ -277,7 +278,7 @@ class Actor:
         if not too_long and (max_tokens is None or snapshot.stats.tokens <= max_tokens):
             return snapshot
         left = max(round(deadline - trio.current_time(), 3), 0)
-        cut = await page._look(**options, max_chars=max_chars, max_tokens=max_tokens, timeout=left)  # noqa: SLF001 - `give` says what is given
+        cut = await _read(page, timeout=left, max_chars=max_chars, max_tokens=max_tokens, **options)
         return attrs.evolve(cut, diff=snapshot.diff)
 
     async def look_before(self, page: Page, timeout: float) -> None:
@@ -313,7 +314,7 @@ class Actor:
         refs = snapshot.refs
         if lines is not None:
             refs = {name: refs[name] for line in lines if (name := ref_of_line(line)) in refs}
-        page._core.give(refs)  # noqa: SLF001 - no part of what users have
+        page.internals.give(refs)
 
     async def read_ahead(self, page: Page, timeout: float) -> None:
         """Begin to read the page's document. Waits a moment, which is enough for a small document.
@@ -327,7 +328,7 @@ class Actor:
         async def read() -> None:
             try:
                 with suppress(EngineError):  # the next snapshot reports the fault
-                    await page._look(timeout=_LOOKING)  # noqa: SLF001 - `give` says what is given
+                    await _read(page, timeout=_LOOKING)
             finally:
                 del self._ahead[page.target_id]
                 done.set()
@@ -344,7 +345,7 @@ class Actor:
         document = _document_of(page)
         last = views.whole
         since = last.snapshot if last is not None and last.is_like(options, document) else None
-        snapshot = await page._look(**options, since=since, timeout=timeout)  # noqa: SLF001 - `give` says what is given
+        snapshot = await _read(page, since=since, timeout=timeout, **options)
         views.whole = View(snapshot, options, _document_of(page))
         return snapshot
 
@@ -414,6 +415,13 @@ class Actor:
             for target_id in [each for each in known if self.browser.page(each) is None]:
                 if target_id not in under_way:
                     del known[target_id]
+
+
+async def _read(page: Page, **options: Any) -> Snapshot:
+    """Take a snapshot. Its refs count as known to the caller only after `give`."""
+    from cdpengine._api.page.snapshots import look_at_page
+
+    return await look_at_page(page.internals, **options)
 
 
 def _without_defaults(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -226,7 +226,7 @@ async def kept_page(
 async def emptied(page: cdpengine.Page, window: Window, url: str) -> bool:
     """Empty the blank document that the test before began with. Return whether that suffices."""
     before, window.blank = window.blank, None
-    if before is None or page.url != url or page._core.target.worker_sessions:
+    if before is None or page.url != url or page.internals.target.worker_sessions:
         return False
     call = page.session.call
     try:

@@ -36,8 +36,8 @@ async def begin(browser: cdpengine.Browser, serve: Callable[..., str]) -> tuple[
 
 async def until_answered(page: cdpengine.Page, count: int = 1) -> None:
     with trio.fail_after(10):
-        await page._core.target.wait_for(
-            lambda: len(page.dialogs.records) >= count and not page._core.target.dialogs.is_open
+        await page.internals.target.wait_for(
+            lambda: len(page.dialogs.records) >= count and not page.internals.target.dialogs.is_open
         )
 
 

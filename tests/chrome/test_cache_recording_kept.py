@@ -235,7 +235,7 @@ async def test_a_closed_page_ends_no_recording(new_tab: Page, httpserver: HTTPSe
 async def test_a_cancelled_recording_leaves_nothing(page: Page, httpserver: HTTPServer, moment: int) -> None:
     """At the start, in the reading before a verb, in the verb, and at the end."""
     await page.goto(site(httpserver, FORM))
-    running = page._core.target.running
+    running = page.internals.target.running
     known: Recording | None = None
     with trio.CancelScope() as scope:
         if moment == 0:

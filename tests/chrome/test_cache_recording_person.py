@@ -394,7 +394,7 @@ async def test_a_recording_can_be_cancelled_at_any_moment(
     page: Page, person: Page, httpserver: HTTPServer
 ) -> None:
     await page.goto(site(httpserver, FORM))
-    running = page._core.target.running
+    running = page.internals.target.running
     for delay in (0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.24, 0.32, 0.48):
         with trio.move_on_after(delay) as scope:
             async with record_steps(page):

@@ -167,7 +167,7 @@ async def test_a_dialog_held_by_a_handler_when_an_evaluate_ends(page: cdpengine.
         await page.evaluate("confirm('hello')", timeout=0.3)
     assert caught.value.report.steps[0].name == "dialog"
     with trio.fail_after(20):  # on a busy machine, Chrome confirms it after the end of the report's wait
-        await page._core.target.dialogs.wait_for_answer()
+        await page.internals.target.dialogs.wait_for_answer()
     assert [(dialog.accepted, dialog.answered_by) for dialog in page.dialogs.records] == [
         (False, "elsewhere")
     ]

@@ -94,7 +94,7 @@ async def test_all_dialogs_return(
         await page.evaluate(f"go('{kind}')")
         await site.returned(3 * number)
         with trio.fail_after(10):
-            await page._core.target.wait_for(lambda: not page._core.target.dialogs.is_open)
+            await page.internals.target.wait_for(lambda: not page.internals.target.dialogs.is_open)
         records = page.dialogs.records[-3:]
         assert sorted(each.message for each in records) == ["cross", "page", "same"]
         results = dict(each for each in site.entries[6 * (number - 1) :] if each[1] != "opens")
@@ -121,7 +121,7 @@ async def test_they_are_reported_and_no_navigation_is(
     assert clicked.ok
     await site.returned(3)
     with trio.fail_after(10):
-        await page._core.target.wait_for(lambda: not page._core.target.dialogs.is_open)
+        await page.internals.target.wait_for(lambda: not page.internals.target.dialogs.is_open)
     after = await dispatch(actor, {"kind": "snapshot"})
     assert after.ok
     shown = [*clicked.effects.dialogs, *after.effects.dialogs]
@@ -157,7 +157,7 @@ async def test_a_stopped_frame_with_a_beforeunload_listener_is_loaded_again(
     await page.goto(url, wait_until="load")
     await page.evaluate("go()")
     with trio.fail_after(15):
-        while len(loads) < 2 or page._core.target.dialogs.is_open:  # noqa: ASYNC110
+        while len(loads) < 2 or page.internals.target.dialogs.is_open:  # noqa: ASYNC110
             await trio.sleep(0.05)
     assert [(each.message, each.accepted) for each in page.dialogs.records] == [
         ("page", False),

@@ -162,7 +162,9 @@ async def test_cross_site_frames_have_settings_before_first_script(
         page = await browser.new_page()
         async with page.emulation.set(**ALL):
             await page.goto(site + "frames")
-            [session] = [one for one in page._core.target.frame_sessions.values() if one is not page.session]
+            [session] = [
+                one for one in page.internals.target.frame_sessions.values() if one is not page.session
+            ]
             reply = await session.call("Runtime.evaluate", expression="first", returnByValue=True)
             seen = reply["result"]["value"]
             assert "Android 10; K" in seen["agent"]

@@ -24,7 +24,7 @@ def cut(browser: cdpengine.Browser) -> None:
 
 
 def target(page: cdpengine.Page) -> PageTarget:
-    return page._core.target
+    return page.internals.target
 
 
 async def rebuilt(page: cdpengine.Page, count: int) -> Session:

@@ -239,10 +239,10 @@ async def test_coverage_of_cross_process_frames(tmp_path: Path, site: str, https
         page = await browser.new_page()
         async with page.measure.coverage() as coverage:
             await page.goto(site + "/frames")
-            assert len(page._core.target.frame_sessions) == 2
+            assert len(page.internals.target.frame_sessions) == 2
             (frame_session,) = [
                 session
-                for session in page._core.target.frame_sessions.values()
+                for session in page.internals.target.frame_sessions.values()
                 if session is not page.session
             ]
             await frame_session.call("Runtime.evaluate", expression="f2()")

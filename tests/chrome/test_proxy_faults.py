@@ -72,7 +72,7 @@ async def _evaluate(page: cdpengine.Page, timeout: float) -> None:
 
 async def _click(page: cdpengine.Page, timeout: float) -> None:
     # The last number used: numbers continue after a lost connection to the same browser.
-    await page.click(f"e{page._core.refs.last_number}", timeout=timeout)
+    await page.click(f"e{page.internals.refs.last_number}", timeout=timeout)
 
 
 async def _new_page(page: cdpengine.Page, timeout: float) -> None:

@@ -141,7 +141,7 @@ async def test_a_navigation_that_replaces_another_one_does_not_wait_for_it(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(navigate, site, f"http://127.0.0.1:{silent_port}/")
         with trio.fail_after(10):
-            while not site._core.target.navigation.under_way:
+            while not site.internals.target.navigation.under_way:
                 await trio.testing.wait_all_tasks_blocked(0.01)
         sent: list[str] = []
         with site.browser.instruments.attached(
@@ -176,7 +176,7 @@ async def test_action_during_navigation_reports_the_wait(site: cdpengine.Page, s
     async with trio.open_nursery() as nursery:
         nursery.start_soon(navigate, site, f"http://127.0.0.1:{silent_port}/")
         with trio.fail_after(10):
-            while not site._core.target.navigation.under_way:
+            while not site.internals.target.navigation.under_way:
                 await trio.testing.wait_all_tasks_blocked(0.01)
         with pytest.raises(cdpengine.errors.PageUnresponsiveError, match="waits for another document"):
             await site.title(timeout=0.6)

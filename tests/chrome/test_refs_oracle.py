@@ -60,7 +60,7 @@ class Journey:
             frame = inner[index % len(inner)]
             before = frame.loader_id
             await self.page.evaluate("() => { location.reload() }", frame=frame)
-            await self.page._core.target.changes.wait_for(lambda: frame.loader_id != before)
+            await self.page.internals.target.changes.wait_for(lambda: frame.loader_id != before)
             await frame_with(self.page, frame.url)
 
     async def travel(self, where: str, first: int, second: int) -> None:

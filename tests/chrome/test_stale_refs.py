@@ -63,7 +63,7 @@ async def test_a_node_that_was_collected(page: cdpengine.Page) -> None:
     # Chrome decides when it collects a node. It gives the same error for a number that it never assigned.
     gone = Node("button", "interactive", "Buy", backend_node_id=10**8)
     gone_document = Document([gone], frame_id=ref.frame_id, loader_id=ref.loader_id, cut=True)
-    (lost,) = page._core.refs.assign([gone_document]).values()
+    (lost,) = page.internals.refs.assign([gone_document]).values()
     with pytest.raises(StaleRefError, match="removed from the document, and is gone") as caught:
         await page.hover(lost)
     assert (caught.value.became, caught.value.ref) == ("removed", "e4")
@@ -114,7 +114,9 @@ async def test_frames_that_swap_processes_move_and_go(page: cdpengine.Page, http
         await page.click(refs["B"])
     assert caught.value.became == "swapped"
     await page.evaluate("document.querySelectorAll('iframe')[2].remove()")
-    await page._core.target.changes.wait_for(lambda: frames["C"].id not in [each.id for each in page.frames])
+    await page.internals.target.changes.wait_for(
+        lambda: frames["C"].id not in [each.id for each in page.frames]
+    )
     with pytest.raises(StaleRefError, match="its frame is gone") as caught:
         await page.click(refs["C"])
     assert caught.value.became == "frame gone"
@@ -130,7 +132,7 @@ async def test_a_ref_of_another_page_and_a_dropped_one(
         await other.click(snapshot.find("button", "Buy"))
     assert caught.value.became == "foreign"
     assert await clicked(other) == []
-    page._core.refs.shrink(0, "to bound memory")
+    page.internals.refs.shrink(0, "to bound memory")
     with pytest.raises(StaleRefError, match="to bound memory") as caught:
         await page.click("e1", heal=True)
     assert caught.value.became == "dropped"

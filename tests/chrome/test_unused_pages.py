@@ -38,12 +38,12 @@ async def test_engine_leaves_focus_alone_until_it_acts(shared_endpoint: str) -> 
         async with cdpengine.connect(shared_endpoint) as browser:
             page = next(each for each in browser.pages if each.target_id == target)
             assert await page.title() == "Owner"
-            assert not page._core.target.running.used
+            assert not page.internals.target.running.used
             assert await evaluate(bare, session, WORKER) == "runs"
             assert await evaluate(bare, session, STATE) == alone
             await evaluate(bare, session, "setTimeout(() => { self.answer = confirm('Sure?') }), 1")
-            dialogs = page._core.target.dialogs
-            await page._core.target.changes.wait_for(lambda: dialogs.is_open)
+            dialogs = page.internals.target.dialogs
+            await page.internals.target.changes.wait_for(lambda: dialogs.is_open)
             await browser.session.call("Browser.getVersion")
             assert [(each.accepted, each.answered_by) for each in page.dialogs.records] == [(None, "")]
             await page.snapshot()

@@ -77,7 +77,7 @@ async def test_a_handler_that_raises_leaves_no_dialog_open(
     (dialog,) = page.dialogs.records
     assert (dialog.accepted, dialog.answered_by) == (False, "default")
     assert dialog.failure == "KeyError: 'no such answer'"
-    assert page._core.target.dialogs.handler_failures == 1
+    assert page.internals.target.dialogs.handler_failures == 1
     assert [record.levelname for record in caplog.records if "handler" in record.message] == ["ERROR"]
     assert await page.evaluate("1", timeout=1) == 1, "the engine still works"
 
@@ -97,7 +97,7 @@ async def test_a_hanging_handler_is_abandoned(
     await quiet()
     started = trio.current_time()
     assert [dialog.accepted for dialog in page.dialogs.records] == [None]
-    await page._core.target.dialogs.wait_for_answer()
+    await page.internals.target.dialogs.wait_for_answer()
     assert trio.current_time() - started == HANDLER_LIMIT
     assert (page.dialogs.records[-1].accepted, page.dialogs.records[-1].answered_by) == (False, "default")
     assert "5 s" in page.dialogs.records[-1].failure

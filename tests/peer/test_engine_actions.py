@@ -350,7 +350,7 @@ async def test_many_navigations_leave_no_trace(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     def sizes() -> tuple[int, ...]:
-        main = page._core.target.frames.main
+        main = page.internals.target.frames.main
         return (
             len(page.session.feed._listeners),
             sum(map(len, page.session.feed._listeners.values())),
@@ -359,7 +359,7 @@ async def test_many_navigations_leave_no_trace(
             len(page.session.domains._enabling),
             len(page.frames),
             len(main.lifecycle),
-            len(page._core.refs),
+            len(page.internals.refs),
             trio.lowlevel.current_statistics().tasks_living,
             *(connection.statistics().in_flight for connection in browser.connections),
         )

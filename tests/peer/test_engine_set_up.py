@@ -389,7 +389,7 @@ async def test_iframes_that_detach_during_set_up(
         attached = {"sessionId": "S-F1", "targetInfo": info, "waitingForDebugger": True}
         scripted.tell("Target.attachedToTarget", attached, "S-T1")
         await quiet()
-        assert len(page._core.target.frame_sessions) == 1
+        assert len(page.internals.target.frame_sessions) == 1
         assert [frame.id for frame in page.frames] == ["T1"]
         if step != "Page.getFrameTree":
             scripted.on(step, None)

@@ -76,7 +76,7 @@ async def test_a_lost_connection_is_replaced_without_disturbing_evaluations(
     assert scripted.count("Runtime.terminateExecution") == 0
     for page in pages:
         assert await page.evaluate("1") == 1
-        assert page._core.target.evaluation_session_rebuilds == {"connection lost": 1}
+        assert page.internals.target.evaluation_session_rebuilds == {"connection lost": 1}
         assert not page.session.ended
     assert trio.current_time() == started
     expressions = [r.params.get("expression") for r in scripted.received if r.method == "Runtime.evaluate"]
@@ -107,9 +107,15 @@ async def test_attempts_are_spaced_and_waiting_tasks_get_the_error(
         assert set(pauses[6:]) == {2.0}
         door.refuses = False
         await trio.sleep(2)
-        assert await page._core.target.evaluation_session_of("T1") is page._core.target.evaluation_session
-        assert await opened._core.target.evaluation_session_of("T2") is opened._core.target.evaluation_session
-        assert page._core.target.evaluation_session_rebuilds == {"connection lost": 1}
+        assert (
+            await page.internals.target.evaluation_session_of("T1")
+            is page.internals.target.evaluation_session
+        )
+        assert (
+            await opened.internals.target.evaluation_session_of("T2")
+            is opened.internals.target.evaluation_session
+        )
+        assert page.internals.target.evaluation_session_rebuilds == {"connection lost": 1}
 
 
 async def test_a_silent_server_is_abandoned_and_tried_again(
@@ -125,7 +131,7 @@ async def test_a_silent_server_is_abandoned_and_tried_again(
             await page.evaluate("1", frame=frame, timeout=1)
         door.silent = False
         with trio.fail_after(10):
-            await page._core.target.evaluation_session_of("T1")
+            await page.internals.target.evaluation_session_of("T1")
 
 
 class SilentOnSecond(ScriptedBrowser):
@@ -151,7 +157,7 @@ async def test_a_silent_second_connection_is_abandoned(
             await browser.new_page()
             assert trio.current_time() - started == ANSWER_TIMEOUT, "it is found out once"
             assert (
-                await page._core.target.evaluation_session_of("T1")
+                await page.internals.target.evaluation_session_of("T1")
             ).connection is browser.session.connection
             left = trio.current_time()
         assert trio.current_time() - left <= 0.5
@@ -166,12 +172,12 @@ async def test_a_second_connection_that_falls_silent_is_abandoned_at_the_next_pa
         async with scripted.engine() as browser:
             first = await browser.new_page()
             assert (
-                await first._core.target.evaluation_session_of("T1")
+                await first.internals.target.evaluation_session_of("T1")
             ).connection is not browser.session.connection
             scripted.answers = False
             await browser.new_page()
             assert (
-                await first._core.target.evaluation_session_of("T1")
+                await first.internals.target.evaluation_session_of("T1")
             ).connection is browser.session.connection
             assert await first.evaluate("1") == 1
 
@@ -188,7 +194,7 @@ async def test_a_second_connection_that_falls_silent_costs_one_recover(
         scripted.answers = True
         async with scripted.engine() as browser:
             page = await browser.new_page()
-            await page._core.target.evaluation_session_of("T1")
+            await page.internals.target.evaluation_session_of("T1")
             scripted.answers = False
             hanging: list[Request] = []
 
@@ -207,7 +213,7 @@ async def test_a_second_connection_that_falls_silent_costs_one_recover(
                 await page.evaluate("while (true) {}", timeout=1)
             assert await page.evaluate("1", timeout=5) == 1
             assert (
-                await page._core.target.evaluation_session_of("T1")
+                await page.internals.target.evaluation_session_of("T1")
             ).connection is browser.session.connection
 
 
@@ -247,8 +253,8 @@ async def test_a_detached_evaluation_session_is_attached_again_with_pauses(
     for number in range(1, 5):
         scripted.tell("Target.detachedFromTarget", {"sessionId": "L-T1"}, evaluation_session=True)
         await quiet()
-        await page._core.target.evaluation_session_of("T1")
-        assert page._core.target.evaluation_session_rebuilds == {"detached": number}
+        await page.internals.target.evaluation_session_of("T1")
+        assert page.internals.target.evaluation_session_rebuilds == {"detached": number}
     assert trio.current_time() - started == pytest.approx(0.1 + 0.2 + 0.4)
 
 
@@ -261,12 +267,12 @@ async def test_a_permanent_refusal_is_not_retried_forever(
     asked = evaluation_session_set_ups(scripted, "T1")
     assert 1 < asked < 10
     with pytest.raises(cdpengine.errors.SessionGoneError, match="Not allowed"):
-        await page._core.target.evaluation_session_of("T1")
+        await page.internals.target.evaluation_session_of("T1")
     scripted.on("Target.attachToTarget", scripted.attach)
     scripted.links[1].drop()  # a new connection is a new chance
     await quiet()
-    assert await page._core.target.evaluation_session_of("T1") is page._core.target.evaluation_session
-    assert page._core.target.evaluation_session_rebuilds == {"refused": 1}
+    assert await page.internals.target.evaluation_session_of("T1") is page.internals.target.evaluation_session
+    assert page.internals.target.evaluation_session_rebuilds == {"refused": 1}
 
 
 def frame_attached(scripted: ScriptedBrowser) -> None:
@@ -299,20 +305,20 @@ async def test_a_frame_runs_only_after_its_evaluation_session_answered(
     held.release(NUMBER)
     await quiet()
     assert runs(scripted, "S-F1")
-    evaluation_session = await page._core.target.evaluation_session_of("F1")
+    evaluation_session = await page.internals.target.evaluation_session_of("F1")
     assert (evaluation_session.id, evaluation_session.target_id) == ("L-F1", "F1")
     scripted.links[1].drop()
     await quiet()
-    again = await page._core.target.evaluation_session_of("F1")
+    again = await page.internals.target.evaluation_session_of("F1")
     assert again is not evaluation_session
-    assert again is page._core.target.evaluation_sessions["F1"]
+    assert again is page.internals.target.evaluation_sessions["F1"]
     scripted.tell("Target.detachedFromTarget", {"sessionId": "S-F1"}, "S-T1")
     await quiet()
-    assert set(page._core.target.evaluation_sessions) == {"T1"}
+    assert set(page.internals.target.evaluation_sessions) == {"T1"}
     detached = [r.params for r in scripted.received if r.method == "Target.detachFromTarget"]
     assert detached == [{"sessionId": "L-F1"}], "the evaluation session does not stay behind"
     with pytest.raises(cdpengine.errors.SessionGoneError, match="no longer in the page"):
-        await page._core.target.evaluation_session_of("F1")
+        await page.internals.target.evaluation_session_of("F1")
 
 
 @pytest.mark.parametrize("silent", [True, False])
@@ -326,8 +332,8 @@ async def test_a_frame_whose_process_is_still_starting_runs_soon(
     )
     started = trio.current_time()
     frame_attached(scripted)
-    await page._core.target.wait_for(lambda: len(page._core.target.frame_sessions) == 2)
-    evaluation_session = await page._core.target.evaluation_session_of("F1")
+    await page.internals.target.wait_for(lambda: len(page.internals.target.frame_sessions) == 2)
+    evaluation_session = await page.internals.target.evaluation_session_of("F1")
     await quiet()
     assert trio.current_time() - started == (PROOF_TIMEOUT if silent else 0)
     assert runs(scripted, "S-F1")
@@ -342,7 +348,7 @@ async def test_a_page_that_moved_in_the_meantime_is_asked_again(
         scripted.on("Runtime.evaluate", moved, nth=nth)
     page = await browser.new_page()
     assert await page.evaluate("1") == 1
-    assert page._core.target.evaluation_session_rebuilds == {}
+    assert page.internals.target.evaluation_session_rebuilds == {}
 
 
 async def test_an_evaluation_session_that_disappears_during_its_creation_is_created_again(
@@ -356,4 +362,4 @@ async def test_an_evaluation_session_that_disappears_during_its_creation_is_crea
     scripted.on("Runtime.evaluate", vanish, nth=1)
     page = await browser.new_page()
     await trio.sleep(1)
-    assert await page._core.target.evaluation_session_of("T1") is page._core.target.evaluation_session
+    assert await page.internals.target.evaluation_session_of("T1") is page.internals.target.evaluation_session

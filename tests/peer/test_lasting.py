@@ -96,7 +96,7 @@ async def test_remaining_settings_stay_in_effect(
     page = await browser.new_page()
 
     def zone() -> object:
-        return browser._state.emulations.settings_of(page._core.target).get("timezone")
+        return browser._state.emulations.settings_of(page.internals.target).get("timezone")
 
     first, second, third = (
         page.emulation.set(timezone=name) for name in ("Europe/Rome", "Asia/Tokyo", "Europe/Oslo")
@@ -111,10 +111,10 @@ async def test_remaining_settings_stay_in_effect(
     assert zone() == "Asia/Tokyo"
     await second.aclose()
     assert zone() is None
-    assert browser._state.emulations.settings_of(page._core.target)
+    assert browser._state.emulations.settings_of(page.internals.target)
     await page.emulation.reset()
     await other.aclose()  # the reset already ended it
-    assert browser._state.emulations.settings_of(page._core.target) == {}
+    assert browser._state.emulations.settings_of(page.internals.target) == {}
 
     allowed = browser.context.allow_downloads(tmp_path / "one")
     await allowed
@@ -133,7 +133,7 @@ async def test_settings_that_are_never_ended_do_not_accumulate(browser: cdpengin
     kept = browser._state.emulations._lasting[page.target_id]
     assert len(kept.parts) == 100
     await first.aclose()  # too old to identify, so it stays in effect
-    assert browser._state.emulations.settings_of(page._core.target)["timezone"] == "Europe/Rome"
+    assert browser._state.emulations.settings_of(page.internals.target)["timezone"] == "Europe/Rome"
 
 
 async def test_a_cancelled_end_still_ends_the_setting(browser: cdpengine.Browser) -> None:

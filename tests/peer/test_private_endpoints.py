@@ -80,7 +80,7 @@ async def test_evaluation_stays_on_the_first_connection_when_the_second_reaches_
         pages = [await browser.new_page() for _ in range(3)]
         for page in pages:
             assert await page.evaluate("1") == 1
-            assert page._core.target.evaluation_session_rebuilds == {}
+            assert page.internals.target.evaluation_session_rebuilds == {}
         assert trio.current_time() == started, "nothing was waited for"
         assert attached_by_hand(scripted) == ["T1", "T2", "T3"]
         assert attached_by_hand(other) == ["T1"], "one refusal is enough"
@@ -119,7 +119,7 @@ async def test_a_replaced_connection_can_reach_another_browser(
         assert await page.evaluate("1") == 1
         assert attached_by_hand(scripted) == ["T1", "T1"]
         assert attached_by_hand(other) == ["T1"]
-        assert page._core.target.evaluation_session_rebuilds == {"connection lost": 1}
+        assert page.internals.target.evaluation_session_rebuilds == {"connection lost": 1}
 
 
 async def test_a_target_that_closed_on_both_connections_moves_nothing(

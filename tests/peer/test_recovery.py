@@ -221,7 +221,7 @@ async def _reports(page: cdpengine.Page) -> cdpengine.errors.RecoveryReport:
     from cdpengine._evaluate.recovery import recover
 
     started = trio.current_time()
-    report = await recover(page._core.target, None, allow="reload", sent=True)
+    report = await recover(page.internals.target, None, allow="reload", sent=True)
     assert trio.current_time() - started <= 0.13
     return report
 
@@ -237,7 +237,7 @@ async def test_a_reload_that_never_ends_is_abandoned(
     assert trio.current_time() - started <= 6.5
     assert (report.steps[-1].name, report.steps[-1].done) == ("reload", False)
     assert not report.responsive
-    assert not page._core.target.running.recovery_under_way
+    assert not page.internals.target.running.recovery_under_way
 
 
 async def test_the_recovery_navigates_to_another_site_if_chrome_refuses_the_crash(

@@ -24,7 +24,7 @@ async def test_late_reports_of_an_earlier_watch_do_not_count(
     scripted: ScriptedBrowser, page: cdpengine.Page, name: str
 ) -> None:
     """One watch ends and the next begins immediately. Nothing reports the requests that ended in between."""
-    target = page._core.target
+    target = page.internals.target
 
     def enable(_request: Request) -> dict[str, Any]:
         scripted.page_event(*request_event(name, "old"))

@@ -427,13 +427,13 @@ async def test_a_cancellation_at_any_await_creates_no_refs(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     before = await page.snapshot()
-    count = page._core.refs.last_number
+    count = page.internals.refs.last_number
     connection = page.session.connection
 
     async def check() -> None:
         await quiet()
         assert connection.statistics().in_flight == 0
-        assert page._core.refs.last_number == len(page._core.refs) == count
+        assert page.internals.refs.last_number == len(page.internals.refs) == count
 
     runs = await walk_cancellations(page.snapshot, check)
     assert runs > 10

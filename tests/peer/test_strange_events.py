@@ -88,7 +88,7 @@ async def test_a_dialog_ends_with_a_crash(
     scripted.page_event("Inspector.targetReloadedAfterCrash", {})
     await quiet()
     with trio.move_on_after(1) as waited:
-        await page._core.target.running.dialog_opened()
+        await page.internals.target.running.dialog_opened()
     assert waited.cancelled_caught
 
 

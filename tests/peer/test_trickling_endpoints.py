@@ -210,7 +210,7 @@ async def test_a_second_connection_that_stalls_delays_nothing(name: str) -> None
             assert trio.current_time() - began <= ANSWER_TIMEOUT + slack(LATE)
             assert await page.evaluate("1") == 1
             assert (
-                await page._core.target.evaluation_session_of("T1")
+                await page.internals.target.evaluation_session_of("T1")
             ).connection is browser.session.connection
             began = trio.current_time()
         assert trio.current_time() - began <= CLOSE_GRACE + slack(LATE)

@@ -47,7 +47,7 @@ async def test_an_action_at_its_deadline_names_the_page(
     assert caught.value.unresponsive_for == pytest.approx(0.55)
     assert scripted.count("Runtime.terminateExecution") == 0
     scripted.on("Runtime.evaluate", NUMBER)
-    await page._core.target.ping.unresponsive_time(0)
+    await page.internals.target.ping.unresponsive_time(0)
     sent = len(scripted.received)
     with pytest.raises(cdpengine.errors.DeadlineExceededError) as spent:
         await page.snapshot(timeout=0)
@@ -157,13 +157,13 @@ async def test_questions_before_deadlines_end_with_the_page(
             await page.snapshot(timeout=3600)
 
     hang(scripted)
-    tasks = len(page._core.target.nursery.child_tasks)
+    tasks = len(page.internals.target.nursery.child_tasks)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look)
         await quiet()
-        assert len(page._core.target.nursery.child_tasks) == tasks + 1
+        assert len(page.internals.target.nursery.child_tasks) == tasks + 1
         scripted.vanish("T1")
     await quiet()
     assert not any(
-        task.name == "questions before deadlines" for task in page._core.target.nursery.child_tasks
+        task.name == "questions before deadlines" for task in page.internals.target.nursery.child_tasks
     )

@@ -73,10 +73,10 @@ def shown(step: Step, which: str) -> tuple[str, str]:
 
 async def pause(page: Page) -> None:
     """Wait, as a person does, until the page has settled and was seen."""
-    recorder = page._core.target.running.listeners[-1]
+    recorder = page.internals.target.running.listeners[-1]
     assert isinstance(recorder, _Recorder)
     with trio.fail_after(8):
-        for session in list(page._core.target.frame_sessions.values()):
+        for session in list(page.internals.target.frame_sessions.values()):
             with suppress(EngineError):  # a frame that was removed
                 await session.call("Runtime.evaluate", expression="0")  # its reports have arrived by now
         while not recorder.is_up_to_date:  # noqa: ASYNC110 - the recorder has no event for this state

@@ -66,7 +66,7 @@ async def frame_with(page: cdpengine.Page, end: str) -> Frame:
             None,
         )
 
-    return await page._core.target.changes.wait_for(loaded)
+    return await page.internals.target.changes.wait_for(loaded)
 
 
 async def identity(node: Node) -> str | None:
@@ -95,13 +95,13 @@ class Record:
     async def check(self, page: cdpengine.Page, given: Mapping[str, Ref]) -> None:
         """Compare the new refs and all earlier refs with the oracle."""
         for ref in given.values():
-            element = await identity(resolve(page._core.target, page._core.refs, ref))
+            element = await identity(resolve(page.internals.target, page.internals.refs, ref))
             assert element is not None, f"{ref} was given for nothing"
             assert self.element_of.setdefault(ref.id, element) == element, f"{ref.id} named another element"
             assert self.ref_of.setdefault(element, ref.id) == ref.id, f"an element has {ref.id} as well"
         for ref_id in self.element_of.keys() - given.keys():
             try:
-                node = resolve(page._core.target, page._core.refs, ref_id)
+                node = resolve(page.internals.target, page.internals.refs, ref_id)
             except StaleRefError:
                 self.stale += 1
                 continue

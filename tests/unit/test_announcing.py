@@ -35,7 +35,7 @@ class Device:
     """An object with verbs, like a page."""
 
     def __init__(self, *listeners: Listener) -> None:
-        self._core = SimpleNamespace(
+        self.internals = SimpleNamespace(
             target=SimpleNamespace(running=SimpleNamespace(listeners=list(listeners), owner=None))
         )
 

@@ -6,7 +6,7 @@ import pytest
 from entering import WAYS, public_methods
 
 from cdpengine._api.opening import _passwords
-from cdpengine._api.page.actions import _name_key
+from cdpengine._input.devices.keys import describe_key
 from cdpengine._launch.endpoint import secrets_in_endpoint
 from cdpengine._network.messages import secret_values
 
@@ -76,4 +76,4 @@ def test_passwords_in_switches() -> None:
     ],
 )
 def test_names_of_actions_do_not_contain_typed_text(key: str, shown: str) -> None:
-    assert _name_key(key) == shown
+    assert describe_key(key) == shown

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine._api.page.actions import Field, _check_fields
+from cdpengine._api.page.forms import Field, check_fields
 from cdpengine._input.forms.form import check_field_value
 from cdpengine._input.forms.listbox import Option, kind_of, request_for
 from cdpengine._input.forms.upload import have_arrived
@@ -38,13 +38,13 @@ def test_invalid_options(parts: dict[str, object]) -> None:
     "fields", [{"e1": "a"}, [("e1", "a")], [["e1", "a"]], [Field("e1", "a")], iter([Field("e1", "a")])]
 )
 def test_fields_in_every_form(fields: object) -> None:
-    assert _check_fields(fields) == [Field("e1", "a")]
+    assert check_fields(fields) == [Field("e1", "a")]
 
 
 @pytest.mark.parametrize("fields", ["e1", b"e1", 7, None, ["e1"], [("e1",)], [("e1", "a", "b")]])
 def test_invalid_fields(fields: object) -> None:
     with pytest.raises(InvalidArgumentError, match="fields"):
-        _check_fields(fields)
+        check_fields(fields)
 
 
 @pytest.mark.parametrize(

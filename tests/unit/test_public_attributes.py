@@ -1,5 +1,4 @@
-"""Public attributes of the public classes: each is documented. Attributes for the engine only have an
-underscore.
+"""Public attributes of the public classes: each is documented. Attributes for their own class have an underscore.
 
 An attribute is a name in `dir` of the class, a field, or a name that `__init__` sets on `self`, without an
 underscore. Methods and properties have a docstring. A field is described by the docstring of its class, or

@@ -11,17 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from cdpengine._api.page.arguments import Field, work_of
-from cdpengine._api.page.arguments import check_fields as _check_fields
-from cdpengine._api.page.arguments import name_key as _name_key
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
+from cdpengine._api.page.forms import Field, check_fields, fill_fields
 from cdpengine._input.action import ActionContext, ActionOutcome, click, hover, tap
-from cdpengine._input.devices.keys import Layout
+from cdpengine._input.devices.keys import Layout, describe_key
 from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.drag import Pace, drag
 from cdpengine._input.forms.check import set_checked
 from cdpengine._input.forms.fill import FillValue, check_fill_value, fill
-from cdpengine._input.forms.form import FieldValue, check_field_value, fill_form
+from cdpengine._input.forms.form import FieldValue, check_field_value
 from cdpengine._input.forms.listbox import Option, request_for
 from cdpengine._input.forms.select import choose_clicked_option, select
 from cdpengine._input.forms.text_entry import focus, press, type_text
@@ -32,16 +30,14 @@ from cdpengine._input.wheel import scroll_at, scroll_here
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
 
-__all__ = ["Field", "PageActions", "_check_fields", "_name_key"]
-
 _NAMES = {1: "click", 2: "double click", 3: "triple click"}
 
 
 class PageActions:
-    """The methods of a Page that send input. They use `_core`."""
+    """The methods of a Page that send input. They use `internals`."""
 
     def __init__(self, core: PageCore) -> None:
-        self._core = core
+        self.internals = core
 
     @announced("click")
     async def click(
@@ -74,7 +70,7 @@ class PageActions:
         plain = (button, count, tuple(modifiers)) == ("left", 1, ())
 
         async def do(node: Node, context: ActionContext) -> ActionOutcome:
-            if plain and self._core.role_of(target) == "option":
+            if plain and self.internals.role_of(target) == "option":
                 # An option of a <select> has no box on the page. Choosing it by keyboard has the effect of a
                 # click.
                 chosen = await choose_clicked_option(node, context=context)
@@ -92,7 +88,7 @@ class PageActions:
             )
 
         action = f"{_NAMES.get(count, 'click')} {describe_target(target)}"
-        return await self._core.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
+        return await self.internals.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
 
     async def double_click(
         self,
@@ -137,7 +133,7 @@ class PageActions:
 
         Makes the checks of `click` and raises its errors, but allows disabled nodes.
         """
-        return await self._core.act(
+        return await self.internals.act(
             f"hover {describe_target(target)}",
             partial(hover, modifiers=modifiers, position=position, force=force),
             target,
@@ -162,7 +158,7 @@ class PageActions:
 
         Waits up to 0.4 s for the click event that Chrome derives from a tap. A page can prevent that event.
         """
-        return await self._core.act(
+        return await self.internals.act(
             f"tap {describe_target(target)}",
             partial(tap, modifiers=modifiers, position=position, force=force),
             target,
@@ -206,7 +202,7 @@ class PageActions:
         """
         described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"
-        async with self._core.input(action, timeout, refuse_renamed=refuse_renamed) as act:
+        async with self.internals.input(action, timeout, refuse_renamed=refuse_renamed) as act:
             end: Node | Point
             if isinstance(destination, tuple):
                 end = check_point(*destination)
@@ -242,11 +238,11 @@ class PageActions:
         """
         if target is not None:
             action = f"scroll by ({dx}, {dy}) over {describe_target(target)}"
-            return await self._core.act(
+            return await self.internals.act(
                 action, partial(scroll_at, dx=dx, dy=dy), target, heal, timeout, refuse_renamed=refuse_renamed
             )
-        async with self._core.input(f"scroll by ({dx}, {dy})", timeout) as act:
-            main = self._core.target.frames.main.id
+        async with self.internals.input(f"scroll by ({dx}, {dy})", timeout) as act:
+            main = self.internals.target.frames.main.id
             return await act.with_effects(await scroll_here(dx, dy, main, context=act.context))
 
     @announced("scroll_into_view")
@@ -267,7 +263,7 @@ class PageActions:
             )
             return ActionOutcome("scroll into view", node.description, point)
 
-        return await self._core.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
+        return await self.internals.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
 
     @announced("type")
     async def type(
@@ -290,7 +286,7 @@ class PageActions:
         accepts no text, InvalidArgumentError for an unknown layout (before anything is sent), and the errors of
         `click`.
         """
-        return await self._core.act(
+        return await self.internals.act(
             f"type into {describe_target(target)}",
             partial(type_text, text=text, submit=submit, delay=delay, layout=layout),
             target,
@@ -318,8 +314,8 @@ class PageActions:
         sent.
         """
         on = "" if target is None else f" on {describe_target(target)}"
-        action = f"press {_name_key(key)}{on}"
-        async with self._core.input(action, timeout, refuse_renamed=refuse_renamed) as act:
+        action = f"press {describe_key(key)}{on}"
+        async with self.internals.input(action, timeout, refuse_renamed=refuse_renamed) as act:
 
             async def do(node: Node | None) -> ActionOutcome:
                 return await press(key, node=node, layout=layout, context=act.context)
@@ -336,7 +332,7 @@ class PageActions:
 
         Raises the errors of `press`.
         """
-        return await self._core.act(
+        return await self.internals.act(
             f"focus {describe_target(target)}", focus, target, heal, timeout, refuse_renamed=refuse_renamed
         )
 
@@ -366,7 +362,7 @@ class PageActions:
         """
         check_fill_value(value)
         do = partial(fill, value=value)
-        return await self._core.act(
+        return await self.internals.act(
             f"fill {describe_target(target)}", do, target, heal, timeout, refuse_renamed=refuse_renamed
         )
 
@@ -383,19 +379,11 @@ class PageActions:
         resolved when its turn comes. Raises FormError, which contains the errors of all failed fields. Raises
         InvalidArgumentError before anything is sent.
         """
-        known = _check_fields(fields)
+        known = check_fields(fields)
         # The keys are typed Any because the key type of a Mapping is invariant.
         for field in known:
             check_field_value(field.value)
-        return await self._fill_fields(known, refuse_renamed, timeout)
-
-    @announced("fill_form")
-    async def _fill_fields(
-        self, known: Sequence[Field], refuse_renamed: bool, timeout: float, names_files: bool = True
-    ) -> ActionOutcome:
-        async with self._core.input("fill the form", timeout, refuse_renamed=refuse_renamed) as act:
-            work = [work_of(act, number, field, names_files) for number, field in enumerate(known, 1)]
-            return await act.with_effects(await fill_form(work, context=act.context))
+        return await fill_fields(self.internals, known, refuse_renamed=refuse_renamed, timeout=timeout)
 
     @announced("select")
     async def select(
@@ -428,7 +416,7 @@ class PageActions:
         async def do(node: Node, context: ActionContext) -> ActionOutcome:
             return await select(node, *values, context=context)
 
-        return await self._core.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
+        return await self.internals.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
 
     @announced("check")
     async def check(
@@ -446,7 +434,7 @@ class PageActions:
         NotInteractableError for an element that cannot be checked, and the errors of `click`.
         """
         do = partial(set_checked, checked=True, force=force)
-        return await self._core.act(
+        return await self.internals.act(
             f"check {describe_target(target)}", do, target, heal, timeout, refuse_renamed=refuse_renamed
         )
 
@@ -465,7 +453,7 @@ class PageActions:
         Raises NotInteractableError for a checked radio button.
         """
         do = partial(set_checked, checked=False, force=force)
-        return await self._core.act(
+        return await self.internals.act(
             f"uncheck {describe_target(target)}", do, target, heal, timeout, refuse_renamed=refuse_renamed
         )
 
@@ -491,4 +479,4 @@ class PageActions:
         async def do(node: Node, context: ActionContext) -> ActionOutcome:
             return await upload(node, *paths, context=context)
 
-        return await self._core.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)
+        return await self.internals.act(action, do, target, heal, timeout, refuse_renamed=refuse_renamed)

@@ -89,13 +89,15 @@ class Page(PageActions, PageReading):
     Common operations are methods of the page. Its parts have the others: `network`, `emulation`, `storage`,
     `scripts`, `measure`, `activity`, `dialogs`, `elements`, `pictures` and `window`. Its devices are `keyboard`,
     `mouse` and `touch`.
+
+    `internals` has the engine's own parts of this page. They change without notice.
     """
 
     if not TYPE_CHECKING:
         __getattr__ = name_ours(PAGE)
 
     def __init__(self, browser: Browser, core: PageCore) -> None:
-        self._core = core
+        self.internals = core
         self._context = browser.context_of(self)
         self.browser = browser
         self.keyboard = Keyboard(core.keyboard)
@@ -118,22 +120,22 @@ class Page(PageActions, PageReading):
     @property
     def session(self) -> Session:
         """The page's session, for any protocol command and event. Evaluations use a separate session."""
-        return self._core.session
+        return self.internals.session
 
     @property
     def target_id(self) -> str:
         """Chrome's id of the page."""
-        return self._core.target.target_id
+        return self.internals.target.target_id
 
     @property
     def url(self) -> str:
         """The page's URL as of the last event, fragment included. "about:blank" before its first document."""
-        return self._core.target.frames.main.url or "about:blank"
+        return self.internals.target.frames.main.url or "about:blank"
 
     @property
     def frames(self) -> list[Frame]:
         """The page's frames, the main one first."""
-        return list(self._core.target.frames)
+        return list(self.internals.target.frames)
 
     @property
     def context(self) -> BrowserContext:
@@ -143,17 +145,17 @@ class Page(PageActions, PageReading):
     @property
     def context_id(self) -> str | None:
         """Chrome's id of the page's browser context."""
-        return self._core.target.context_id
+        return self.internals.target.context_id
 
     @property
     def closed(self) -> bool:
         """Whether the page is closed, or its browser is gone."""
-        return self._core.target.closed
+        return self.internals.target.closed
 
     @property
     def storage(self) -> PageStorage:
         """Cookies and storages of the page. Cookies are shared with its context."""
-        return PageStorage(self._core, self.context.id)
+        return PageStorage(self.internals, self.context.id)
 
     @property
     def popups(self) -> list[Page]:
@@ -163,28 +165,28 @@ class Page(PageActions, PageReading):
     @property
     def opener(self) -> Page | None:
         """The page that opened this one, or None if it is closed or if there was no opener."""
-        opener_id = self._core.target.opener_id
+        opener_id = self.internals.target.opener_id
         return None if opener_id is None else self.browser.page(opener_id)
 
     @property
     def activity(self) -> PageActivity:
         """Console messages, errors and requests of the page, kept from `activity.start()` on, or streamed."""
-        collector = self._core.state.activities.of(self._core.target)
-        return PageActivity(collector, self._make_redactor, self._core.state.version.product)
+        collector = self.internals.state.activities.of(self.internals.target)
+        return PageActivity(collector, self._make_redactor, self.internals.state.version.product)
 
     def _make_redactor(self) -> Redacting:
         with packages_named():
             from cdpengine.debug.recording.redact import Redactor  # archives and recordings share one table
 
         redactor = Redactor()
-        for secret in self._core.state.instruments.secrets:
+        for secret in self.internals.state.instruments.secrets:
             redactor.add_secret(secret)
         return redactor
 
     @property
     def file_choosers(self) -> list[FileChooser]:
         """The latest file choosers of the page. They are never displayed: see `expect_file_chooser`."""
-        return self._core.target.choosers.records
+        return self.internals.target.choosers.records
 
     # --- navigation --------------------------------------------------------------------------------------------
 
@@ -197,8 +199,8 @@ class Page(PageActions, PageReading):
         """
         check_url(url)
         state = check_wait_until(wait_until)
-        async with self._core.action(f"goto {shown_url(url)}", timeout, also_unready=True) as budget:
-            return await self._follow(lambda: go_to(self._core.target, url, state, budget))
+        async with self.internals.action(f"goto {shown_url(url)}", timeout, also_unready=True) as budget:
+            return await self._follow(lambda: go_to(self.internals.target, url, state, budget))
 
     @announced("reload")
     async def reload(
@@ -206,8 +208,8 @@ class Page(PageActions, PageReading):
     ) -> Navigation:
         """Load the document again and wait as `goto` does. Restores a crashed page."""
         state = check_wait_until(wait_until)
-        async with self._core.action("reload", timeout, also_unready=True) as budget:
-            return await self._follow(lambda: reload(self._core.target, ignore_cache, state, budget))
+        async with self.internals.action("reload", timeout, also_unready=True) as budget:
+            return await self._follow(lambda: reload(self.internals.target, ignore_cache, state, budget))
 
     @announced("go_back")
     async def go_back(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
@@ -216,8 +218,8 @@ class Page(PageActions, PageReading):
         Restores a crashed page.
         """
         state = check_wait_until(wait_until)
-        async with self._core.action("go back", timeout, also_unready=True) as budget:
-            return await self._follow(lambda: go_through_history(self._core.target, -1, state, budget))
+        async with self.internals.action("go back", timeout, also_unready=True) as budget:
+            return await self._follow(lambda: go_through_history(self.internals.target, -1, state, budget))
 
     @announced("go_forward")
     async def go_forward(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
@@ -226,22 +228,22 @@ class Page(PageActions, PageReading):
         Restores a crashed page.
         """
         state = check_wait_until(wait_until)
-        async with self._core.action("go forward", timeout, also_unready=True) as budget:
-            return await self._follow(lambda: go_through_history(self._core.target, 1, state, budget))
+        async with self.internals.action("go forward", timeout, also_unready=True) as budget:
+            return await self._follow(lambda: go_through_history(self.internals.target, 1, state, budget))
 
     @announced("set_content")
     async def set_content(self, html: str, *, timeout: float = 30) -> None:
         """Replace the document's content by `html` and wait until it has loaded. The URL does not change."""
-        await self._core.read("set content", script("_api/page/set_content"), timeout, html)
+        await self.internals.read("set content", script("_api/page/set_content"), timeout, html)
 
     async def bring_to_front(self, *, timeout: float = 30) -> None:
         """Make the page the active tab of its window. Actions do not need this.
 
         A tab that Chrome has discarded is loaded again, and this method waits for its document.
         """
-        session, target = self._core.session, self._core.target
+        session, target = self.internals.session, self.internals.target
         dead = session.crashed
-        async with self._core.action("bring to front", timeout, also_unready=dead):
+        async with self.internals.action("bring to front", timeout, also_unready=dead):
             await session.call("Page.bringToFront")
             if dead:
                 if target.navigation.under_way:  # Chrome does not load a crashed tab
@@ -251,7 +253,7 @@ class Page(PageActions, PageReading):
     async def close(self, *, timeout: float = 30) -> None:
         """Close the page and wait until it is gone. Works even if a script of the page never ends."""
         with action_span("page.close"), within("close the page", timeout):
-            await self._core.state.tabs.close(self.target_id)
+            await self.internals.state.tabs.close(self.target_id)
 
     @announced("recover")
     async def recover(self, *, allow: Recovery = "terminate", timeout: float = 30) -> RecoveryReport:
@@ -267,10 +269,12 @@ class Page(PageActions, PageReading):
         """
         check_recovery(allow)
         with action_span("page.recover"), within("recover the page", timeout):
-            report = await recover_page(self._core.target, allow=allow, extra_wait=extra_wait_for(timeout))
+            report = await recover_page(
+                self.internals.target, allow=allow, extra_wait=extra_wait_for(timeout)
+            )
             if report.under_way:
-                await self._core.target.running.recovered()
-                report = self._core.target.running.last_recovery or report
+                await self.internals.target.running.recovered()
+                report = self.internals.target.running.last_recovery or report
             return report
 
     # --- expected events and routes ----------------------------------------------------------------------------
@@ -288,7 +292,7 @@ class Page(PageActions, PageReading):
         Raises DeadlineExceededError if no dialog opened, InvalidArgumentError for a `text` without `accept`,
         SessionGoneError.
         """
-        return expect_dialog(self._core, accept=accept, text=text, timeout=timeout)
+        return expect_dialog(self.internals, accept=accept, text=text, timeout=timeout)
 
     def expect_download(
         self, directory: str | Path | None = None, *, timeout: float = 30
@@ -310,7 +314,7 @@ class Page(PageActions, PageReading):
         Raises DeadlineExceededError if no download began, InvalidArgumentError for an invalid directory,
         RemoteError if the browser does not allow downloads, SessionGoneError, ConnectionLostError.
         """
-        return expect_download(self._core, directory, timeout=timeout)
+        return expect_download(self.internals, directory, timeout=timeout)
 
     def expect_response(
         self,
@@ -324,7 +328,7 @@ class Page(PageActions, PageReading):
         Works like `activity.wait_for_response`. `timeout` (seconds) counts from the beginning of the block, but
         does not interrupt the block.
         """
-        return expect_response(self._core, url, where, timeout=timeout)
+        return expect_response(self.internals, url, where, timeout=timeout)
 
     def expect_file_chooser(self, *, timeout: float = 30) -> AbstractAsyncContextManager[ExpectedFileChooser]:
         """Expect a file chooser to open in the block, and choose its files.
@@ -337,7 +341,7 @@ class Page(PageActions, PageReading):
         not called, the input gets no files. Raises DeadlineExceededError if no chooser opened within `timeout`
         seconds of entering the block. An unexpected file chooser is dismissed, and recorded in `file_choosers`.
         """
-        return expect_file_chooser(self._core, timeout=timeout)
+        return expect_file_chooser(self.internals, timeout=timeout)
 
     @block("page.expect_popup() as expected")
     async def expect_popup(
@@ -350,7 +354,7 @@ class Page(PageActions, PageReading):
         """
         own = self.browser.page(self.target_id)
         if own is None:
-            raise self._core.session.error() or InvalidArgumentError(
+            raise self.internals.session.error() or InvalidArgumentError(
                 what="page", given="a page that is gone", expected="an open page"
             )
         async with self.browser.expect_page(opener=own, url=url, timeout=timeout) as expected:
@@ -388,12 +392,12 @@ class Page(PageActions, PageReading):
         )
 
     async def _follow(self, go: Callable[[], Awaitable[NavigationResult]]) -> Navigation:
-        documents = MainDocuments(self._core.target)
+        documents = MainDocuments(self.internals.target)
         with documents.followed():
             result = await go()
         response = None
         if result.loader_id:
-            collector = self._core.target.collector
+            collector = self.internals.target.collector
             if isinstance(collector, Collector):  # the collector continues and may keep the body
                 response = collector.response(result.loader_id)
             response = response or documents.response(result.loader_id)

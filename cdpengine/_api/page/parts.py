@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
+from operator import attrgetter
 
 import attrs
 
@@ -255,7 +256,7 @@ class PageElements:
             self._core.node(target)  # raises if the document was replaced meanwhile
             return reply.outer_html
 
-    @announced("blur")
+    @announced("blur", attrgetter("_core.target.running"))
     async def blur(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
         """Remove the keyboard focus from the node. The page sees blur, preceded by change if the node was edited.
 

@@ -12,14 +12,13 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, Unpack
 
-import attrs
 import trio
 
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
 from cdpengine._api.page.finding import find_matches, find_one, make_criteria
 from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
 from cdpengine._api.page.pictures import PictureRequest, take_picture
-from cdpengine._api.page.snapshots import PageSection, TextOptions, check_source, extract, read_snapshot
+from cdpengine._api.page.snapshots import PageSection, TextOptions, extract, read_snapshot
 from cdpengine._api.page.waiting import (
     Condition,
     Elapsed,
@@ -70,17 +69,17 @@ _TITLE = own("DOM.title(document)")
 
 
 class PageReading:
-    """The methods of a Page that do not change it. They use `_core`."""
+    """The methods of a Page that do not change it. They use `internals`."""
 
-    _core: PageCore
+    internals: PageCore
 
     async def title(self, *, timeout: float = 30) -> str:
         """Return the document's title."""
-        return str(await self._core.read("title", _TITLE, timeout))
+        return str(await self.internals.read("title", _TITLE, timeout))
 
     async def content(self, *, timeout: float = 30) -> str:
         """Return the document's current HTML, with its doctype."""
-        return str(await self._core.read("content", script("_api/page/content"), timeout))
+        return str(await self.internals.read("content", script("_api/page/content"), timeout))
 
     async def snapshot(
         self,
@@ -128,7 +127,7 @@ class PageReading:
         Raises InvalidArgumentError, NodeNotFoundError and StaleRefError for `frame` or `root`, and
         DeadlineExceededError.
         """
-        taken = await self._look(
+        options = SnapshotOptions(
             mode=mode,
             interactive=interactive,
             compact=compact,
@@ -137,28 +136,11 @@ class PageReading:
             max_tokens=max_tokens,
             ignored=ignored,
             refs=refs,
-            section=PageSection(frame, root, source, fresh=fresh),
-            since=since,
-            timeout=timeout,
         )
-        self._core.give(taken.refs)
+        section = PageSection(frame, root, source, fresh=fresh)
+        taken = await read_snapshot(self.internals, section, options, since, timeout)
+        self.internals.give(taken.refs)
         return taken
-
-    async def _look(
-        self,
-        *,
-        section: PageSection | None = None,
-        since: Snapshot | None = None,
-        timeout: float,
-        frame: FrameTarget | None = None,
-        root: ElementTarget | None = None,
-        **fields: Any,
-    ) -> Snapshot:
-        """Take an internal snapshot. Its refs do not count as known to the caller."""
-        options = SnapshotOptions(**fields)
-        part = section or PageSection(frame, root)
-        part = attrs.evolve(part, source=check_source(part.source, options.mode))
-        return await read_snapshot(self._core, part, options, since, timeout)
 
     @name_our_arguments(FIND)
     async def find(
@@ -192,7 +174,7 @@ class PageReading:
         """
         index = None if nth is None else check_index(nth)
         criteria = make_criteria(css, role, name, text, exact)
-        return await find_one(self._core, criteria, frame, index, timeout)
+        return await find_one(self.internals, criteria, frame, index, timeout)
 
     @name_our_arguments(FIND)
     def locate(
@@ -214,7 +196,7 @@ class PageReading:
         """
         criteria = make_criteria(css, role, name, text, exact)
         index = None if nth is None else check_index(nth)
-        return Locator(str(criteria), partial(find_one, self._core, criteria, frame), index)
+        return Locator(str(criteria), partial(find_one, self.internals, criteria, frame), index)
 
     @name_our_arguments(FIND)
     async def find_all(
@@ -232,7 +214,9 @@ class PageReading:
 
         `timeout` (seconds) above 0 waits for at least one match. Without a match, the list is empty.
         """
-        return await find_matches(self._core, make_criteria(css, role, name, text, exact), frame, 1, timeout)
+        return await find_matches(
+            self.internals, make_criteria(css, role, name, text, exact), frame, 1, timeout
+        )
 
     async def extract_text(
         self,
@@ -249,7 +233,7 @@ class PageReading:
         text and adds a note. Raises InvalidArgumentError, NodeNotFoundError, StaleRefError, DeadlineExceededError.
         """
         options = TextOptions(to_text, main_only, max_chars)
-        return await extract(self._core, "extract text", target, options, timeout)
+        return await extract(self.internals, "extract text", target, options, timeout)
 
     async def extract_markdown(
         self,
@@ -264,7 +248,7 @@ class PageReading:
         The page's own text is escaped, so it cannot produce markup. Otherwise works like `extract_text`.
         """
         options = TextOptions(to_markdown, main_only, max_chars)
-        return await extract(self._core, "extract Markdown", target, options, timeout)
+        return await extract(self.internals, "extract Markdown", target, options, timeout)
 
     @name_our_arguments(SCREENSHOT)
     async def screenshot(
@@ -312,7 +296,7 @@ class PageReading:
             mask=mask,
             mask_color=mask_color,
         )
-        return await take_picture(self._core, request, place, overwrite=overwrite, timeout=timeout)
+        return await take_picture(self.internals, request, place, overwrite=overwrite, timeout=timeout)
 
     async def pdf(self, *, timeout: float = 30, **options: Unpack[PdfOptions]) -> bytes:
         """Return the page as PDF, as Chrome prints it. `options` are the fields of PdfOptions.
@@ -321,7 +305,7 @@ class PageReading:
         """
         params = print_params(options)
         parts = []
-        async with self._core.action("pdf", timeout), print_pdf(self._core.session, params) as pieces:
+        async with self.internals.action("pdf", timeout), print_pdf(self.internals.session, params) as pieces:
             async for piece in pieces:
                 parts.append(piece)  # noqa: PERF401 - one await a piece
         return b"".join(parts)
@@ -351,9 +335,9 @@ class PageReading:
         EvaluationDisabledError, and StaleRefError and NodeNotFoundError for a missing element.
         """
         budget = Budget.start("evaluate", timeout)
-        script = await make_script(self._core, expression_or_function, args, target, frame, world, budget)
-        with action_span("page.evaluate"), self._core.target.running.run("evaluate"):
-            return await self._core.evaluator.evaluate(script, budget, allow=recover)
+        script = await make_script(self.internals, expression_or_function, args, target, frame, world, budget)
+        with action_span("page.evaluate"), self.internals.target.running.run("evaluate"):
+            return await self.internals.evaluator.evaluate(script, budget, allow=recover)
 
     @block("page.evaluate_handle(...) as handle")
     async def evaluate_handle(
@@ -371,13 +355,13 @@ class PageReading:
         During the block, the handle can be an argument of `evaluate`. The end of the block releases it. Raises
         InvalidArgumentError for a value that is not an object, and the errors of `evaluate`.
         """
-        await announce_block("evaluate_handle", self._core.target.running.listeners)
+        await announce_block("evaluate_handle", self.internals.target.running.listeners)
         budget = Budget.start("evaluate", timeout)
-        script = await make_script(self._core, expression_or_function, args, target, frame, world, budget)
+        script = await make_script(self.internals, expression_or_function, args, target, frame, world, budget)
         async with AsyncExitStack() as stack:
             with action_span("page.evaluate_handle"):
                 handle = await stack.enter_async_context(
-                    self._core.evaluator.handle(script, budget, allow=recover)
+                    self.internals.evaluator.handle(script, budget, allow=recover)
                 )
             yield handle
 
@@ -428,7 +412,7 @@ class PageReading:
         check_optional_seconds("network_idle", network_idle)
         check_optional_seconds("seconds", seconds)
         conditions: list[Condition] = []
-        core = self._core
+        core = self.internals
         if load_state is not None:
             conditions.append(make_load_condition(core.target, check_wait_until(load_state)))
         if url is not None:
@@ -480,10 +464,10 @@ class PageReading:
         """
         check_seconds("quiet", quiet)
         Budget.start("settle", timeout)
-        async with watch_requests(self._core.target) as requests:
+        async with watch_requests(self.internals.target) as requests:
             yield
-            async with self._core.action("wait until the page is settled", timeout) as budget:
-                await settle(self._core, requests, float(quiet), budget)
+            async with self.internals.action("wait until the page is settled", timeout) as budget:
+                await settle(self.internals, requests, float(quiet), budget)
 
 
 async def make_script(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import attrs
 import trio
@@ -95,7 +95,11 @@ class PageSection:
 async def read_snapshot(
     core: PageCore, section: PageSection, options: SnapshotOptions, since: Snapshot | None, timeout: float
 ) -> Snapshot:
-    """Read a section of the page, assign the refs and render it: `Page.snapshot`."""
+    """Read a section of the page, assign the refs and render it: `Page.snapshot`.
+
+    The refs do not count as known to the caller: see `PageCore.give`.
+    """
+    section = attrs.evolve(section, source=_check_source(section.source, options.mode))
     if since is not None:
         check_comparable(since, options.mode)
     started = time.perf_counter()
@@ -105,6 +109,19 @@ async def read_snapshot(
         )
         partial = section.root is not None
         return make_snapshot(captured, core.refs, options, started, partial=partial, since=since)
+
+
+async def look_at_page(
+    core: PageCore,
+    *,
+    since: Snapshot | None = None,
+    frame: FrameTarget | None = None,
+    root: ElementTarget | None = None,
+    timeout: float,
+    **options: Any,
+) -> Snapshot:
+    """Take a snapshot for the engine itself. `options` are the fields of SnapshotOptions."""
+    return await read_snapshot(core, PageSection(frame, root), SnapshotOptions(**options), since, timeout)
 
 
 @attrs.frozen
@@ -166,7 +183,7 @@ async def capture_loaded(
         budget.step("the document was still empty and loading")
 
 
-def check_source(source: Source | None, mode: Mode) -> Source | None:
+def _check_source(source: Source | None, mode: Mode) -> Source | None:
     """Return the source to use for a mode, or None to let the engine choose. Raises InvalidArgumentError."""
     if source is not None and source not in get_args(Source):
         raise InvalidArgumentError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from operator import attrgetter
 from typing import Literal, Unpack
 
 import attrs
@@ -75,7 +76,7 @@ class PageEmulation:
 
         return AwaitableScope("page.emulation.set(...)", last, scope)
 
-    @announced("set_viewport")
+    @announced("set_viewport", attrgetter("_core.target.running"))
     async def set_viewport(
         self, width: int, height: int, *, device_scale_factor: float = 1, timeout: float = 30
     ) -> None:

@@ -132,6 +132,9 @@ class Cookies:
             await clear_cookies(self._state.session, self._context_id)
 
 
+_RUNNING = attrgetter("_core.target.running")
+
+
 @not_picklable("its cookies")
 class PageStorage(Cookies):
     """The storage of a page: `page.storage`. It shares the cookies of its context.
@@ -139,9 +142,9 @@ class PageStorage(Cookies):
     `local` and `session` are the local and session storage of its documents.
     """
 
-    set_cookies = announced("set_cookies")(Cookies.set_cookies)
-    delete_cookies = announced("delete_cookies")(Cookies.delete_cookies)
-    clear_cookies = announced("clear_cookies")(Cookies.clear_cookies)
+    set_cookies = announced("set_cookies", _RUNNING)(Cookies.set_cookies)
+    delete_cookies = announced("delete_cookies", _RUNNING)(Cookies.delete_cookies)
+    clear_cookies = announced("clear_cookies", _RUNNING)(Cookies.clear_cookies)
 
     def __init__(self, core: PageCore, context_id: str | None) -> None:
         super().__init__(core.state, context_id)

@@ -269,6 +269,16 @@ def editing_commands(key: Key, modifiers: int) -> tuple[str, ...]:
     return key_tables.MAC_EDITING_COMMANDS.get((names, key.code), ())
 
 
+_COMMANDING_NAMES = {"Alt", "Control", CONTROL_OR_META, "Meta"}
+
+
+def describe_key(key: object) -> str:
+    """Return a loggable name for the key; never the character that it types."""
+    modifiers, _, last = str(key).rpartition("+")
+    types = len(last) <= 1 and not _COMMANDING_NAMES & set(modifiers.split("+"))
+    return "a character" if types else str(key)[:40]
+
+
 def _modifier_named(name: str, chord: str, *, mac: bool, layout: Layout) -> Key:
     try:
         key = key_named(name, mac=mac, layout=layout)

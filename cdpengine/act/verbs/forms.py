@@ -53,13 +53,19 @@ class Fill(ActingRequest):
             check_element(each, f"fill.fields[{number}]")
 
     async def run(self, performance: Performance) -> None:
-        from cdpengine._api.page.arguments import Field
+        from cdpengine._api.page.forms import Field, fill_fields
 
         find = performance.find
         fields = [Field(await find(each.ref, each.selector), _value(each.value)) for each in self.fields]
         # A string names no file here: the limits for files apply to requests that name files, such as upload.
         performance.report(
-            await performance.page._fill_fields(fields, True, performance.left, names_files=False)  # noqa: SLF001
+            await fill_fields(
+                performance.page.internals,
+                fields,
+                refuse_renamed=True,
+                names_files=False,
+                timeout=performance.left,
+            )
         )
 
 

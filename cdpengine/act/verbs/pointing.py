@@ -140,7 +140,7 @@ class Scroll(ElementRequest):
         if self.direction is not None:
             from cdpengine._api.page.scrolling import one_viewport
 
-            core = performance.page._core  # noqa: SLF001 - no part of what users have
+            core = performance.page.internals
             dx, dy = await one_viewport(
                 core, self.direction, target, heal=self.heal, timeout=performance.left
             )

@@ -135,8 +135,10 @@ class Find(ActRequest):
             raise InvalidArgumentError("find", "nothing to find", "a role, a name or a text")
 
     async def run(self, performance: Performance) -> dict[str, Any]:
+        from cdpengine._api.page.snapshots import look_at_page
+
         page = performance.page
-        snapshot = await page._look(refs="all", timeout=performance.left)  # noqa: SLF001 - given are those that are found
+        snapshot = await look_at_page(page.internals, refs="all", timeout=performance.left)
         found: Sequence[Ref] = []
         if self.text is not None and self.role is None and self.name is None:
             nodes = await page.find_all(text=self.text, exact=self.exact, timeout=0)
@@ -145,7 +147,7 @@ class Find(ActRequest):
         if not found:  # the string is only part of a name
             matched = snapshot.find_all(self.role, self.name, text=self.text, exact=self.exact)
             found, count = matched[: self.limit], len(matched)
-        page._core.give({ref.id: ref for ref in found})  # noqa: SLF001 - as above
+        page.internals.give({ref.id: ref for ref in found})
         texts = _texts_in(snapshot, {ref.id for ref in found if not ref.name})
         listed = [
             {"ref": ref.id, "role": ref.role, "name": ref.name, "nth": ref.nth}
@@ -196,7 +198,7 @@ async def _ref_of(performance: Performance, found: FoundNode) -> Ref:
     from cdpengine._snapshot.roles import kind_of
     from cdpengine._snapshot.text import shorten
 
-    refs = performance.page._core.refs  # noqa: SLF001 - the table of the page that gives its refs
+    refs = performance.page.internals.refs
     known = refs.known(found.loader_id, found.backend_node_id)
     if known is not None:
         return known
@@ -213,7 +215,7 @@ async def _ref_of(performance: Performance, found: FoundNode) -> Ref:
         session_id=found.session_id,
         renderer_id=await renderer_of(frame.session, frame),
     )
-    return performance.page._core.refs.assign([document], partial=True, every=True)[node]  # noqa: SLF001 - as above
+    return performance.page.internals.refs.assign([document], partial=True, every=True)[node]
 
 
 @attrs.frozen(kw_only=True)

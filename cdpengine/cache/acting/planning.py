@@ -260,7 +260,7 @@ def _as_step(page: Page, request: ActRequest) -> Step | None:
     ref = getattr(request, "ref", None)
     if not isinstance(ref, str):
         return None
-    found = page._core.refs.lookup(ref)  # noqa: SLF001 - the cache is part of the engine
+    found = page.internals.refs.lookup(ref)
     return Step(request=request, targets={ref: Target(role=found.role, name=escape(found.name))})
 
 

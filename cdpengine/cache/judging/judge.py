@@ -67,7 +67,7 @@ class Judge:
 
     @property
     def _main(self) -> tuple[str, str]:
-        main = self.page._core.target.frames.main  # noqa: SLF001 - internal access within the engine
+        main = self.page.internals.target.frames.main
         return main.loader_id, main.unreachable_url
 
     @property
@@ -90,7 +90,7 @@ class Judge:
     @contextmanager
     def following(self) -> Iterator[None]:
         """Record the dialogs that the page opens."""
-        with self.page._core.target.running.record() as self._effects:  # noqa: SLF001
+        with self.page.internals.target.running.record() as self._effects:
             yield
 
     @property
@@ -135,7 +135,7 @@ class Judge:
 
     async def _watch(self, still_there: Callable[[], Awaitable[bool]]) -> Verdict:
         """Return the verdict when the page refuses the step and no longer changes."""
-        target = self.page._core.target  # noqa: SLF001
+        target = self.page.internals.target
         with trio.move_on_after(_DOUBTING):
             await target.wait_for(lambda: bool(self.unreachable))
         before: Verdict | None = None

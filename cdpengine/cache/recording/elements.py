@@ -13,6 +13,7 @@ import trio
 
 from cdpengine import Page, Snapshot
 from cdpengine._api.page.core import ElementTarget
+from cdpengine._api.page.snapshots import look_at_page
 from cdpengine._javascript import own, script, script_with
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
@@ -54,7 +55,7 @@ class ElementReader:
 
     def __init__(self, page: Page, templating: Templating) -> None:
         self._page = page
-        self._core = page._core  # noqa: SLF001 - recording works below the page API
+        self._core = page.internals
         self._templating = templating
 
     def view(self, snapshot: Snapshot | None = None) -> PageView:
@@ -73,7 +74,7 @@ class ElementReader:
         with suppress(EngineError):
             await self._rest(SETTLING if settle else 0)
             if not await self._page.measure.unresponsive_for():
-                snapshot = await self._page._look(refs=refs, timeout=READING)  # noqa: SLF001 - invisible to the caller
+                snapshot = await look_at_page(self._core, refs=refs, timeout=READING)
         return self.view(snapshot)
 
     async def _rest(self, seconds: float) -> None:

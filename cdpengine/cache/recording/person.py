@@ -113,7 +113,7 @@ class PersonObserver:
         self, page: Page, arrived: Callable[[], tuple[int, object, bool]], changed: Callable[[], None]
     ) -> None:
         self._page = page
-        self._core = page._core  # noqa: SLF001 - the observer works below the page API
+        self._core = page.internals
         self._arrived = arrived
         self._changed = changed
         self.own_verbs = 0

@@ -105,7 +105,7 @@ async def record_steps(
     if (error := page.session.error()) is not None:
         raise error
     recorder = _Recorder(page, Templating(variables or {}, sensitive, keep_typed=keep_typed))
-    running = page._core.target.running  # noqa: SLF001 - recording works below the page API
+    running = page.internals.target.running
     with running.record() as effects:
         recorder.effects = effects
         async with recorder.person.observing(lambda reason: recorder.note("person", reason)):
@@ -239,7 +239,7 @@ class _Recorder:
             return
         arguments = call.arguments
         if call.verb == "fill_form":
-            arguments = {"values": [field.value for field in arguments["known"]]}
+            arguments = {"values": [field.value for field in arguments["fields"]]}
         try:
             draft = draft_of(call.verb, arguments, running.elements, self._templating)
         except CannotBeStep as why:
@@ -466,7 +466,7 @@ def _targets(call: ActionCall) -> list[tuple[str, Any]]:
     """Return the targets of a verb as pairs of an argument and a target."""
     arguments = call.arguments
     if call.verb == "fill_form":
-        return [(f"field {number}", field.target) for number, field in enumerate(arguments["known"], 1)]
+        return [(f"field {number}", field.target) for number, field in enumerate(arguments["fields"], 1)]
     return [
         (name, arguments[name])
         for name in ("target", "source", "destination")

@@ -45,7 +45,7 @@ class PageChanges:
 @asynccontextmanager
 async def watch_changes(page: Page) -> AsyncIterator[PageChanges]:
     """Observe the changes of all documents of a page."""
-    core = page._core  # noqa: SLF001 - internal access within the engine
+    core = page.internals
     watches = FrameWatches(core.target, core.worlds, [], changes=True)
     async with open_body_nursery() as nursery:
         nursery.start_soon(watches.run, name="watch for changes")

@@ -414,7 +414,7 @@ class _Run:
 
     async def _wait(self, step: Step) -> tuple[Fault, str] | None:
         """Wait for a loading document and the condition of a step. Return None, or the fault and the reason."""
-        navigation = self.page._core.target.navigation  # noqa: SLF001 - internal access within the engine
+        navigation = self.page.internals.target.navigation
         if navigation.under_way:
             await self.page.wait_for(load_state="domcontentloaded", timeout=min(_LEADING, self.left))
         if step.after is None:

@@ -40,7 +40,7 @@ class _Guard:
 
     async def on_node(self, _call: ActionCall, argument: str, node: Node, _seconds: float) -> None:
         if _guarding.get() is self and (names := self._names.get(argument)):
-            frames = self._page._core.target.frames  # noqa: SLF001 - internal access within the engine
+            frames = self._page.internals.target.frames
             check_origin(names, self._allowed, frame_origin(frames, node.frame_id))
         await trio.lowlevel.checkpoint_if_cancelled()
 
@@ -72,7 +72,7 @@ def guard_values(
         yield
         return
     guard = _Guard(page, guarded, allowed)
-    listeners = page._core.target.running.listeners  # noqa: SLF001 - as above
+    listeners = page.internals.target.running.listeners
     listeners.append(guard)
     token = _guarding.set(guard)
     try:
@@ -104,7 +104,7 @@ def _has_element(request: ActRequest) -> bool:
 
 def _check_page(page: Page, request: ActRequest, allowed: Collection[str], names: Collection[str]) -> None:
     """Check the origin of a request's destination or page. For keys, check all frames: any can have the focus."""
-    frames = page._core.target.frames  # noqa: SLF001 - as above
+    frames = page.internals.target.frames
     if (goes_to := url_origin(request)) is not None:
         check_origin(names, allowed, goes_to)
     elif not getattr(request, "url", None):

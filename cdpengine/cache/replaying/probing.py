@@ -148,7 +148,7 @@ async def probe_page(
     probed = {slot: each for slot, each in queried.items() if each.can_be_probed}
     if not probed and not counted and not signs:
         return Probed(refs={}, roles={})
-    frame = page._core.target.frames.main  # noqa: SLF001 - internal access within the engine
+    frame = page.internals.target.frames.main
     loader_id = frame.loader_id
     request = [
         {
@@ -202,7 +202,7 @@ async def _query(
     loader_id, handle = known.get(frame.id, ("", None))
     try:
         if handle is None or handle.lost or loader_id != frame.loader_id:
-            document = await open_document(page._core.worlds, frame)  # noqa: SLF001
+            document = await open_document(page.internals.worlds, frame)
             made = await document.context.make(_probe(), group=_GROUP)
             if made is None:
                 raise DocumentGone(frame.id)
@@ -219,7 +219,7 @@ async def _query(
 
 def forget_page(page: Page) -> None:
     """Release the objects of probes in the page's main document, without waiting for the release."""
-    frame = page._core.target.frames.main  # noqa: SLF001
+    frame = page.internals.target.frames.main
     loader_id, handle = _probes.get(frame.session, {}).get(frame.id, ("", None))
     if handle is not None and loader_id == frame.loader_id:
         handle.send(_DROP)
@@ -284,7 +284,7 @@ def _give_ref(page: Page, frame: Frame, queried: QueriedElement, number: int, re
         session_id=frame.session.id,
         renderer_id=renderer,
     )
-    core = page._core  # noqa: SLF001
+    core = page.internals
     ref = core.refs.assign([document], partial=True)[node]
     core.give({ref.id: ref})  # the search was by name
     return ref.id

@@ -97,7 +97,7 @@ class Following:
                 # The page crashed before it was followed. After a navigation it can be followed.
                 self._journal.add("pageCrashed", target_id, {})
                 followed.set()
-                target = page._core.target  # noqa: SLF001 - what changes of a page is known there
+                target = page.internals.target
                 await target.changes.wait_for(lambda: page.closed or not page.session.crashed)
             except (SessionGoneError, ConnectionLostError):
                 break

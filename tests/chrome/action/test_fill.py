@@ -424,12 +424,12 @@ async def test_field_in_frames_of_both_kinds(form: FormPage, httpserver: HTTPSer
     cases = [("input", "Grüße"), ("[type=date]", "2026-02-28")]
     for frame, (css, value) in itertools.product(form.page.frames[1:], cases):
         session = frame.session
-        world = (await form.page._core.worlds.context(session, frame.id)).id
+        world = (await form.page.internals.worlds.context(session, frame.id)).id
         found = f"document.querySelector('{css}')"
         reply = await session.call("Runtime.evaluate", expression=found, contextId=world)
         described = await session.call("DOM.describeNode", objectId=reply["result"]["objectId"])
         node = Node(session, described["node"]["backendNodeId"], frame.id, "the inner field")
-        async with form.page._core.input("fill", 5) as act:
+        async with form.page.internals.input("fill", 5) as act:
             outcome = await act.with_effects(await fill(node, value, context=act.context))
         held = await session.call("Runtime.evaluate", expression=f"{found}.value", contextId=world)
         assert (held["result"]["value"], outcome.set_by_script) == (value, False)

@@ -8,7 +8,7 @@ import trio
 from form_page import FormPage
 
 import cdpengine
-from cdpengine._api.page.actions import Field
+from cdpengine._api.page.forms import Field
 from cdpengine._input.forms.form import FieldValue
 from cdpengine._input.forms.listbox import Option
 from cdpengine.act import Actor, dispatch

@@ -41,7 +41,7 @@ async def point_at(
     page: cdpengine.Page, action: Callable[..., Awaitable[ActionOutcome]], node: Node, timeout: float = 20
 ) -> ActionOutcome:
     with within("act", timeout) as budget:
-        return await action(node, context=page._core.context(budget))
+        return await action(node, context=page.internals.context(budget))
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ async def test_each_object_group_is_released_in_each_session_that_it_was_used_in
     go = await inner_node(framed, "go")
     with framed.session.connection.instruments.attached(watch):
         assert (await point_at(framed, click, go)).delivered
-        assert await bounding_box(go, framed._core.worlds) is not None
+        assert await bounding_box(go, framed.internals.worlds) is not None
         await framed.find(css="button")
         await framed.find(role="button", name="Go")
         assert await framed.evaluate("({ a: 1 })", frame=framed.frames[1]) == {"a": 1}
@@ -138,7 +138,7 @@ async def test_overlay_of_the_outer_page_covers_a_frame(framed: cdpengine.Page) 
 @KINDS
 async def test_box_of_a_node_in_a_frame(framed: cdpengine.Page) -> None:
     await point_at(framed, click, await inner_node(framed, "go"))
-    box = await bounding_box(await inner_node(framed, "go"), framed._core.worlds)
+    box = await bounding_box(await inner_node(framed, "go"), framed.internals.worlds)
     frame = await framed.evaluate(
         "(r => [r.x, r.y, r.right, r.bottom])(document.querySelector('iframe').getBoundingClientRect())"
     )
