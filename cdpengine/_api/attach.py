@@ -155,7 +155,7 @@ async def open_engine(
         try:
             yield browser
         finally:
-            browser._state.closing = True  # noqa: SLF001 - not public
+            browser.internals.closing = True
             await tabs.downloads.close()
             await tabs.creations.settle()
             # Closed before the nursery, so that no later event finds the nursery closed.

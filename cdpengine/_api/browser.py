@@ -6,7 +6,7 @@ Rule: a Browser has no state beyond its connections'. A page has the same Page o
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -25,8 +25,6 @@ from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import DefaultViewport, EmulationOptions, Proxy, check_viewport
 from cdpengine._emulation.permissions import PermissionState
 from cdpengine._evaluate.evaluation import EvaluationStatistics
-from cdpengine._evaluate.recovery import watch_pages
-from cdpengine._nursery import open_body_nursery
 from cdpengine._page.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.navigation.navigation import check_url, go_to
@@ -72,6 +70,8 @@ class Browser:
 
     `measure` traces it. `endpoint` is its websocket URL for other clients, such as `cdpengine.debug.proxy`. It is
     None without a debugging port: `launch(debugging_port=0)` opens one.
+
+    `internals` has the engine's own parts of this browser. They change without notice.
     """
 
     if not TYPE_CHECKING:
@@ -88,45 +88,45 @@ class Browser:
         evaluate_enabled: bool = True,
     ) -> None:
         self.endpoint = endpoint
-        self._state = BrowserState(tabs, version, instruments, key=key, evaluate_enabled=evaluate_enabled)
+        self.internals = BrowserState(tabs, version, instruments, key=key, evaluate_enabled=evaluate_enabled)
         self._pages: dict[str, Page] = {}
         self._contexts: dict[str, BrowserContext] = {}
-        self._default_context = BrowserContext(self, ContextCore(self._state, None))
+        self._default_context = BrowserContext(self, ContextCore(self.internals, None))
         self.measure = BrowserMeasure(tabs.connection.root)
         tabs.set_dialog_owner(self._page)
 
     def __repr__(self) -> str:
-        return f"<Browser {self.version.product} at {self._state.tabs.connection.name}>"
+        return f"<Browser {self.version.product} at {self.internals.tabs.connection.name}>"
 
     @property
     def version(self) -> BrowserVersion:
         """The browser's product, protocol version and user agent."""
-        return self._state.version
+        return self.internals.version
 
     @property
     def key(self) -> str:
         """Identifier of the running browser, the same over all connections. A restart changes it."""
-        return self._state.key
+        return self.internals.key
 
     @property
     def instruments(self) -> Instruments:
         """The instruments of the browser's connections, such as recorders and wire logs."""
-        return self._state.instruments
+        return self.internals.instruments
 
     @property
     def session(self) -> Session:
         """The browser's session, for any protocol command and event that belongs to no page."""
-        return self._state.tabs.connection.root
+        return self.internals.tabs.connection.root
 
     @property
     def pages(self) -> list[Page]:
         """The open pages, oldest first, including popups."""
-        return [self._page(target) for target in self._state.tabs.pages.values()]
+        return [self._page(target) for target in self.internals.tabs.pages.values()]
 
     @property
     def targets(self) -> list[TargetInfo]:
         """All current targets of Chrome: pages, iframes, workers, service workers, ..."""
-        return list(self._state.tabs.connection.targets.infos.values())
+        return list(self.internals.tabs.connection.targets.infos.values())
 
     @property
     def downloads(self) -> list[Download]:
@@ -135,22 +135,22 @@ class Browser:
         A launched browser, and contexts made by this program, refuse downloads without a `Page.expect_download`. A
         browser that this program connected to follows its own settings.
         """
-        return [record.download for record in self._state.tabs.downloads.records]
+        return [record.download for record in self.internals.tabs.downloads.records]
 
     def page(self, target_id: str) -> Page | None:
         """Return the page with that target id, or None."""
-        target = self._state.tabs.pages.get(target_id)
+        target = self.internals.tabs.pages.get(target_id)
         return None if target is None else self._page(target)
 
     def statistics(self) -> BrowserStatistics:
         """Return the counts so far."""
         return BrowserStatistics(
-            main=self._state.tabs.connection.statistics(),
-            evaluation_session=self._state.tabs.evaluation_sessions.connection.statistics(),
-            pages=len(self._state.tabs.pages),
-            evaluation_connections=self._state.tabs.evaluation_sessions.connections_opened,
-            evaluation=self._state.evaluation_counters.statistics(
-                self._state.tabs.evaluation_sessions.rebuilds
+            main=self.internals.tabs.connection.statistics(),
+            evaluation_session=self.internals.tabs.evaluation_sessions.connection.statistics(),
+            pages=len(self.internals.tabs.pages),
+            evaluation_connections=self.internals.tabs.evaluation_sessions.connections_opened,
+            evaluation=self.internals.evaluation_counters.statistics(
+                self.internals.tabs.evaluation_sessions.rebuilds
             ),
         )
 
@@ -178,14 +178,14 @@ class Browser:
         with action_span("browser.new_page"), within("open a page", timeout) as budget:
             params: dict[str, object] = {"url": "about:blank"}
             if context is not None and context.id is not None:
-                self._state.check_context(context.id)
+                self.internals.check_context(context.id)
                 params["browserContextId"] = context.id
-            creations = self._state.tabs.creations
+            creations = self.internals.tabs.creations
             created = await creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
             try:
-                target = await self._state.tabs.wait_for(created.target_id)
+                target = await self.internals.tabs.wait_for(created.target_id)
                 target.use()
-                emulations = self._state.emulations
+                emulations = self.internals.emulations
                 if not target.ours:
                     emulations.adopt(target)
                 if size != "default":
@@ -209,7 +209,7 @@ class Browser:
         `activity` is True or an ActivityOptions; None or False collects nothing of new pages. `page.activity` of
         one page has priority. A popup inherits the settings of its opener. Raises InvalidArgumentError.
         """
-        self._state.activities.set_for_all(check_options(activity))
+        self.internals.activities.set_for_all(check_options(activity))
 
     def set_dialog_policy(
         self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
@@ -218,7 +218,7 @@ class Browser:
 
         A popup inherits the policy of its opener. Raises InvalidArgumentError.
         """
-        self._state.tabs.set_dialog_policy(DialogPolicy.checked(policy, prompt_text))
+        self.internals.tabs.set_dialog_policy(DialogPolicy.checked(policy, prompt_text))
 
     async def wait_for_page(
         self,
@@ -257,7 +257,7 @@ class Browser:
         test = _page_test(opener, url, where)
         budget = Budget.start("expect a page", timeout)
         expectation: Expectation[Page] = Expectation("a page")
-        before = set(self._state.tabs.connection.targets.infos)
+        before = set(self.internals.tabs.connection.targets.infos)
         opened: list[Page] = []
 
         def added(target: PageTarget) -> None:
@@ -277,7 +277,7 @@ class Browser:
             others = f"others opened: {', '.join(urls[:5])}" if urls else "no page opened"
             return f"{others}, {closed} were closed again" if closed else others
 
-        with self._state.tabs.follow_new_pages(added):
+        with self.internals.tabs.follow_new_pages(added):
             yield Expected(expectation)
             await wait_for_expected(
                 expectation, budget, lambda: self._next_page(first, also_closed=True), describe_opened
@@ -292,7 +292,7 @@ class Browser:
             return choose()
 
         while True:
-            page = await self._state.tabs.changes.wait_for(found)
+            page = await self.internals.tabs.changes.wait_for(found)
             target = page.internals.target
             try:
                 await target.running.ready()
@@ -338,9 +338,9 @@ class Browser:
             chrome_version=self.version.number,
         )
         async with make_context(
-            self._state, plan, partial(self._adopt, proxy=plan.proxy), timeout
+            self.internals, plan, partial(self._adopt, proxy=plan.proxy), timeout
         ) as context:
-            with self._state.activities.in_context(context.id, options):
+            with self.internals.activities.in_context(context.id, options):
                 yield context
 
     @property
@@ -357,7 +357,7 @@ class Browser:
         """Register a new context with this browser during the block."""
         assert core.id is not None
         context = self._contexts[core.id] = BrowserContext(self, core, proxy)
-        with self._state.keep(core):
+        with self.internals.keep(core):
             try:
                 yield context
             finally:
@@ -366,8 +366,8 @@ class Browser:
     def _page(self, target: PageTarget) -> Page:
         page = self._pages.get(target.target_id)
         if page is None:
-            page = self._pages[target.target_id] = Page(self, PageCore(self._state, target))
-            self._state.keep_refs(target)
+            page = self._pages[target.target_id] = Page(self, PageCore(self.internals, target))
+            self.internals.keep_refs(target)
             target.session.on_end(lambda: self._forget(target.target_id))
         return page
 
@@ -375,28 +375,12 @@ class Browser:
         self._pages.pop(target_id, None)
 
     async def _dispose(self, made: CreateTargetReply) -> None:
-        await self._state.tabs.close(made.target_id)
-
-    def _set_default_viewport(self, viewport: tuple[int, int] | None) -> None:
-        """Set the viewport of all pages opened by this program; None means the size of the window."""
-        self._state.emulations.set_default_viewport(viewport)
-
-    def _refuse_downloads(self) -> None:
-        """Refuse unexpected downloads in the default context of a browser that this program started."""
-        self._state.tabs.downloads.refuse()
-
-    @asynccontextmanager
-    async def _watch_pages(self, recover_after: float | None) -> AsyncIterator[None]:
-        """Watch every page during the block. Recover a page that has not responded for `recover_after` seconds."""
-        async with open_body_nursery() as nursery:
-            if recover_after is not None:
-                nursery.start_soon(watch_pages, self._state.tabs, recover_after, name="watchdog")
-            yield
+        await self.internals.tabs.close(made.target_id)
 
     @property
     def connections(self) -> tuple[Connection, ...]:
         """The open connections: one over a pipe, two over websockets."""
-        return self._state.connections
+        return self.internals.connections
 
 
 def _page_test(

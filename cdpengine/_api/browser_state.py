@@ -19,7 +19,9 @@ from cdpengine._emulation.emulation import Emulations
 from cdpengine._emulation.options import Settings
 from cdpengine._emulation.permissions import Permissions
 from cdpengine._evaluate.evaluation import EvaluationCounters
+from cdpengine._evaluate.recovery import watch_pages
 from cdpengine._evaluate.replies import receive_value
+from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.downloads import Downloads
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import object_group
@@ -83,6 +85,14 @@ class BrowserState:
             self.permissions.forget(core.id)
             self.visited_origins.forget(core.id)
             self.emulations.drop(core)
+
+    @asynccontextmanager
+    async def watch_pages(self, recover_after: float | None) -> AsyncIterator[None]:
+        """Watch every page during the block. Recover a page that has not responded for `recover_after` seconds."""
+        async with open_body_nursery() as nursery:
+            if recover_after is not None:
+                nursery.start_soon(watch_pages, self.tabs, recover_after, name="watchdog")
+            yield
 
     def check_context(self, context_id: str | None) -> None:
         """Raise SessionGoneError for a context of this program that has ended. None is the default context."""

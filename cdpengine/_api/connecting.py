@@ -83,10 +83,10 @@ async def connect(
         ) as browser:
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # the timeout may expire at the last moment
-            browser._set_default_viewport(size)  # noqa: SLF001 - not public
+            browser.internals.emulations.set_default_viewport(size)
             browser.set_activity(activity_options)
             started()
-            async with browser._watch_pages(recover_after):  # noqa: SLF001 - as above
+            async with browser.internals.watch_pages(recover_after):
                 yield browser
     if starting.cancelled_caught:
         raise ConnectFailedError(

@@ -52,6 +52,8 @@ class BrowserContext:
     `id` is Chrome's browserContextId, None for the default context. `proxy` is the proxy it was created with,
     `browser` its browser. Settings for all its pages are in its parts: `network`, `emulation`, `storage` and
     `scripts`.
+
+    `internals` has the engine's own parts of this context. They change without notice.
     """
 
     if not TYPE_CHECKING:
@@ -63,7 +65,7 @@ class BrowserContext:
         self.proxy = proxy
         self.emulation = ContextEmulation(core)
         self.storage = ContextStorage(core)
-        self._core = core
+        self.internals = core
         self._scope = SettingScope.of_context(core)
         core.on_end(self._scope.end_all)
         self._routes = RouteTable()
@@ -125,11 +127,11 @@ class BrowserContext:
     @property
     def downloads(self) -> list[Download]:
         """The latest downloads of the context, oldest first, including refused ones."""
-        own = self._core.known_id
-        every = self._core.state.downloads.records
+        own = self.internals.known_id
+        every = self.internals.state.downloads.records
         if own is not None:
             return [record.download for record in every if record.context_id == own]
-        others = self._core.state.context_ids
+        others = self.internals.state.context_ids
         return [record.download for record in every if record.context_id not in others]
 
     def allow_downloads(self, directory: str | Path, *, timeout: float = 30) -> AwaitableScope[Path]:
@@ -141,15 +143,15 @@ class BrowserContext:
         InvalidArgumentError for an invalid directory, RemoteError if the browser does not allow downloads.
         """
         place = to_path("directory", directory)
-        downloads = self._core.state.downloads
+        downloads = self.internals.state.downloads
 
         async def last() -> tuple[Path, Callable[[], Awaitable[None]]]:
             with within("allow downloads", timeout):
-                made = await downloads.allow(await self._core.real_id(), place)
+                made = await downloads.allow(await self.internals.real_id(), place)
 
             async def end() -> None:
                 await trio.lowlevel.checkpoint()
-                downloads.disallow(self._core.known_id, made)
+                downloads.disallow(self.internals.known_id, made)
 
             return made, end
 
@@ -158,11 +160,11 @@ class BrowserContext:
             made: Path | None = None
             try:
                 with within("allow downloads", timeout):
-                    made = await downloads.allow(await self._core.real_id(), place)
+                    made = await downloads.allow(await self.internals.real_id(), place)
                 yield made
             finally:
                 if made is not None:
-                    downloads.disallow(self._core.known_id, made)
+                    downloads.disallow(self.internals.known_id, made)
 
         return AwaitableScope("context.allow_downloads(...)", last, scope)
 

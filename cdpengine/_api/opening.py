@@ -131,13 +131,13 @@ async def launch(
         ):
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # the timeout may expire at the last moment
-            browser._refuse_downloads()  # noqa: SLF001 - not public
-            browser._set_default_viewport(size)  # noqa: SLF001 - as above
+            browser.internals.downloads.refuse()
+            browser.internals.emulations.set_default_viewport(size)
             browser.set_activity(activity_options)
             started()
             ready()
             try:
-                async with browser._watch_pages(recover_after):  # noqa: SLF001 - as above
+                async with browser.internals.watch_pages(recover_after):
                     yield browser
             finally:
                 await _close(browser, process)
@@ -256,7 +256,7 @@ async def _close(browser: Browser, process: BrowserProcess) -> None:
     Does nothing if it has already exited. If the program is cancelled, no task reads the reply; then the exit of
     the process is the confirmation.
     """
-    browser._state.closing = True  # noqa: SLF001 - not public
+    browser.internals.closing = True
     with trio.move_on_after(_CLOSE_TIMEOUT, shield=True):
         async with open_body_nursery() as nursery:
 

@@ -123,9 +123,9 @@ class Actor:
     """Scopes that one request begins and another one ends, by kind and page ("": the browser)."""
 
     def __attrs_post_init__(self) -> None:
-        core = None if self.context is None else self.context._core  # noqa: SLF001 - no part of what users have
+        core = None if self.context is None else self.context.internals
         self._dialogs = DialogFeed(lambda page: core is None or core.holds(page))
-        self.browser._state.tabs.feed_dialogs(self._dialogs)  # noqa: SLF001 - as above
+        self.browser.internals.tabs.feed_dialogs(self._dialogs)
 
     @property
     def pages(self) -> list[Page]:
@@ -394,7 +394,7 @@ class Actor:
 
     def begin(self, task: Callable[..., Awaitable[None]], *args: object) -> None:
         """Run a task that continues after the request, until the browser ends at the latest."""
-        tabs = self.browser._state.tabs  # noqa: SLF001 - its nursery is the engine's own: tasks end with the browser
+        tabs = self.browser.internals.tabs
         tabs.in_background(task, *args)
 
     def release(self) -> None:
@@ -406,8 +406,8 @@ class Actor:
         """Let the refs of all pages take their numbers from the actor."""
         if not self._shares:
             self._shares = True
-            core = None if self.context is None else self.context._core  # noqa: SLF001 - no part of what users have
-            self.browser._state.share_ref_numbers(core, self.ref_numbers)  # noqa: SLF001 - as above
+            core = None if self.context is None else self.context.internals
+            self.browser.internals.share_ref_numbers(core, self.ref_numbers)
 
     def _forget_closed(self) -> None:
         under_way = {target_id for target_id, turn in self._turns.items() if turn.locked()}

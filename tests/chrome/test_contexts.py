@@ -248,7 +248,7 @@ async def main():
         async with browser.new_context(timezone="Asia/Tokyo", permissions=["camera"], downloads=sys.argv[3]) as context:
             page = await context.new_page(sys.argv[2])
             await context.storage.set_cookies([{"name": "a", "value": "b", "url": sys.argv[2]}])
-            async with context._core.origin_page():
+            async with context.internals.origin_page():
                 print("ready", context.id, page.target_id, flush=True)
                 await trio.sleep_forever()
 

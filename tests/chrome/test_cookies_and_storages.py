@@ -199,7 +199,7 @@ async def test_default_context_supports_the_same_operations(
     finally:
         assert await context.storage.delete_cookies(name) == 1
     assert context.id is None
-    assert await context._core.real_id() == page.context_id
+    assert await context.internals.real_id() == page.context_id
 
 
 async def test_storages_of_a_pages_documents(

@@ -123,7 +123,7 @@ async def test_a_connected_engine_leaves_the_pages_of_others_as_they_are(url: st
 
 
 async def test_lasting_settings_of_closed_page_are_dropped(browser: cdpengine.Browser) -> None:
-    emulations = browser._state.emulations
+    emulations = browser.internals.emulations
     before = len(emulations._layers)
     page = await browser.new_page(viewport=(500, 400))
     async with page.expect_popup(timeout=10) as expected:

@@ -19,7 +19,7 @@ BUTTON = "<button onclick='n = (self.n || 0) + 1'>Go</button>"
 
 def cut(browser: cdpengine.Browser) -> None:
     """Close the socket of the evaluation sessions, like a network failure."""
-    websocket = browser._state.tabs.evaluation_sessions.connection.wire._transport._websocket  # type: ignore[attr-defined]
+    websocket = browser.internals.tabs.evaluation_sessions.connection.wire._transport._websocket  # type: ignore[attr-defined]
     websocket._stream._stream.socket.shutdown(trio.socket.SHUT_RDWR)
 
 
@@ -164,7 +164,7 @@ async def test_cross_process_frame_has_evaluation_session_before_its_script_runs
 def browser_sessions(page: cdpengine.Page) -> set[str | None]:
     """Return the page's targets to which the evaluation connection has sessions."""
     others = {other.target_id for other in page.browser.pages if other is not page}
-    sessions = page.browser._state.tabs.evaluation_sessions.connection.targets.sessions.values()
+    sessions = page.browser.internals.tabs.evaluation_sessions.connection.targets.sessions.values()
     return {session.target_id for session in sessions} - others
 
 
@@ -194,7 +194,7 @@ async def opened(browser: cdpengine.Browser, word: str) -> cdpengine.Page:
     def found() -> cdpengine.Page | None:
         return next((page for page in browser.pages if word in page.url), None)
 
-    return await browser._state.tabs.changes.wait_for(found)
+    return await browser.internals.tabs.changes.wait_for(found)
 
 
 async def test_a_crash_then_a_reload_then_a_hang(page: cdpengine.Page) -> None:

@@ -141,7 +141,7 @@ async def test_lasting_setting_ends_with_page_and_context(browser: cdpengine.Bro
         await route.fulfill(body="made")
 
     tasks = trio.lowlevel.current_statistics().tasks_living
-    set_ups = len(browser._state.tabs._set_ups)
+    set_ups = len(browser.internals.tabs._set_ups)
     async with browser.new_context() as context:
         await context.route("*/echo/*", made)
         page = await context.new_page(site.url)
@@ -153,7 +153,7 @@ async def test_lasting_setting_ends_with_page_and_context(browser: cdpengine.Bro
     with trio.fail_after(20):
         while trio.lowlevel.current_statistics().tasks_living > tasks:
             await browser.session.call("Browser.getVersion")
-    assert len(browser._state.tabs._set_ups) == set_ups
+    assert len(browser.internals.tabs._set_ups) == set_ups
 
 
 async def test_past_a_service_worker(page: cdpengine.Page, httpserver: HTTPServer) -> None:

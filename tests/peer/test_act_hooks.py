@@ -20,7 +20,7 @@ class NoBrowser:
     """A browser without pages, which is all that the requests below need."""
 
     pages: tuple[Any, ...] = ()
-    _state = SimpleNamespace(tabs=SimpleNamespace(feed_dialogs=lambda _feed: None))
+    internals = SimpleNamespace(tabs=SimpleNamespace(feed_dialogs=lambda _feed: None))
 
     def page(self, _target_id: str) -> None:
         return None

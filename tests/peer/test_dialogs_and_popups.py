@@ -46,7 +46,7 @@ async def test_a_popup_that_closes_immediately_is_returned(
     assert expected.value.url == "about:blank"
     assert trio.current_time() == started
     assert [each.target_id for each in browser.pages] == ["T1", "P3"]
-    assert browser._state.tabs._page_listeners == []
+    assert browser.internals.tabs._page_listeners == []
     scripted.vanish("P3")
     await quiet()
 

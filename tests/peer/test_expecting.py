@@ -217,7 +217,7 @@ async def test_a_refused_download_that_finished_first_leaves_no_file(
 async def test_a_download_that_began_as_the_expectation_ended_leaves_no_file(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
-    browser._state.downloads.refuse()
+    browser.internals.downloads.refuse()
     async with page.expect_download(tmp_path) as expected:
         begin(scripted)
         (tmp_path / GUID).write_text("0123456789")
@@ -447,11 +447,11 @@ async def test_waits_cancelled_at_each_moment(
         await quiet()
         assert not page.session.feed._streams
         assert set(page.session.domains.users) == {"Page"}
-        assert page.browser._state.downloads._open == {}
-        assert page.browser._state.downloads._awaited == []
+        assert page.browser.internals.downloads._open == {}
+        assert page.browser.internals.downloads._awaited == []
         wanted = behaviors(scripted)
         assert wanted.count("allowAndName") <= wanted.count("default")
-        page.browser._state.downloads.records.clear()
+        page.browser.internals.downloads.records.clear()
 
     with trio.fail_after(60):
         assert await walk_cancellations(operation, check, own_steps_only=True) > 5

@@ -96,7 +96,7 @@ async def test_remaining_settings_stay_in_effect(
     page = await browser.new_page()
 
     def zone() -> object:
-        return browser._state.emulations.settings_of(page.internals.target).get("timezone")
+        return browser.internals.emulations.settings_of(page.internals.target).get("timezone")
 
     first, second, third = (
         page.emulation.set(timezone=name) for name in ("Europe/Rome", "Asia/Tokyo", "Europe/Oslo")
@@ -111,17 +111,17 @@ async def test_remaining_settings_stay_in_effect(
     assert zone() == "Asia/Tokyo"
     await second.aclose()
     assert zone() is None
-    assert browser._state.emulations.settings_of(page.internals.target)
+    assert browser.internals.emulations.settings_of(page.internals.target)
     await page.emulation.reset()
     await other.aclose()  # the reset already ended it
-    assert browser._state.emulations.settings_of(page.internals.target) == {}
+    assert browser.internals.emulations.settings_of(page.internals.target) == {}
 
     allowed = browser.context.allow_downloads(tmp_path / "one")
     await allowed
     assert await browser.context.allow_downloads(tmp_path / "two") == (tmp_path / "two").resolve()
-    assert browser._state.downloads.allowed(None) == (tmp_path / "two").resolve()
+    assert browser.internals.downloads.allowed(None) == (tmp_path / "two").resolve()
     await allowed.aclose()
-    assert browser._state.downloads.allowed(None) == (tmp_path / "two").resolve()
+    assert browser.internals.downloads.allowed(None) == (tmp_path / "two").resolve()
 
 
 async def test_settings_that_are_never_ended_do_not_accumulate(browser: cdpengine.Browser) -> None:
@@ -130,10 +130,10 @@ async def test_settings_that_are_never_ended_do_not_accumulate(browser: cdpengin
     await first
     for width in range(150):
         await page.emulation.set_viewport(100 + width, 100)
-    kept = browser._state.emulations._lasting[page.target_id]
+    kept = browser.internals.emulations._lasting[page.target_id]
     assert len(kept.parts) == 100
     await first.aclose()  # too old to identify, so it stays in effect
-    assert browser._state.emulations.settings_of(page.internals.target)["timezone"] == "Europe/Rome"
+    assert browser.internals.emulations.settings_of(page.internals.target)["timezone"] == "Europe/Rome"
 
 
 async def test_a_cancelled_end_still_ends_the_setting(browser: cdpengine.Browser) -> None:

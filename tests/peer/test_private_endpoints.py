@@ -137,7 +137,7 @@ async def test_a_target_that_closed_on_both_connections_moves_nothing(
             await (await browser.new_page()).evaluate("1")
         page = await browser.new_page()
         assert await page.evaluate("1") == 1
-        assert browser._state.tabs.evaluation_sessions.connection is not browser._state.tabs.connection
+        assert browser.internals.tabs.evaluation_sessions.connection is not browser.internals.tabs.connection
 
 
 # --- no second connection ----------------------------------------------------------------------------------

@@ -299,7 +299,7 @@ async def test_the_watchdog_recovers_a_silent_page(
     autojump_clock: MockClock,
 ) -> None:
     caplog.set_level(logging.INFO, "cdpengine.recovery")
-    async with browser._watch_pages(4):
+    async with browser.internals.watch_pages(4):
         await trio.sleep(20)
         assert scripted.count("Runtime.terminateExecution") == 0
         held = scripted.hold("Runtime.evaluate")
@@ -322,7 +322,7 @@ async def test_the_watchdog_spaces_its_recoveries_and_ends_with_its_page(
     browser: cdpengine.Browser, page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     hang(scripted)
-    async with browser._watch_pages(4):
+    async with browser.internals.watch_pages(4):
         await trio.sleep(30)
         assert 4 <= scripted.count("Runtime.terminateExecution") <= 2 * 8
         scripted.vanish("T1")

@@ -180,7 +180,7 @@ def test_archives_of_requests_name_missing_packages() -> None:
     program = f"""
 from types import SimpleNamespace
 from cdpengine import Page
-page = SimpleNamespace(_core=SimpleNamespace(state=SimpleNamespace(instruments=SimpleNamespace(secrets=[]))))
+page = SimpleNamespace(internals=SimpleNamespace(state=SimpleNamespace(instruments=SimpleNamespace(secrets=[]))))
 {caught("Page._make_redactor(page)")}
 """
     assert_one_line(run(MODULES["debug"], program).stdout, "ahocorasick-rs", "debug")

@@ -61,7 +61,7 @@ class Following:
     async def run(self, *, task_status: trio.TaskStatus[None]) -> None:
         """Follow until cancelled or the browser is gone; started once all open pages are followed."""
         browser = self._context.browser
-        tabs = browser._state.tabs  # noqa: SLF001 - pages have to be known before their first script runs
+        tabs = browser.internals.tabs
         async with (
             browser.session.subscribe(*_OF_DOWNLOADS, buffer=_QUEUE, enable=False) as downloads,
             open_body_nursery() as self._nursery,

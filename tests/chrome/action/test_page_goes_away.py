@@ -180,7 +180,7 @@ async def test_ends(
 
     async def end() -> None:
         if way == "closes":
-            await browser._state.tabs.close(page.target_id)
+            await browser.internals.tabs.close(page.target_id)
         else:
             page.session.post("Page.crash")
         ended.set()
