@@ -326,6 +326,7 @@ def _check_bounds(part: Any, place: str) -> None:
         if (least is not None and size < least) or (most is not None and size > most):
             unit = " entries" if many else ""
             bounds = f"{least:g} to {most:g}" if least is not None and most is not None else ""
+            bounds = f"{least:g}" if least == most and least is not None else bounds
             bounds = bounds or (f"{least:g} or more" if most is None else f"at most {most:g}")
             raise _refuse(name, f"{size}{unit}", bounds + unit)
 

@@ -42,6 +42,8 @@ def _option(name: str, value: Any) -> list[str]:
         return [name]
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return [part for each in value for part in (name, each)]
+    if isinstance(value, list) and all(isinstance(each, int | float) for each in value):
+        return [name, ",".join(map(str, value))]
     return [name, value if isinstance(value, str) else json.dumps(value)]
 
 

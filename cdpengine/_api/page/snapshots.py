@@ -117,11 +117,13 @@ async def look_at_page(
     since: Snapshot | None = None,
     frame: FrameTarget | None = None,
     root: ElementTarget | None = None,
+    source: Source | None = None,
     timeout: float,
     **options: Any,
 ) -> Snapshot:
     """Take a snapshot for the engine itself. `options` are the fields of SnapshotOptions."""
-    return await read_snapshot(core, PageSection(frame, root), SnapshotOptions(**options), since, timeout)
+    section = PageSection(frame, root, source)
+    return await read_snapshot(core, section, SnapshotOptions(**options), since, timeout)
 
 
 @attrs.frozen

@@ -300,6 +300,8 @@ def _hints(verb: Verb) -> Mapping[str, Any]:
 def _convert(name: str, hint: Any, values: Sequence[str]) -> Any:
     """Return the values of an option as JSON data, which the parser of requests then checks."""
     kind = _without_none(hint)
+    if get_origin(kind) is tuple and get_args(kind)[0] is float:
+        return [_convert(name, float, [each]) for value in values for each in value.split(",")]
     if get_origin(kind) is tuple and get_args(kind)[0] is not Any and not attrs.has(get_args(kind)[0]):
         return [_convert(name, get_args(kind)[0], [value]) for value in values]
     text = _one(values)

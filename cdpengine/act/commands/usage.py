@@ -73,4 +73,6 @@ def _value(field: attrs.Attribute[Any], hint: Any) -> str:
         return " true|false"
     if hint in (int, float) or first in (int, float):
         return " N"
+    if get_origin(first) is tuple and get_args(first)[0] is float:
+        return " N,N,..."
     return " JSON" if attrs.has(first) or get_origin(hint) is dict or Any in get_args(hint) else " TEXT"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from cdpengine.act.fields import camel_case, field
+from cdpengine.act.fields import Timing, camel_case, field
 from cdpengine.act.notations import MAYBE_TARGET, CommandForm, Place, ToolForm
 from cdpengine.act.requests import (
     LOADING,
@@ -142,7 +142,7 @@ class Evaluate(ActRequest):
     """Run a script in the page and return its value. The timeout stops it."""
 
     kind = "evaluate"
-    timing = LOADING
+    timing = Timing(20_000, 600_000)
     in_order = False
     runs_script = True
     tool = ToolForm(
@@ -163,6 +163,9 @@ class Evaluate(ActRequest):
     ref: str | None = field("The function's first argument: an element, by its ref.", None)
     selector: str | None = field("The same, by a CSS selector that matches one.", None)
     args: tuple[Any, ...] = field("Further arguments: JSON values.", (), most=1000, secret=True)
+    recover: RecoveryName = field(
+        "How far to go if the page does not respond after the script was stopped.", "terminate"
+    )
 
     def check(self) -> None:
         """Raise InvalidArgumentError for two elements."""
@@ -171,5 +174,5 @@ class Evaluate(ActRequest):
     async def run(self, performance: Performance) -> Any:
         target = await performance.find_optional(self.ref, self.selector)
         return await performance.page.evaluate(
-            self.function, *self.args, target=target, timeout=performance.left
+            self.function, *self.args, target=target, recover=self.recover, timeout=performance.left
         )

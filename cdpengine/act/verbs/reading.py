@@ -49,6 +49,13 @@ class TakeSnapshot(ActRequest):
     find: str | None = field("Only lines that contain this string (in any case), and their ancestors.", None)
     frame: str | None = field("Only this frame: its id, name, URL pattern, or the ref of its element.", None)
     refs: Literal["actions", "all"] = field("all: give each element a ref.", "actions")
+    source: Literal["ax", "computed", "hybrid", "dom"] | None = field(
+        "The source of the snapshot; by default the best one for each frame.", None
+    )
+    ignored: bool = field("In mode aria, include the nodes that Chrome ignores.", False)
+    details: bool = field(
+        "Also return the refs, the gaps and the statistics as data; in mode aria, the nodes, too.", False
+    )
     diff: bool = field("Return the changes since the last snapshot instead of the whole.", False)
 
     def check(self) -> None:
@@ -71,9 +78,14 @@ class TakeSnapshot(ActRequest):
             "root": self.root,
             "frame": self.frame,
             "refs": self.refs,
+            "source": self.source,
+            "ignored": self.ignored,
         }
         snapshot = await performance.actor.look(performance.page, performance.left, **options)
         result: dict[str, Any] = {"title": snapshot.title, "refs": len(snapshot.refs)}
+        if self.details:
+            known = snapshot.to_json()
+            result["details"] = {name: known[name] for name in _DETAILS if name in known}
         if self.diff and snapshot.diff is not None:
             performance.actor.give(performance.page, snapshot, snapshot.diff.lines)
             return {**result, "diff": str(snapshot.diff)}
@@ -87,6 +99,10 @@ class TakeSnapshot(ActRequest):
     @staticmethod
     def text_lines(result: Any) -> Iterable[str]:
         yield shorten_diff(result["diff"]) if "diff" in result else result["snapshot"]
+
+
+_DETAILS = ("refs", "gaps", "stats", "nodes")
+"""Fields of a snapshot's JSON that `details` adds to the result."""
 
 
 def _lines_that_say(words: str, text: str) -> str:
