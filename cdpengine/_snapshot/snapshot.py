@@ -40,6 +40,8 @@ class Snapshot:
     `mode` is its format. `diff` has the changes since the snapshot passed as `since`, None without one; its
     `apply` computes this text from that one. `unshown` are refs of nodes that the options left out, `gaps`
     describes the parts of the page that could not be read.
+
+    `internals` has the engine's own parts of this snapshot. They change without notice.
     """
 
     text: str
@@ -51,7 +53,7 @@ class Snapshot:
     diff: SnapshotDiff | None = attrs.field(default=None, repr=False)
     unshown: Sequence[Ref] = attrs.field(default=(), repr=False)
     gaps: Sequence[str] = ()
-    _listed: ListedNodes | None = attrs.field(default=None, repr=False)
+    internals: ListedNodes | None = attrs.field(default=None, repr=False)
     _ignored: bool = attrs.field(default=False, repr=False)
 
     def __str__(self) -> str:
@@ -64,7 +66,7 @@ class Snapshot:
         Lines that were cut to size are not included. In the modes aria and webarena, whose lines are Chrome's own
         nodes, these are the nodes of the mode role (see `to_json` for Chrome's).
         """
-        return () if self._listed is None else self._listed.data
+        return () if self.internals is None else self.internals.data
 
     def find(
         self,
@@ -113,8 +115,8 @@ class Snapshot:
         check_words("name", name, empty=True)
         check_words("text", text)
         with_text: AbstractSet[str] = frozenset()
-        if text is not None and self._listed is not None:
-            with_text = self._listed.find_with_text(text, exact, innermost=role is None and name is None)
+        if text is not None and self.internals is not None:
+            with_text = self.internals.find_with_text(text, exact, innermost=role is None and name is None)
         known = resolve_role([*self.refs.values(), *self.unshown], role)
         return RefQuery(known, name, text, exact, with_text)
 
@@ -145,8 +147,8 @@ class Snapshot:
         }
         if self.diff is not None:
             out["diff"] = self.diff.text
-        if self._listed is not None and self.mode == "aria":
-            out["nodes"] = to_json(self._listed.document, self._listed.refs, ignored=self._ignored)
+        if self.internals is not None and self.mode == "aria":
+            out["nodes"] = to_json(self.internals.document, self.internals.refs, ignored=self._ignored)
         return out
 
 

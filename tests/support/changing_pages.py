@@ -134,7 +134,7 @@ class ChangingPage:
             return made
 
         document = Document([node(child) for child in self.root.children], frame_id="F")
-        return attrs.evolve(snapshot_of(tree(("RootWebArea", ""))), listed=ListedNodes(document, refs))
+        return attrs.evolve(snapshot_of(tree(("RootWebArea", ""))), internals=ListedNodes(document, refs))
 
 
 def change(page: ChangingPage, target: El, kind: str) -> bool:

@@ -216,7 +216,7 @@ def test_a_frame_is_described_from_outside() -> None:
         )
         for node in [*nodes, pay]
     }
-    snapshot = attrs.evolve(page(), listed=ListedNodes(Document(nodes, frame_id="F1"), refs))
+    snapshot = attrs.evolve(page(), internals=ListedNodes(Document(nodes, frame_id="F1"), refs))
     made = describe_target(snapshot, "e1")
     assert made.frames == (FramePlace(name="Box", address="https://pay.example/?token=*", nth=1),)
     assert (made.nth, made.alike, made.path) == (0, 1, (PathStep(role="button"),))

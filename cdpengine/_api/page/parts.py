@@ -27,7 +27,7 @@ from cdpengine._input.geometry import Point
 from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.running_actions import announced
-from cdpengine._page.search.locator import Locator
+from cdpengine._page.search.locator import Locator, find_match
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.browser import WindowForTargetReply, WindowState
 from cdpengine._protocol.domains.dom import OuterHTMLReply
@@ -248,7 +248,7 @@ class PageElements:
         """
         async with self._core.action(f"outer HTML of {describe_target(target)}", timeout) as budget:
             if isinstance(target, Locator):
-                target = await target._find_now(budget.deadline)
+                target = await find_match(target, budget.deadline)
             node = self._core.node(target)
             reply = await node.session.request(
                 "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, OuterHTMLReply

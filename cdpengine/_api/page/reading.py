@@ -49,7 +49,7 @@ from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.settling import watch_requests
 from cdpengine._page.patterns import UrlPattern, Words, check_words
 from cdpengine._page.running_actions import announced
-from cdpengine._page.search.locator import FoundNode, Locator, check_index
+from cdpengine._page.search.locator import FoundNode, Locator, check_index, find_match
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
 from cdpengine._protocol.wire import span as action_span
@@ -430,7 +430,7 @@ class PageReading:
             checked = check_state(state)
             if isinstance(ref, Locator):
                 budget = Budget.start("wait", timeout)
-                ref = await ref._find_now(budget.deadline)
+                ref = await find_match(ref, budget.deadline)
                 timeout = max(0.0, budget.deadline - trio.current_time())
             conditions.append(make_node_condition(core, ref, checked))
         if network_idle is not None:

@@ -47,13 +47,15 @@ class Locator:
     the action finds it again. `type`, `press` and `drag` raise StaleRefError instead, because a repetition is
     unsafe. Raises the errors of `page.find`: NodeNotFoundError at the end of the timeout, AmbiguousNodeError
     immediately. `index` chooses one of several matches (from 0); None requires a single match.
+
+    `internals` is the engine's own search for the match. It changes without notice.
     """
 
     if not TYPE_CHECKING:
         __getattr__ = name_ours(LOCATOR)
 
     description: str
-    _find: Callable[[int | None, float], Awaitable[FoundNode]] = attrs.field(repr=False)
+    internals: Callable[[int | None, float], Awaitable[FoundNode]] = attrs.field(repr=False)
     index: int | None = None
 
     def __str__(self) -> str:
@@ -63,9 +65,11 @@ class Locator:
         """Return the locator of the match number `index`, from 0. Raises InvalidArgumentError."""
         return attrs.evolve(self, index=check_index(index))
 
-    async def _find_now(self, deadline: float = 0.0) -> FoundNode:
-        """Return the current match. Waits until the deadline (trio's clock). Raises the errors of `page.find`."""
-        return await self._find(self.index, max(0.0, deadline - trio.current_time()))
+
+async def find_match(locator: Locator, deadline: float = 0.0) -> FoundNode:
+    """Return the current match. Waits until the deadline (trio's clock). Raises the errors of `page.find`."""
+    search, timeout = locator.internals, max(0.0, deadline - trio.current_time())
+    return await search(locator.index, timeout)
 
 
 def check_index(index: int) -> int:

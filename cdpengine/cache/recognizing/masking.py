@@ -142,7 +142,7 @@ class _SnapshotMasks:
     _whole: _Masks
 
     def mask(self, snapshot: Snapshot) -> Snapshot:
-        shown = snapshot._listed  # noqa: SLF001 - internal access within the engine
+        shown = snapshot.internals
         return attrs.evolve(
             snapshot,
             text=self._mask_lines(snapshot.text),
@@ -159,7 +159,7 @@ class _SnapshotMasks:
                     for key, source in snapshot.stats.sources.items()
                 },
             ),
-            listed=None
+            internals=None
             if shown is None
             else _MaskedNodes(shown.document, shown.refs, shown.lines, unmasked=shown, masks=self),
         )
