@@ -8,9 +8,9 @@ from . import pages as pages
 from . import protocol as protocol
 from . import storage as storage
 from . import values as values
-from ._activity.bodies import ActivityOptions as ActivityOptions
 from ._activity.console import ConsoleMessage as ConsoleMessage
 from ._activity.console import PageError as PageError
+from ._activity.options import ActivityOptions as ActivityOptions
 from ._activity.request import Request as Request
 from ._activity.request import Response as Response
 from ._api.browser import Browser as Browser

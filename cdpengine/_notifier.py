@@ -1,4 +1,4 @@
-"""Notifier: waiting until a condition holds. Records and BoundedHistory: the latest items, to add and to read.
+"""Waiting until a condition of a model holds (Notifier).
 
 Rule: a condition is a plain function of the model's current state. It is evaluated at the start and after every
 change, so the wait misses no change and does not poll. Its exceptions end the wait.
@@ -6,9 +6,8 @@ change, so the wait misses no change and does not poll. Its exceptions end the w
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from typing import Generic, TypeVar, overload
+from collections.abc import Callable
+from typing import TypeVar
 
 import trio
 
@@ -39,51 +38,3 @@ class Notifier:
             if value is not None and value is not False:
                 return value
             await self._waiting.park()
-
-
-DEFAULT_LIMIT = 100
-
-
-class Records(Generic[T]):
-    """The latest records, at most `limit`, and the number of `dropped` older ones."""
-
-    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
-        self.latest: deque[T] = deque(maxlen=limit)
-        self.dropped = 0
-
-    def add(self, record: T) -> None:
-        """Add a record. The oldest one gives way to it."""
-        if len(self.latest) == self.latest.maxlen:
-            self.dropped += 1
-        self.latest.append(record)
-
-
-class BoundedHistory(Sequence[T], Generic[T]):
-    """A read-only sequence of the latest records, oldest first."""
-
-    def __init__(self, records: Records[T]) -> None:
-        self._records = records
-
-    @property
-    def dropped(self) -> int:
-        """The number of discarded older records."""
-        return self._records.dropped
-
-    def __len__(self) -> int:
-        return len(self._records.latest)
-
-    def __iter__(self) -> Iterator[T]:
-        return iter(list(self._records.latest))
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-    def __getitem__(self, index: int | slice) -> T | list[T]:
-        if isinstance(index, slice):
-            return list(self._records.latest)[index]
-        return self._records.latest[index]
-
-    def __repr__(self) -> str:
-        more = f", {self.dropped} dropped" if self.dropped else ""
-        return f"<{len(self)} records{more}>"

@@ -48,9 +48,9 @@ def not_picklable(instead: str) -> Callable[[Kind], Kind]:
 class DepartedSession:
     """The session of a pickled value: it identifies the target, and refuses all commands."""
 
-    def __init__(self, target_type: str, target_id: str) -> None:
-        self.target_type = target_type
-        self.target_id = target_id
+    def __init__(self, session: Any) -> None:
+        self.target_type: str = session.target_type
+        self.target_id: str = session.target_id
 
     async def call(self, method: str, *_parameters: object, **_more: object) -> NoReturn:
         """Raise SessionGoneError."""
@@ -64,10 +64,8 @@ class DepartedSession:
 
 
 def state_without_page(value: Any, **replaced: object) -> dict[str, object]:
-    """Return the pickled state of a value with slots: all attributes, a replaced session, and `replaced`."""
-    state = {name: getattr(value, name) for name in type(value).__slots__}
-    session = state["_session"]
-    return {**state, "_session": DepartedSession(session.target_type, session.target_id), **replaced}
+    """Return the pickled state of a value with slots: its attributes, with `replaced` for those of the page."""
+    return {name: getattr(value, name) for name in type(value).__slots__} | replaced
 
 
 def restore_state(value: Any, state: dict[str, object]) -> None:

@@ -16,17 +16,22 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from cdpengine._activity.bodies import ActivityOptions, BodyStore
+import attrs
+
+from cdpengine._activity.body_store import BodyStore
 from cdpengine._activity.console import ConsoleMessage, PageError, ValueReader
 from cdpengine._activity.exchange import Exchange, Exchanges
 from cdpengine._activity.har import Visit
+from cdpengine._activity.options import ActivityOptions
 from cdpengine._activity.repeats import Repeats
-from cdpengine._activity.request import Following, Request, Response
-from cdpengine._activity.streams import Buffer, Part, RequestEnded, Subscribers
+from cdpengine._activity.request import Response, request_of
+from cdpengine._activity.request_state import Following, RequestState
+from cdpengine._activity.streams import Part, RequestEnded, Subscribers
+from cdpengine._history import Records
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import RemoteHandle
 from cdpengine._page.tabs import Tabs
-from cdpengine._protocol.calls import PendingCall, SharedCall, decode_bytes
+from cdpengine._protocol.calls import PendingCall, SharedCall
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.domains.page import FrameNavigated, PageFired
 from cdpengine._protocol.domains.runtime import (
@@ -34,6 +39,8 @@ from cdpengine._protocol.domains.runtime import (
     EntryAdded,
     ExceptionRevoked,
     ExceptionThrown,
+    LogEntry,
+    RemoteArgument,
 )
 from cdpengine._protocol.feed import CRASHED
 from cdpengine._protocol.session import Session
@@ -59,15 +66,23 @@ _VISITS = 100
 _LONGEST_URL = 2**16
 
 
+@attrs.frozen
+class KeptError:
+    """A kept PageError, and Chrome's number of its exception."""
+
+    exception_id: int
+    error: PageError
+
+
 class Collector:
     """Collects the activity of one page from its creation on. `reader` reads values in the page."""
 
     def __init__(self, page: PageTarget, reader: ValueReader | None = None) -> None:
         self.page = page
         self.options: ActivityOptions | None = None
-        self.console: Buffer[ConsoleMessage] | None = None
-        self.errors: Buffer[PageError] | None = None
-        self.requests: Buffer[Request] | None = None
+        self.console: Records[ConsoleMessage] | None = None
+        self.errors: Records[KeptError] | None = None
+        self.requests: Records[RequestState] | None = None
         self.visits: deque[Visit] = deque(maxlen=_VISITS)
         self.lingering = False
         self._reader = reader
@@ -144,7 +159,7 @@ class Collector:
         if not self._users["requests"]:
             return None
         exchange = self._exchanges.known(None, request_id)
-        return None if exchange is None else exchange.owner.response
+        return None if exchange is None else request_of(exchange.state).response
 
     def linger(self) -> list[SharedCall]:
         """Follow requests until `stop_lingering`, so that bodies of awaited responses stay readable."""
@@ -226,14 +241,14 @@ class Collector:
         if part == "requests":
             self._following.active = False
             for exchange in self._exchanges.under_way():
-                exchange.owner._changed()
+                exchange.state.notify()
 
     def _end_session(self, session: Session) -> None:
         self._known.discard(session.id)
         for key in [key for key in self._on if key[0] == session.id]:
             del self._on[key]
         for exchange in self._exchanges.under_way():
-            if exchange.owner._session is session:
+            if exchange.state.session is session:
                 self._exchanges.fail(exchange, f"its {session.target_type} is gone")
                 self._deliver(exchange)
 
@@ -243,7 +258,7 @@ class Collector:
     def _crash_page(self, _event: Event) -> None:
         self.subscribers.crash()
         for exchange in self._exchanges.under_way():
-            if exchange.owner._session is self.page.session:
+            if exchange.state.session is self.page.session:
                 self._exchanges.fail(exchange, "its page crashed")
                 self._deliver(exchange)
 
@@ -251,40 +266,43 @@ class Collector:
 
     def _take_console_call(self, session: Session, event: Event) -> None:
         called = event.decode(ConsoleAPICalled)
-        self._add_message(ConsoleMessage(called, session, self._reader), called.timestamp, session, event)
+        self._add_message(called, session, event)
 
     def _take_log_entry(self, session: Session, event: Event) -> None:
         entry = event.decode(EntryAdded).entry
         if entry.source != "worker":  # the worker's session reports it with its arguments
-            self._add_message(ConsoleMessage(entry, session, self._reader), entry.timestamp, session, event)
+            self._add_message(entry, session, event)
 
-    def _add_message(self, message: ConsoleMessage, timestamp: float, session: Session, event: Event) -> None:
-        self._track_objects(session, message._object_ids)
-        if self._repeats.take(session, timestamp):
+    def _add_message(self, told: ConsoleAPICalled | LogEntry, session: Session, event: Event) -> None:
+        self._track_objects(session, told.args)
+        if self._repeats.take(session, told.timestamp):
             return
+        message = ConsoleMessage(told, session, self._reader)
         if self.console is not None and self.options is not None and self.options.console:
             self.console.add(message, len(bytes(event.raw)))
         self.subscribers.deliver("console", message)
 
     def _take_exception(self, session: Session, event: Event) -> None:
         thrown = event.decode(ExceptionThrown)
-        error = PageError(thrown, session, self._reader)
-        self._track_objects(session, error._object_ids)
+        details = thrown.exception_details
+        self._track_objects(session, [] if details.exception is None else [details.exception])
         if self._repeats.take(session, thrown.timestamp):
             return
+        error = PageError(thrown, session, self._reader)
         if self.errors is not None and self.options is not None and self.options.errors:
-            self.errors.add(error, len(bytes(event.raw)))
+            self.errors.add(KeptError(details.exception_id, error), len(bytes(event.raw)))
         self.subscribers.deliver("errors", error)
 
     def _take_revocation(self, session: Session, event: Event) -> None:
         number = event.decode(ExceptionRevoked).exception_id
-        for error in self.errors or ():
-            if error._exception_id == number and error.target_id == session.target_id:
-                error.handled = True
+        for kept in self.errors or ():
+            if kept.exception_id == number and kept.error.target_id == session.target_id:
+                kept.error.handled = True
 
-    def _track_objects(self, session: Session, object_ids: Sequence[str]) -> None:
-        if object_ids:
-            self._handle_groups.append([RemoteHandle(session, object_id) for object_id in object_ids])
+    def _track_objects(self, session: Session, values: Sequence[RemoteArgument]) -> None:
+        handles = [RemoteHandle(session, each.object_id) for each in values if each.object_id is not None]
+        if handles:
+            self._handle_groups.append(handles)
             limit = max(_MIN_HANDLE_GROUPS, 0 if self.console is None else self.console.bound)
             if len(self._handle_groups) > limit:
                 self._release(limit)
@@ -305,41 +323,42 @@ class Collector:
         if isinstance(decoded, network.RequestWillBeSent | network.WebSocketCreated):
             self._begin_request(session, exchange, len(bytes(event.raw)))
             return
-        request: Request = exchange.owner
+        state: RequestState = exchange.state
         match decoded:
             case network.RequestWillBeSentExtraInfo() | network.ResponseReceivedExtraInfo():
                 pass  # may arrive on another session: a worker's on its page's
             case network.ResponseReceived() | network.WebSocketHandshakeResponseReceived():
-                request._session = session
+                state.session = session
                 if self._body_store is not None:
-                    self._body_store.begins(request)
+                    self._body_store.begins(state)
             case network.DataReceived():
-                if decoded.data and (request._incoming is not None or request._streams):
-                    _feed(request, decoded.data)
+                if decoded.data:
+                    state.feed(decoded.data)
             case (
                 network.LoadingFinished()
                 | network.LoadingFailed()
                 | network.WebSocketFrameError()
                 | network.WebSocketClosed()
             ):
-                request._session = session
+                state.session = session
         self._deliver(exchange)
-        request._changed()
+        state.notify()
 
     def _begin_request(self, session: Session, exchange: Exchange, size: int) -> None:
         sent = exchange.sent
         if len(sent.request.url) > _LONGEST_URL:
             sent.request.url = sent.request.url[:_LONGEST_URL] + "…"
-        request = exchange.owner = Request(exchange, session, self._following)
+        state = exchange.state = RequestState(exchange, session, self._following)
+        request = request_of(state)
         if exchange.before is not None:
             self._deliver(exchange)
-            exchange.before.owner._changed()
+            exchange.before.state.notify()
         if request.is_navigation and sent.frame_id == self.page.session.frame_id and exchange.before is None:
             number = int(self.visits[-1].id.rpartition("_")[2]) + 1 if self.visits else 1
             self.visits.append(Visit(f"page_{number}", request.url, sent.timestamp, sent.wall_time))
         exchange.page = self.visits[-1].id if self.visits else ""
         if self.requests is not None and self.options is not None and self.options.requests:
-            self.requests.add(request, size)
+            self.requests.add(state, size)
         self.subscribers.deliver("requests", request)
 
     def _deliver(self, exchange: Exchange) -> None:
@@ -350,28 +369,28 @@ class Collector:
         over = exchange.ended
         hops: list[Exchange] = []
         each: Exchange | None = exchange
-        while each is not None and not each.owner._end_delivered:
+        while each is not None and not each.state.end_delivered:
             hops.append(each)
             each = each.before
         for hop in reversed(hops):
-            request: Request = hop.owner
-            response = request.response
-            if response is not None and not request._response_delivered:
+            state: RequestState = hop.state
+            response = request_of(state).response
+            if response is not None and not state.response_delivered:
                 if hop.awaits_headers and not over:
                     break
-                request._response_delivered = True
+                state.response_delivered = True
                 self.subscribers.deliver("responses", response)
             if hop.ended:
-                self._end_request(request)
+                self._end_request(state)
 
-    def _end_request(self, request: Request) -> None:
-        request._end_delivered = True
+    def _end_request(self, state: RequestState) -> None:
+        state.end_delivered = True
         if self._body_store is not None:
-            self._body_store.ended(request)
+            self._body_store.ended(state)
         else:
-            request._incoming = None
-        self.subscribers.deliver("finished", RequestEnded(request))
-        request._changed()
+            state.incoming = None
+        self.subscribers.deliver("finished", RequestEnded(request_of(state)))
+        state.notify()
 
     # --- navigation, in the reader ------------------------------------------------------------------------------
 
@@ -383,12 +402,16 @@ class Collector:
 
     def clear(self, keep_loader: str | None = None) -> None:
         """Drop the kept items, except the requests of the document `keep_loader`."""
+
+        def kept(state: RequestState) -> bool:
+            return keep_loader is not None and state.exchange.sent.loader_id == keep_loader
+
         if self.console is not None:
             self.console.clear()
         if self.errors is not None:
             self.errors.clear()
         if self.requests is not None:
-            self.requests.clear(lambda request: keep_loader is not None and request.loader_id == keep_loader)
+            self.requests.clear(kept)
         self._release(0)
 
     def _note_content_loaded(self, event: Event) -> None:
@@ -400,20 +423,12 @@ class Collector:
             self.visits[-1].loaded = event.decode(PageFired).timestamp
 
 
-def _set_bound(buffer: Buffer[Any] | None, bound: int) -> Buffer[Any] | None:
-    if buffer is None:
-        return Buffer(bound) if bound else None
+def _set_bound(records: Records[Any] | None, bound: int) -> Records[Any] | None:
+    if records is None:
+        return Records(bound) if bound else None
     if bound:
-        buffer.set_bound(bound)
-    return buffer
-
-
-def _feed(request: Request, data: str) -> None:
-    part = decode_bytes("Network.dataReceived", data)
-    for incoming in request._streams:
-        incoming.feed(part)
-    if request._incoming is not None:
-        request._incoming.feed(part)
+        records.set_bound(bound)
+    return records
 
 
 # --- all pages of a browser ----------------------------------------------------------------------------------

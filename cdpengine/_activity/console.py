@@ -17,7 +17,7 @@ import attrs
 import trio
 
 from cdpengine._budget import undoing, within
-from cdpengine._pickling import restore_state, state_without_page
+from cdpengine._pickling import DepartedSession, restore_state, state_without_page
 from cdpengine._protocol.domains.runtime import (
     ConsoleAPICalled,
     ExceptionThrown,
@@ -99,7 +99,7 @@ class ConsoleMessage:
         self.level: Level = _LEVELS.get(self.type, "info")
 
     def __getstate__(self) -> dict[str, object]:
-        return state_without_page(self, _reader=None)
+        return state_without_page(self, _session=DepartedSession(self._session), _reader=None)
 
     def __setstate__(self, state: dict[str, object]) -> None:
         restore_state(self, state)
@@ -134,11 +134,6 @@ class ConsoleMessage:
         reader = _unless_left(self._reader, self._session, self._document_number)
         self._args = await read_values(self._session, self._remote, self.args, reader, timeout)
         return self._args
-
-    @property
-    def _object_ids(self) -> Sequence[str]:
-        """Ids of the objects that the page keeps for this message. For internal use."""
-        return [each.object_id for each in self._remote if each.object_id is not None]
 
 
 _FORMAT = re.compile(r"%([sdifoOcj%])")
@@ -183,7 +178,6 @@ class PageError:
     __slots__ = (
         "_details",
         "_document_number",
-        "_exception_id",
         "_reader",
         "_session",
         "_value",
@@ -210,7 +204,6 @@ class PageError:
         self.frames: tuple[StackFrame, ...] = all_frames(details.stack_trace)
         self.url = details.url or (self.frames[0].url if self.frames else "")
         self.line, self.column = details.line_number or 0, details.column_number or 0
-        self._exception_id = details.exception_id
         self.handled = False
         self.target_type = session.target_type
         self.target_id = session.target_id
@@ -233,7 +226,7 @@ class PageError:
             self.message = format_argument(thrown)
 
     def __getstate__(self) -> dict[str, object]:
-        return state_without_page(self, _reader=None)
+        return state_without_page(self, _session=DepartedSession(self._session), _reader=None)
 
     def __setstate__(self, state: dict[str, object]) -> None:
         restore_state(self, state)
@@ -255,11 +248,6 @@ class PageError:
         read = await read_values(self._session, [self._details], [self._value], reader, timeout)
         self._value = read[0]
         return self._value
-
-    @property
-    def _object_ids(self) -> Sequence[str]:
-        """Ids of the objects that the page keeps for this error. For internal use."""
-        return [] if self._details.object_id is None else [self._details.object_id]
 
 
 def _whole(value: object) -> str:

@@ -38,7 +38,8 @@ class Exchange:
 
     `encoded` counts the bytes received from the network, including headers; `decoded` those of the body. `before`
     is the exchange that redirected to this one. `has_extra_info` is None until Chrome reports whether this
-    exchange has network headers. `owner` is reserved for the collector.
+    exchange has network headers. `state` is its RequestState, if a
+    collector follows it.
     """
 
     sent: network.RequestWillBeSent
@@ -58,7 +59,29 @@ class Exchange:
     body_encoding: str = ""
     body_comment: str = ""
     page: str = ""
-    owner: Any = None
+    state: Any = None
+
+    @property
+    def id(self) -> str:
+        """Chrome's id, which all exchanges of a redirect chain share."""
+        return self.sent.request_id
+
+    @property
+    def url(self) -> str:
+        """The URL including the fragment."""
+        return self.sent.request.url + self.sent.request.url_fragment
+
+    @property
+    def sent_headers(self) -> dict[str, str]:
+        """The headers sent over the network, or until Chrome reports them, those that it intends to send."""
+        return self.sent.request.headers if self.request_headers is None else self.request_headers
+
+    @property
+    def received_headers(self) -> dict[str, str]:
+        """The headers received over the network, or until Chrome reports them, those that the page has."""
+        if self.response_headers is None:
+            return {} if self.response is None else self.response.headers
+        return self.response_headers
 
     @property
     def ended(self) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 import attrs
@@ -22,14 +22,11 @@ from cdpengine import _json
 from cdpengine._activity.bodies import Body, charset_of
 from cdpengine._activity.exchange import Exchange, header_of
 from cdpengine._activity.har_cookies import sent_cookies, set_cookies
+from cdpengine._activity.request_state import RequestState
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.domains import network
 from cdpengine._version import __version__
 from cdpengine.errors import BodyUnavailableError
-
-if TYPE_CHECKING:
-    from cdpengine._activity.request import Request
-
 
 Json = dict[str, Any]
 """A JSON object of the format."""
@@ -159,16 +156,16 @@ _BINARY = "the body is binary, and its text is base64"
 _TEXTUAL = ("text/", "application/json", "application/javascript", "application/xml", "image/svg+xml")
 
 
-async def fill_bodies(requests: Sequence[Request], largest: int, at_most: float) -> list[Exchange]:
+async def fill_bodies(states: Sequence[RequestState], largest: int, at_most: float) -> list[Exchange]:
     """Return copies of the requests' exchanges with their bodies. Takes at most `at_most` seconds.
 
     Raises ConnectionLostError.
     """
-    exchanges = [attrs.evolve(request._exchange) for request in requests]
-    jobs = list(zip(requests, exchanges, strict=True))
-    for request, exchange in jobs:
-        exchange.body_comment = _why_not(request, largest) or "the page did not answer in time"
-    waiting = [job for job in jobs if not _why_not(job[0], largest)]
+    exchanges = [attrs.evolve(state.exchange) for state in states]
+    for exchange in exchanges:
+        exchange.body_comment = _why_not(exchange, largest) or "the page did not answer in time"
+    jobs = zip(states, exchanges, strict=True)
+    waiting = [job for job in jobs if not _why_not(job[1], largest)]
 
     working = _AT_A_TIME
     done = trio.Event()
@@ -176,9 +173,9 @@ async def fill_bodies(requests: Sequence[Request], largest: int, at_most: float)
     async def work() -> None:
         nonlocal working
         while waiting:
-            request, exchange = waiting.pop(0)
+            state, exchange = waiting.pop(0)
             try:
-                _put(exchange, await request._body())
+                _put(exchange, await state.read_body())
             except BodyUnavailableError as error:
                 exchange.body_comment = f"the body is missing: {error.reason}"
         working -= 1
@@ -241,8 +238,7 @@ def _comments(request: Exchange) -> Iterable[str]:
 
 def _request(request: Exchange, *, cookies: bool) -> Json:
     sent = request.sent.request
-    url = sent.url + sent.url_fragment
-    headers = sent.headers if request.request_headers is None else request.request_headers
+    url, headers = request.url, request.sent_headers
     entry: Json = {
         "method": sent.method or "GET",
         "url": url,
@@ -279,7 +275,7 @@ def _response(request: Exchange, *, cookies: bool) -> Json:
             {"size": _content_size(request), "mimeType": "x-unknown"}, "redirectURL": "", "headersSize": -1,
             "bodySize": -1,
         }  # fmt: skip
-    headers = response.headers if request.response_headers is None else request.response_headers
+    headers = request.received_headers
     content: Json = {"size": _content_size(request), "mimeType": response.mime_type or "x-unknown"}
     if request.body is not None:
         content["text"] = request.body
@@ -341,19 +337,19 @@ def _ms(seconds: float) -> float:
     return round(seconds * 1000, 3)
 
 
-def _why_not(request: Request, largest: int) -> str:
-    if request.response is None:
+def _why_not(exchange: Exchange, largest: int) -> str:
+    if exchange.response is None:
         return "there was no response"
-    if request.redirected_to is not None:
+    if exchange.after is not None:
         return "a redirect"
-    if not request.ended:
+    if not exchange.ended:
         return "the body is missing: it had not come to its end"
-    if request.failure:
-        return f"the body is missing: {request.failure}"
-    if request.type == "WebSocket":
+    if exchange.failure:
+        return f"the body is missing: {exchange.failure}"
+    if exchange.sent.type == "WebSocket":
         return "a websocket has no body"
-    if request.body_size > largest:
-        return f"the body is missing: it has {request.body_size} bytes, and at most {largest} were wanted"
+    if exchange.decoded > largest:
+        return f"the body is missing: it has {exchange.decoded} bytes, and at most {largest} were wanted"
     return ""
 
 
@@ -364,9 +360,8 @@ def _put(exchange: Exchange, body: Body) -> None:
         return
     kind = exchange.response.mime_type if exchange.response is not None else ""
     if kind.startswith(_TEXTUAL):
-        headers = exchange.response_headers or (exchange.response.headers if exchange.response else {})
         try:
-            exchange.body = body.data.decode(charset_of(headers) or "utf-8")
+            exchange.body = body.data.decode(charset_of(exchange.received_headers) or "utf-8")
         except (UnicodeDecodeError, LookupError):
             pass
         else:

@@ -14,13 +14,14 @@ from typing import TypeVar
 import trio
 
 from cdpengine._activity import har
-from cdpengine._activity.bodies import ActivityOptions, KeepBodies
 from cdpengine._activity.collector import Collector
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.har import LARGEST_BODY, fill_bodies
-from cdpengine._activity.request import Request, Response
-from cdpengine._activity.streams import PART_OF, ActivityFeed, ActivityStream, AwaitedResponse, Buffer, Kind
+from cdpengine._activity.options import ActivityOptions, KeepBodies
+from cdpengine._activity.request import Request, Response, request_of
+from cdpengine._activity.streams import PART_OF, ActivityFeed, ActivityStream, AwaitedResponse, Kind
 from cdpengine._budget import check_timeout, within
+from cdpengine._history import BoundedHistory, Records
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.patterns import UrlPattern
@@ -60,22 +61,22 @@ class PageActivity:
         return self._collector.options is not None
 
     @property
-    def console(self) -> Buffer[ConsoleMessage]:
+    def console(self) -> BoundedHistory[ConsoleMessage]:
         """The latest console messages, oldest first. Raises ActivityOffError if none were ever kept."""
-        return _check_enabled(self._collector.console, "console")
+        return BoundedHistory(_check_enabled(self._collector.console, "console"))
 
     @property
-    def errors(self) -> Buffer[PageError]:
+    def errors(self) -> BoundedHistory[PageError]:
         """The latest uncaught exceptions and unhandled rejections, oldest first. Raises ActivityOffError."""
-        return _check_enabled(self._collector.errors, "errors")
+        return BoundedHistory(_check_enabled(self._collector.errors, "errors"), lambda kept: kept.error)
 
     @property
-    def requests(self) -> Buffer[Request]:
+    def requests(self) -> BoundedHistory[Request]:
         """The latest requests, in the order of their start. A request changes until it has ended.
 
         Raises ActivityOffError.
         """
-        return _check_enabled(self._collector.requests, "requests")
+        return BoundedHistory(_check_enabled(self._collector.requests, "requests"), request_of)
 
     async def start(
         self,
@@ -224,19 +225,20 @@ class PageActivity:
         Raises ActivityOffError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. If the page does
         not respond within half of `timeout` (seconds), the archive lacks the bodies.
         """
-        requests = list(self.requests)
+        requests = _check_enabled(self._collector.requests, "requests")
+        states = list(requests)
         if isinstance(largest_body, bool) or not isinstance(largest_body, int) or largest_body < 0:
             raise InvalidArgumentError(
                 what="largest_body", given=repr(largest_body)[:80], expected="a number of bytes"
             )
         check_timeout(timeout)
         with within("make an archive of a page's requests", timeout) as budget:
-            exchanges = await fill_bodies(requests, largest_body, budget.remaining / 2) if bodies else None
+            exchanges = await fill_bodies(states, largest_body, budget.remaining / 2) if bodies else None
             if exchanges is None:
-                exchanges = [request._exchange for request in requests]
+                exchanges = [state.exchange for state in states]
             await trio.lowlevel.checkpoint()
             visits = {exchange.page for exchange in exchanges}
-            dropped = self.requests.dropped
+            dropped = requests.dropped
             comments = [f"{dropped} earlier requests were not kept"] if dropped else []
             archive = har.document(
                 exchanges,
@@ -309,10 +311,10 @@ _RESPONSES = 10_000
 """Maximum number of queued responses."""
 
 
-def _check_enabled(buffer: Buffer[T] | None, what: str) -> Buffer[T]:
-    if buffer is None:
+def _check_enabled(records: Records[T] | None, what: str) -> Records[T]:
+    if records is None:
         raise ActivityOffError(what=what)
-    return buffer
+    return records
 
 
 async def _wait_for_answers(calls: Sequence[SharedCall]) -> None:

@@ -15,41 +15,18 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import attrs
-import trio
 
 from cdpengine._activity import har
-from cdpengine._activity.bodies import (
-    PIECE,
-    Body,
-    BodyStream,
-    Incoming,
-    fetch_body,
-    json_of,
-    restore_bytes,
-    text_of,
-)
+from cdpengine._activity.bodies import json_of, text_of
+from cdpengine._activity.body_stream import BACKLOG, PIECE, BodyStream
 from cdpengine._activity.exchange import Exchange, Exchanges
+from cdpengine._activity.request_state import Following, RequestState
 from cdpengine._budget import within
 from cdpengine._page.page_target import PageTarget
-from cdpengine._pickling import restore_state, state_without_page
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.domains.network import Initiator, Timing
-from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
-from cdpengine.errors import (
-    BodyUnavailableError,
-    InvalidArgumentError,
-    RemoteError,
-    SessionGoneError,
-    shown_url,
-)
-
-
-@attrs.define
-class Following:
-    """The state of one period of collection, shared by its requests: whether they are still followed."""
-
-    active: bool = True
+from cdpengine.errors import InvalidArgumentError, shown_url
 
 
 class Request:
@@ -59,40 +36,12 @@ class Request:
     reason, such as "net::ERR_CONNECTION_REFUSED".
     """
 
-    __slots__ = (
-        "_end_delivered",
-        "_exchange",
-        "_following",
-        "_incoming",
-        "_lot",
-        "_missing_reason",
-        "_response",
-        "_response_delivered",
-        "_session",
-        "_stored_body",
-        "_streams",
-    )
+    __slots__ = ("_exchange", "_response", "_state")
 
-    def __init__(self, exchange: Exchange, session: Session, following: Following) -> None:
-        self._exchange = exchange
-        self._session = session
-        self._following = following
-        self._stored_body: Body | None = None
-        self._missing_reason = ""
-        self._incoming: Incoming | None = None
-        self._streams: list[Incoming] = []
-        self._end_delivered = False
-        self._response_delivered = False
+    def __init__(self, state: RequestState) -> None:
+        self._exchange = state.exchange
         self._response: Response | None = None
-        self._lot: trio.lowlevel.ParkingLot | None = None
-
-    def __getstate__(self) -> dict[str, object]:
-        return state_without_page(
-            self, _following=Following(active=False), _incoming=None, _streams=[], _lot=None
-        )
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        restore_state(self, state)
+        self._state = state
 
     def __repr__(self) -> str:
         state = self.failure or (str(self.response.status) if self.response else "under way")
@@ -101,12 +50,12 @@ class Request:
     @property
     def id(self) -> str:
         """Chrome's id, which all requests of a redirect chain share."""
-        return self._exchange.sent.request_id
+        return self._exchange.id
 
     @property
     def url(self) -> str:
         """The URL including the fragment. A data: URL above 64 KiB is truncated."""
-        return self._exchange.sent.request.url + self._exchange.sent.request.url_fragment
+        return self._exchange.url
 
     @property
     def method(self) -> str:
@@ -116,8 +65,7 @@ class Request:
     @property
     def headers(self) -> Mapping[str, str]:
         """The headers sent over the network, or until Chrome reports them, the headers it intends to send."""
-        extra = self._exchange.request_headers
-        return self._exchange.sent.request.headers if extra is None else extra
+        return self._exchange.sent_headers
 
     @property
     def post_data(self) -> str | bytes | None:
@@ -167,7 +115,7 @@ class Request:
     @property
     def target_type(self) -> str:
         """Type of the requesting target: "page", "iframe" (of another process) or "worker"."""
-        return self._session.target_type
+        return self._state.session.target_type
 
     @property
     def initiator(self) -> Initiator:
@@ -183,7 +131,7 @@ class Request:
     def response(self) -> Response | None:
         """The response, once its headers have arrived."""
         if self._response is None and self._exchange.response is not None:
-            self._response = Response(self)
+            self._response = Response(self._state)
         return self._response
 
     @property
@@ -221,12 +169,12 @@ class Request:
     @property
     def redirected_from(self) -> Request | None:
         """The request that redirected to this one."""
-        return None if self._exchange.before is None else self._exchange.before.owner
+        return _request_of_exchange(self._exchange.before)
 
     @property
     def redirected_to(self) -> Request | None:
         """The request after the redirect."""
-        return None if self._exchange.after is None else self._exchange.after.owner
+        return _request_of_exchange(self._exchange.after)
 
     @property
     def redirect_chain(self) -> tuple[Request, ...]:
@@ -245,102 +193,68 @@ class Request:
         because nothing reports the end then.
         """
         with within(f"wait for the end of {shown_url(self.url)}", timeout):
-            await self._wait_ended()
+            await self._state.wait_ended()
 
-    # --- internal ---------------------------------------------------------------------------
 
-    def _changed(self) -> None:
-        """Wake the tasks that wait for a change of this request."""
-        if self._lot is not None:
-            self._lot.unpark_all()
+def request_of(state: RequestState) -> Request:
+    """Return the request that users hold. Each state has one."""
+    if state.request is None:
+        state.request = Request(state)
+    request: Request = state.request
+    return request
 
-    async def _wait_change(self) -> None:
-        """Wait for the next change. Raises BodyUnavailableError if the request is no longer followed."""
-        if not self._following.active:
-            raise self._unavailable("nothing follows the page's requests any more, and it had not ended")
-        await self._park()
 
-    async def _park(self) -> None:
-        if self._lot is None:
-            self._lot = trio.lowlevel.ParkingLot()
-        await self._lot.park()
-
-    async def _wait_ended(self) -> None:
-        """Wait for the end. Raises BodyUnavailableError if the request is no longer followed."""
-        await trio.lowlevel.checkpoint()
-        while not self.ended:
-            await self._wait_change()
-
-    async def _body(self) -> Body:
-        """Return the body of the response. Raises BodyUnavailableError, ConnectionLostError."""
-        if self._exchange.after is not None:
-            raise self._unavailable("it is a redirect; what it led to is in `redirected_to`")
-        await self._wait_ended()
-        while self._incoming is not None:
-            await self._park()  # it is being kept, which always ends
-        if self._stored_body is not None:
-            return self._stored_body
-        if self.failure:
-            raise self._unavailable(f"the request failed ({self.failure})")
-        try:
-            body = await fetch_body(self._session, self.id)
-            return restore_bytes(body, self._response_headers, self.body_size)
-        except RemoteError as error:
-            note = f"; {self._missing_reason}" if self._missing_reason else ""
-            raise self._unavailable(f"Chrome does not have it ({error.message}){note}") from None
-        except SessionGoneError as error:
-            raise self._unavailable(f"its page is gone ({error})") from None
-
-    @property
-    def _response_headers(self) -> dict[str, str]:
-        """The headers of the response as Chrome reports them, or an empty dict."""
-        response = self._exchange.response
-        return self._exchange.response_headers or ({} if response is None else response.headers)
-
-    def _unavailable(self, reason: str) -> BodyUnavailableError:
-        """Return the error for a missing body."""
-        return BodyUnavailableError(url=self.url, reason=reason)
+def _request_of_exchange(exchange: Exchange | None) -> Request | None:
+    return None if exchange is None else request_of(exchange.state)
 
 
 # --- the response --------------------------------------------------------------------------------------------
-
-BACKLOG = 64 * 2**20
-"""Maximum number of unread bytes of a streamed body."""
 
 
 @attrs.frozen(eq=False)
 class Response:
     """The response to a request. `body`, `text` and `json` fetch its body."""
 
-    request: Request
+    _state: RequestState
 
     def __repr__(self) -> str:
         return f"<Response {self.status} {shown_url(self.url)[:80]}>"
 
     @property
-    def _reply(self) -> Any:
-        return self.request._exchange.response
+    def _exchange(self) -> Exchange:
+        return self._state.exchange
+
+    @property
+    def _reply(self) -> network.Response:
+        reply = self._state.exchange.response
+        assert reply is not None
+        return reply
+
+    @property
+    def request(self) -> Request:
+        """The request."""
+        return request_of(self._state)
 
     @property
     def url(self) -> str:
         """The URL of the response."""
-        return self.request.url
+        return self._exchange.url
 
     @property
     def status(self) -> int:
         """The HTTP status."""
-        status = self.request._exchange.response_status
-        return int(self._reply.status if status is None else status)
+        status = self._exchange.response_status
+        return self._reply.status if status is None else status
 
     @property
     def ok(self) -> bool:
         """Whether the status is 200 to 299, or missing because no server was contacted (data:, file:)."""
-        return 200 <= self.status < 300 or (self.status == 0 and not self.request.failure)
+        return 200 <= self.status < 300 or (self.status == 0 and not self._exchange.failure)
 
     @property
     def status_text(self) -> str:
         """The reason phrase of the status; "" in HTTP/2."""
-        return str(self._reply.status_text)
+        return self._reply.status_text
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -349,9 +263,7 @@ class Response:
         Headers hidden from pages (Set-Cookie) come from another process of Chrome. On a busy machine they can
         arrive some milliseconds after the page has its response.
         """
-        extra = self.request._exchange.response_headers
-        headers: Mapping[str, str] = self._reply.headers if extra is None else extra
-        return headers
+        return self._exchange.received_headers
 
     def header(self, name: str) -> str | None:
         """Return a header by its case-insensitive name, or None."""
@@ -361,12 +273,12 @@ class Response:
     @property
     def mime_type(self) -> str:
         """The type detected by Chrome, such as "text/html"."""
-        return str(self._reply.mime_type)
+        return self._reply.mime_type
 
     @property
     def protocol(self) -> str:
         """The protocol, such as "http/1.1", "h2", "h3", "data"."""
-        return str(self._reply.protocol)
+        return self._reply.protocol
 
     @property
     def remote_address(self) -> tuple[str, int] | None:
@@ -376,18 +288,17 @@ class Response:
     @property
     def from_cache(self) -> bool:
         """Whether the response came from one of Chrome's caches."""
-        return bool(self.request._exchange.from_cache or self._reply.from_disk_cache)
+        return self._exchange.from_cache or self._reply.from_disk_cache
 
     @property
     def from_service_worker(self) -> bool:
         """Whether a service worker answered."""
-        return bool(self._reply.from_service_worker)
+        return self._reply.from_service_worker
 
     @property
     def timing(self) -> Timing | None:
         """Chrome's timing data; `request.timings` are easier to read."""
-        timing: Timing | None = self._reply.timing
-        return timing
+        return self._reply.timing
 
     async def body(self, *, timeout: float = 30) -> bytes:
         """Return the whole decoded body (gzip, ...). Waits until it is complete.
@@ -398,7 +309,7 @@ class Response:
         failure), or if the page is gone. Raises DeadlineExceededError, ConnectionLostError.
         """
         with within(f"read the body of {shown_url(self.url)}", timeout):
-            return (await self.request._body()).data
+            return (await self._state.read_body()).data
 
     async def text(self, *, timeout: float = 30) -> str:
         """Return the body as text, decoded by Chrome, by its byte order mark or header, or as UTF-8.
@@ -406,7 +317,7 @@ class Response:
         Raises the errors of `body`.
         """
         with within(f"read the body of {shown_url(self.url)}", timeout):
-            return text_of(await self.request._body(), dict(self.headers))
+            return text_of(await self._state.read_body(), self._exchange.received_headers)
 
     async def json(self, *, timeout: float = 30) -> Any:
         """Decode a JSON body.
@@ -427,7 +338,7 @@ class Response:
         if isinstance(backlog, bool) or not isinstance(backlog, int) or backlog < PIECE:
             expected = f"a number of bytes, {PIECE} or more"
             raise InvalidArgumentError(what="backlog", given=repr(backlog)[:80], expected=expected)
-        stream = BodyStream(self.request, backlog)
+        stream = BodyStream(self._state, backlog)
         try:
             yield stream
         finally:
@@ -455,7 +366,7 @@ class MainDocuments:
     def response(self, loader_id: str) -> Response | None:
         """Return the response of a document, or None if Chrome reported none."""
         exchange = self._exchanges.known(None, loader_id)
-        return None if exchange is None else exchange.owner.response
+        return None if exchange is None else request_of(exchange.state).response
 
     @contextmanager
     def followed(self) -> Iterator[None]:
@@ -480,5 +391,5 @@ class MainDocuments:
         elif kind not in _EXTRA and self._exchanges.known(None, request_id) is None:
             return
         exchange = self._exchanges.take(None, event.decode(kind))
-        if exchange is not None and exchange.owner is None:
-            exchange.owner = Request(exchange, self._page.session, self._following)
+        if exchange is not None and exchange.state is None:
+            exchange.state = RequestState(exchange, self._page.session, self._following)

@@ -1,16 +1,14 @@
-"""Buffers of the latest items, and subscribers: streams that deliver items as they arrive.
+"""Streams of a page's activity (Subscribers), and the conditions for an awaited response (AwaitedResponse).
 
-Rule: a buffer never exceeds its bound. Surplus items are removed in order of arrival and counted in `dropped`. A
-bound on the size keeps a few huge items from filling memory. The reader delivers without waiting. Each stream has
-a separate bound, and its consumer gets an error for missing items.
+Rule: the reader delivers each item as it arrives, without waiting. Each stream has a separate bound, and its
+consumer gets an error for missing items.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
-from typing import Generic, Literal, TypeAlias, TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
 
 import attrs
 
@@ -20,78 +18,6 @@ from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Stream, StreamFeed
 from cdpengine.errors import InvalidArgumentError, TargetCrashedError, shown_url
-
-T = TypeVar("T")
-
-LARGEST = 64 * 2**20
-"""Maximum total size of the protocol messages behind a buffer's items, in bytes."""
-
-
-class Buffer(Sequence[T], Generic[T]):
-    """The latest items, oldest first. It keeps changing; `list(buffer)` is a copy.
-
-    `bound` is the maximum number of items. `dropped` counts the items removed since the last `clear`.
-    """
-
-    def __init__(self, bound: int) -> None:
-        self.bound = bound
-        self.dropped = 0
-        self._items: deque[tuple[T, int]] = deque()
-        self._size = 0
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-    def __getitem__(self, index: int | slice) -> T | list[T]:
-        """Return one item, or a list of several."""
-        if isinstance(index, slice):
-            start, stop, step = index.indices(len(self._items))
-            if step > 0:
-                return [item for item, _ in islice(self._items, start, max(start, stop), step)]
-            return [item for item, _ in self._items][index]
-        return self._items[index][0]
-
-    def __iter__(self) -> Iterator[T]:
-        """Iterate over a copy of the current items. Later changes do not affect the iteration."""
-        return iter([item for item, _ in self._items])
-
-    def __repr__(self) -> str:
-        return (
-            f"<{len(self)} kept, {self.dropped} dropped: {[item for item, _ in islice(self._items, 3)]}...>"
-        )
-
-    def add(self, item: T, size: int) -> None:
-        """Add an item; `size` is in bytes."""
-        self._items.append((item, size))
-        self._size += size
-        while len(self._items) > self.bound or (self._size > LARGEST and len(self._items) > 1):
-            self._drop()
-            self.dropped += 1
-
-    def set_bound(self, bound: int) -> None:
-        """Change the maximum number of items."""
-        self.bound = bound
-        while len(self._items) > bound:
-            self._drop()
-            self.dropped += 1
-
-    def clear(self, keep: Callable[[T], bool] = lambda _item: False) -> None:
-        """Drop all items except those selected by `keep`, and reset the counter."""
-        items, self._items, self._size = self._items, deque(), 0
-        self.dropped = 0
-        for item, size in items:
-            if keep(item):
-                self._items.append((item, size))
-                self._size += size
-
-    def _drop(self) -> None:
-        _item, size = self._items.popleft()
-        self._size -= size
-
 
 Part = Literal["console", "errors", "requests"]
 Kind = Literal["console", "errors", "requests", "responses", "finished"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import attrs
 
-from cdpengine._activity.bodies import ActivityOptions, check_options
+from cdpengine._activity.options import ActivityOptions, check_options
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.context import BrowserContext, make_context, plan_context
 from cdpengine._api.page.core import PageCore

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import trio
 
-from cdpengine._activity.bodies import ActivityOptions
+from cdpengine._activity.options import ActivityOptions
 from cdpengine._api.attach import attach_websocket
 from cdpengine._api.browser import Browser
 from cdpengine._api.opening import check_activity, check_recording

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import trio
 
-from cdpengine._activity.bodies import ActivityOptions
+from cdpengine._activity.options import ActivityOptions
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import ContextEmulation

@@ -42,7 +42,7 @@ from cdpengine.errors.other_libraries import LAUNCH
 from cdpengine.errors.texts import duration
 
 if TYPE_CHECKING:
-    from cdpengine._activity.bodies import ActivityOptions
+    from cdpengine._activity.options import ActivityOptions
     from cdpengine._api.browser import Browser
 
 _CLOSE_TIMEOUT = 1.5
@@ -162,7 +162,7 @@ def check_activity(activity: bool | ActivityOptions | None) -> ActivityOptions |
     """Convert the argument `activity=` to options, or None for no collection. Raises InvalidArgumentError."""
     if activity is None or activity is False:
         return None
-    from cdpengine._activity.bodies import check_options
+    from cdpengine._activity.options import check_options
 
     return check_options(activity)
 

@@ -23,9 +23,9 @@ import msgspec
 import trio
 
 from cdpengine import _json
+from cdpengine._history import BoundedHistory, Records
 from cdpengine._javascript import script
 from cdpengine._logs import RepeatedWarning, get_logger
-from cdpengine._notifier import BoundedHistory, Records
 from cdpengine._page.exposed_calls import ExposedCall, note_call
 from cdpengine._page.scripts.page_functions import ExecutionContext, context_gone
 from cdpengine._page.tabs import Posted, Tabs

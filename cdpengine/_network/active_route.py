@@ -15,11 +15,11 @@ from typing import Literal, TypeAlias
 import attrs
 import trio
 
+from cdpengine._history import BoundedHistory, Records
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._network.exchange import Exchange, Turn
 from cdpengine._network.messages import InterceptedRequest
 from cdpengine._network.route import Route
-from cdpengine._notifier import BoundedHistory, Records
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import InterceptedBodyUnavailableError, InvalidArgumentError, shown_url
 from cdpengine.errors.texts import duration

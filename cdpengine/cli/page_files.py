@@ -95,8 +95,8 @@ def har(
     overwrite = may_overwrite()
 
     async def take() -> None:
-        from cdpengine._activity.bodies import ActivityOptions
         from cdpengine._activity.har import encode
+        from cdpengine._activity.options import ActivityOptions
         from cdpengine._page.downloads.output_file import output_file
 
         options = ActivityOptions(console=0, errors=0, requests=requests)

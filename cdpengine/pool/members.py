@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import attrs
 
-from cdpengine._activity.bodies import ActivityOptions
+from cdpengine._activity.options import ActivityOptions
 from cdpengine._api.connecting import connect
 from cdpengine._api.opening import launch
 from cdpengine._budget import check_seconds

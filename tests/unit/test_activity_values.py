@@ -1,4 +1,4 @@
-"""Console messages, errors and values in events, and bounded buffers, tested as pure functions."""
+"""Console messages, errors and values in events, and the memory of exchanges, tested as pure functions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ import pytest
 
 import cdpengine
 from cdpengine._activity.bodies import (
-    ActivityOptions,
     Body,
     Incoming,
-    KeepBodies,
     charset_of,
-    check_options,
     json_of,
     restore_bytes,
     text_of,
@@ -30,7 +27,7 @@ from cdpengine._activity.console import (
     value_in_event,
 )
 from cdpengine._activity.exchange import Exchanges
-from cdpengine._activity.streams import LARGEST, Buffer
+from cdpengine._activity.options import ActivityOptions, KeepBodies, check_options
 from cdpengine._protocol.domains.network import REQUEST_EVENTS
 from cdpengine._protocol.domains.runtime import ExceptionThrown, RemoteArgument, StackTrace
 from cdpengine._protocol.messages import decode_payload
@@ -151,26 +148,6 @@ def test_a_stack_includes_its_async_parents() -> None:
     inner = {"callFrames": [{"functionName": "a"}], "parent": {"callFrames": [{"functionName": "b"}]}}
     assert [frame.function_name for frame in all_frames(msgspec.convert(inner, StackTrace))] == ["a", "b"]
     assert all_frames(None) == ()
-
-
-def test_a_buffer_is_exact_to_its_bound() -> None:
-    buffer: Buffer[int] = Buffer(3)
-    for number in range(5):
-        buffer.add(number, 1)
-    assert (list(buffer), buffer.dropped, len(buffer)) == ([2, 3, 4], 2, 3)
-    assert (buffer[0], buffer[-1], buffer[1:], buffer[::-1]) == (2, 4, [3, 4], [4, 3, 2])
-    for number in buffer:
-        buffer.add(number, 1)  # iteration tolerates additions
-    buffer.clear()
-    for number in range(5):
-        buffer.add(number, 1)
-    buffer.set_bound(2)
-    assert (list(buffer), buffer.dropped) == ([3, 4], 3)
-    buffer.clear(lambda number: number == 4)
-    assert (list(buffer), buffer.dropped) == ([4], 0)
-    buffer.add(5, LARGEST)
-    assert (list(buffer), buffer.dropped) == ([5], 1)
-    assert "1 kept, 1 dropped" in repr(buffer)
 
 
 def event(name: str, **params: Any) -> Any:

@@ -29,7 +29,6 @@ from cdpengine._network.messages import (
     to_request,
 )
 from cdpengine._network.settings import NETWORKS, NetworkConditions, check_conditions, check_cpu_rate
-from cdpengine._notifier import BoundedHistory, Records
 from cdpengine._page.patterns import url_test, url_words
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.messages import decode_payload
@@ -297,16 +296,6 @@ async def test_a_response_is_read_once_and_in_its_charset() -> None:
     assert await unknown.text() == "\ufffd"
     with pytest.raises(InterceptedBodyUnavailableError, match="TimedOut"):
         await InterceptedResponse(url="u", status=0, failure="TimedOut", read=read).body()
-
-
-def test_records_count_their_losses() -> None:
-    records: Records[int] = Records(3)
-    history = BoundedHistory(records)
-    for number in range(5):
-        records.add(number)
-    assert (list(history), len(history), history.dropped) == ([2, 3, 4], 3, 2)
-    assert (history[0], history[-1], history[1:]) == (2, 4, [3, 4])
-    assert repr(history) == "<3 records, 2 dropped>"
 
 
 def test_messages_contain_no_secret() -> None:

@@ -9,7 +9,7 @@ import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import attrs
 import msgspec
@@ -21,8 +21,9 @@ import cdpengine.cluster
 import cdpengine.pool
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.exchange import Exchange
-from cdpengine._activity.request import Following, Request, Response
-from cdpengine._notifier import Records
+from cdpengine._activity.request import Request, Response, request_of
+from cdpengine._activity.request_state import Following, RequestState
+from cdpengine._history import Records
 from cdpengine._protocol.domains import network, runtime
 from cdpengine.cluster.sending import pack
 from cdpengine.errors import EngineError, NotSendableError, SessionGoneError
@@ -66,9 +67,14 @@ def request() -> Request:
     )
     exchange = Exchange(sent, response=network.Response(status=200, status_text="OK", headers={"C": "d"}))
     exchange.finished = 2.0
-    made: Any = Request(exchange, LiveSession(), Following())  # type: ignore[arg-type]
-    exchange.owner = made
-    return cast("Request", made)
+    exchange.state = RequestState(exchange, LiveSession(), Following())  # type: ignore[arg-type]
+    return request_of(exchange.state)
+
+
+def response() -> Response:
+    made = request().response
+    assert made is not None
+    return made
 
 
 def message() -> ConsoleMessage:
@@ -83,7 +89,7 @@ def page_error() -> PageError:
 
 MADE: dict[str, Callable[[], Any]] = {
     "Request": request,
-    "Response": lambda: Response(request()),
+    "Response": response,
     "RequestEnded": lambda: cdpengine.network.RequestEnded(request()),
     "ConsoleMessage": message,
     "PageError": page_error,
@@ -177,12 +183,12 @@ def test_every_class_that_stays_is_a_public_one() -> None:
 
 
 async def test_a_request_keeps_its_data_and_asks_no_page() -> None:
-    response = pickle.loads(pickle.dumps(Response(request())))
-    assert (response.status, response.ok, response.headers) == (200, True, {"C": "d"})
-    assert (response.request.url, response.request.method) == ("https://example.com/a", "GET")
-    assert response.request.response is not None
+    received = pickle.loads(pickle.dumps(response()))
+    assert (received.status, received.ok, received.headers) == (200, True, {"C": "d"})
+    assert (received.request.url, received.request.method) == ("https://example.com/a", "GET")
+    assert received.request.response is not None
     with pytest.raises(cdpengine.errors.BodyUnavailableError, match="a copy, in another process"):
-        await response.body()
+        await received.body()
 
 
 async def test_a_console_message_keeps_its_data() -> None:

@@ -13,6 +13,7 @@ import attrs
 
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
+from cdpengine._history import BoundedHistory, Records
 from cdpengine._network.active_route import (
     ActiveRoute,
     RouteFailure,
@@ -33,7 +34,6 @@ from cdpengine._network.settings import (
     check_conditions,
     check_cpu_rate,
 )
-from cdpengine._notifier import BoundedHistory, Records
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SessionOverride
 from cdpengine._page.patterns import UrlPattern, url_test, url_words

@@ -26,7 +26,7 @@ from cdpengine._evaluate.injection import (
 )
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._evaluate.replies import holds_objects, receive_value
-from cdpengine._notifier import BoundedHistory, Records
+from cdpengine._history import BoundedHistory, Records
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import SessionOverride
 from cdpengine._page.scripts.page_functions import USERS_WORLD_NAME, ExecutionContext, object_group

@@ -1,0 +1,117 @@
+"""The options of a page's activity: bounds of what is kept, and the rules for keeping bodies.
+
+Rule: invalid values are refused before anything is switched on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from cdpengine._page.patterns import UrlPattern, url_test
+from cdpengine.errors import InvalidArgumentError
+
+
+def _check_count(what: str, given: object, least: int = 0) -> None:
+    if isinstance(given, bool) or not isinstance(given, int) or given < least:
+        raise InvalidArgumentError(
+            what=what, given=repr(given)[:80], expected=f"a whole number, {least} or more"
+        )
+
+
+def _check_types(types: Iterable[str] | None) -> frozenset[str] | None:
+    if types is None:
+        return None
+    names = None if isinstance(types, str) else tuple(types)
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise InvalidArgumentError(
+            what="types", given=repr(types)[:80], expected='several of "Document", "XHR", ...'
+        )
+    return frozenset(name.lower() for name in names)
+
+
+@attrs.frozen
+class KeepBodies:
+    """Rules for keeping response bodies from their arrival, independent of their page.
+
+    `url` (a glob, a compiled regular expression, or a function of the URL) and `types` (Chrome's resource types,
+    such as "Document", "XHR", "Fetch", "Script") select responses; None selects all. Bodies above `largest` bytes
+    are not kept. When all kept bodies exceed `total` bytes, the oldest are dropped. Raises InvalidArgumentError.
+    """
+
+    url: UrlPattern | None = None
+    types: frozenset[str] | None = attrs.field(default=None, converter=_check_types)
+    largest: int = 2**20
+    total: int = 32 * 2**20
+
+    def __attrs_post_init__(self) -> None:
+        _check_count("largest", self.largest, 1)
+        _check_count("total", self.total, 1)
+        if self.url is not None:
+            url_test(self.url)
+
+    def wants(self, url: str, kind: str) -> bool:
+        """Return whether to keep the body of a response with this URL and resource type."""
+        if self.types is not None and kind.lower() not in self.types:
+            return False
+        return self.url is None or url_test(self.url)(url)
+
+
+def _check_bodies(given: object) -> KeepBodies | None:
+    if given is None or given is False:
+        return None
+    if given is True:
+        return KeepBodies()
+    if isinstance(given, KeepBodies):
+        return given
+    raise InvalidArgumentError(
+        what="bodies", given=f"a {type(given).__name__}", expected="True, False or KeepBodies(...)"
+    )
+
+
+@attrs.frozen
+class ActivityOptions:
+    """Options for one page: the number of kept `console` messages, `errors` and `requests`; 0 keeps none.
+
+    `keep_over_navigation=False` clears everything when the page navigates to another document, except the requests
+    of that document. `bodies` selects the kept bodies; True is `KeepBodies()`. Raises InvalidArgumentError.
+    """
+
+    console: int = 500
+    errors: int = 200
+    requests: int = 500
+    keep_over_navigation: bool = True
+    bodies: KeepBodies | None = attrs.field(default=None, converter=_check_bodies)
+
+    def __attrs_post_init__(self) -> None:
+        for what in ("console", "errors", "requests"):
+            _check_count(what, getattr(self, what))
+        keep: object = self.keep_over_navigation
+        if not isinstance(keep, bool):
+            given = repr(keep)[:80]
+            raise InvalidArgumentError(what="keep_over_navigation", given=given, expected="True or False")
+        if self.bodies is not None and not self.requests:
+            raise InvalidArgumentError(
+                what="bodies", given="KeepBodies(...) with requests=0", expected="requests=1 or more with it"
+            )
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The kept parts among "console", "errors" and "requests"."""
+        return frozenset(part for part in ("console", "errors", "requests") if getattr(self, part))
+
+
+def check_options(given: object) -> ActivityOptions | None:
+    """Convert the argument `activity=` to options: True for the defaults, None and False for nothing.
+
+    Raises InvalidArgumentError for a value that is neither of these nor an ActivityOptions.
+    """
+    if given is None or given is False:
+        return None
+    if given is True:
+        return ActivityOptions()
+    if isinstance(given, ActivityOptions):
+        return given
+    expected = "True, or an ActivityOptions"
+    raise InvalidArgumentError(what="activity", given=f"a {type(given).__name__}", expected=expected)
