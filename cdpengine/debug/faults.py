@@ -21,6 +21,7 @@ NTH      "2" the second, "3+" from the third on, "*" (default) each; each fault 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Literal, get_args
@@ -153,67 +154,79 @@ def parse_faults(lines: Iterable[str]) -> Iterator[Fault]:
             yield parse_fault(line)
 
 
+class FaultInjector:
+    """The active faults by number, their counts, and the choice among them."""
+
+    def __init__(self, faults: Iterable[Fault | str] = ()) -> None:
+        self.active: dict[int, Fault] = {}
+        self.injected: Counter[int] = Counter()
+        self._matching: Counter[int] = Counter()
+        self._next = 1
+        for fault in faults:
+            self.add(fault)
+
+    def add(self, fault: Fault | str) -> int:
+        """Add a fault, as data or as a string, and return its number. Raises InvalidArgumentError."""
+        if not isinstance(fault, Fault):
+            fault = parse_fault(fault)
+        elif fault.action not in get_args(Action):
+            raise InvalidArgumentError(what="fault", given=repr(fault.action), expected=", ".join(ACTIONS))
+        number, self._next = self._next, self._next + 1
+        self.active[number] = fault
+        return number
+
+    def decide(self, kind: MessageKind, method: str) -> Fault | None:
+        """Count one message, and return the fault due for it."""
+        due: int | None = None
+        for number, fault in self.active.items():
+            if not fault.fits(kind, method):
+                continue
+            self._matching[number] += 1
+            count = self._matching[number]
+            if due is None and count >= fault.first and (fault.last is None or count <= fault.last):
+                due = number
+        if due is None:
+            return None
+        self.injected[due] += 1
+        return self.active[due]
+
+
 class Faults:
     """The faults of a proxy and their counts. They can be changed while the proxy runs.
 
     The first due fault, in the order of addition, applies to a message.
     """
 
-    def __init__(self, faults: Iterable[Fault | str] = ()) -> None:
-        self._counts: dict[int, int] = {}
-        self._made: dict[int, int] = {}
-        self._numbered: dict[int, Fault] = {}
-        self._next = 1
-        for fault in faults:
-            self.add(fault)
+    def __init__(self, injector: FaultInjector) -> None:
+        self._injector = injector
 
     def __bool__(self) -> bool:
-        return bool(self._numbered)
+        return bool(self._injector.active)
 
     def __iter__(self) -> Iterator[Fault]:
-        return iter(list(self._numbered.values()))
+        return iter(list(self._injector.active.values()))
 
     def add(self, fault: Fault | str) -> int:
         """Add a fault, as data or as a string. It counts messages from now on.
 
         Returns its number. Raises InvalidArgumentError.
         """
-        if not isinstance(fault, Fault):
-            fault = parse_fault(fault)
-        elif fault.action not in get_args(Action):
-            raise InvalidArgumentError(what="fault", given=repr(fault.action), expected=", ".join(ACTIONS))
-        number, self._next = self._next, self._next + 1
-        self._numbered[number] = fault
-        return number
+        return self._injector.add(fault)
 
     def remove(self, number: int) -> None:
         """Remove the fault with that number. Raises InvalidArgumentError for an unknown number."""
-        if self._numbered.pop(number, None) is None:
+        if self._injector.active.pop(number, None) is None:
             raise InvalidArgumentError(
                 what="fault", given=repr(number), expected="the number of an active fault"
             )
 
     def clear(self) -> None:
         """Remove all faults."""
-        self._numbered.clear()
+        self._injector.active.clear()
 
     def made(self, number: int) -> int:
         """Return how many times the fault with that number was injected."""
-        return self._made.get(number, 0)
-
-    def _decide(self, kind: MessageKind, method: str) -> Fault | None:
-        """Count one message, and return the fault due for it."""
-        due: int | None = None
-        for number, fault in self._numbered.items():
-            if not fault.fits(kind, method):
-                continue
-            count = self._counts[number] = self._counts.get(number, 0) + 1
-            if due is None and count >= fault.first and (fault.last is None or count <= fault.last):
-                due = number
-        if due is None:
-            return None
-        self._made[due] = self._made.get(due, 0) + 1
-        return self._numbered[due]
+        return self._injector.injected[number]
 
 
 def refusal(call_id: int, session_id: str | None, fault: Fault) -> str:

@@ -29,7 +29,7 @@ from cdpengine._protocol.instruments import HttpExchange, Instruments, Traffic
 from cdpengine._protocol.messages import Envelope, decode_envelope
 from cdpengine._protocol.transport import Transport, TransportBroken
 from cdpengine._protocol.websocket_transport import open_websocket
-from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
+from cdpengine.debug.faults import Fault, FaultInjector, Faults, MessageKind, refusal
 from cdpengine.debug.http_websocket_server import (
     HttpAnswer,
     HttpRequest,
@@ -69,6 +69,7 @@ class ProxyConnection:
     ending: str | None = None
 
 
+@attrs.define(eq=False)
 class Proxy:
     """A running proxy.
 
@@ -78,44 +79,53 @@ class Proxy:
     of `notes` is called with a line for each new or ended connection and each injected fault.
     """
 
-    def __init__(self, upstream: SplitResult, browser_path: str, headers: Mapping[str, str]) -> None:
-        self.endpoint = ""
-        self.ws_endpoint = ""
-        self.listens_on = ("", 0)
-        self.faults = Faults()
-        self.instruments = Instruments()
-        self.passages: list[ProxyConnection] = []
-        self.notes: list[Callable[[str], None]] = []
+    faults: Faults
+    endpoint: str = ""
+    ws_endpoint: str = ""
+    listens_on: tuple[str, int] = ("", 0)
+    instruments: Instruments = attrs.field(factory=Instruments)
+    passages: list[ProxyConnection] = attrs.field(factory=list)
+    notes: list[Callable[[str], None]] = attrs.field(factory=list)
+
+
+class _ProxyServer:
+    """The server of a proxy. `proxy` is its public part."""
+
+    def __init__(
+        self, upstream: SplitResult, browser_path: str, headers: Mapping[str, str], injector: FaultInjector
+    ) -> None:
+        self.proxy = Proxy(Faults(injector))
+        self.injector = injector
         self._upstream = upstream
         self._browser_path = browser_path
         self._headers = dict(headers)
         self._numbers = itertools.count(1)
         self._http: httpx.AsyncClient | None = None
 
-    def _start(self, host: str, port: int, http: httpx.AsyncClient) -> None:
+    def start(self, host: str, port: int, http: httpx.AsyncClient) -> None:
         """Set the attributes that depend on the open port."""
         self._http = http
-        self.listens_on = (host, port)
         url_host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-        self.endpoint = f"http://{url_host}:{port}"
-        self.ws_endpoint = f"ws://{url_host}:{port}{self._browser_path}"
+        self.proxy.listens_on = (host, port)
+        self.proxy.endpoint = f"http://{url_host}:{port}"
+        self.proxy.ws_endpoint = f"ws://{url_host}:{port}{self._browser_path}"
 
-    def _note(self, text: str) -> None:
-        """Pass a line to each of `notes`."""
+    def note(self, text: str) -> None:
+        """Pass a line to each of the proxy's `notes`."""
         logger.info("%s", text)
-        for note in self.notes:
+        for note in self.proxy.notes:
             note(text)
 
     # --- HTTP ------------------------------------------------------------------------------------------------
 
-    async def _answer(self, request: HttpRequest) -> HttpAnswer:
+    async def answer(self, request: HttpRequest) -> HttpAnswer:
         """Forward a client's HTTP request to the browser. Replace the browser's addresses in the response."""
         requested_at = trio.current_time()
         answer = await self._ask_browser(request)
         # The browser's other HTTP paths serve its DevTools, which are not recorded.
-        if self.instruments.active and urlsplit(request.target).path.startswith("/json"):
+        if self.proxy.instruments.active and urlsplit(request.target).path.startswith("/json"):
             took = trio.current_time() - requested_at
-            self.instruments.pass_on_http(
+            self.proxy.instruments.pass_on_http(
                 HttpExchange(
                     requested_at,
                     request.method,
@@ -155,7 +165,7 @@ class Proxy:
         kind = answer.headers.get("content-type", "text/plain")
         body = answer.content
         if path.startswith("/json"):
-            here = request.headers.get("host") or urlsplit(self.endpoint).netloc
+            here = request.headers.get("host") or urlsplit(self.proxy.endpoint).netloc
             body = redirect_websockets(body, here)
             if answer.status_code != httpx.codes.OK and self._knows(path):
                 return self._answer_version(request)
@@ -166,13 +176,13 @@ class Proxy:
         return path.rstrip("/") == "/json/version" and self._upstream.scheme in ("ws", "wss")
 
     def _answer_version(self, request: HttpRequest) -> HttpAnswer:
-        here = request.headers.get("host") or urlsplit(self.endpoint).netloc
+        here = request.headers.get("host") or urlsplit(self.proxy.endpoint).netloc
         page = {"Browser": "unknown", "webSocketDebuggerUrl": f"ws://{here}{self._browser_path}"}
         return HttpAnswer(200, _json.encode(page), "application/json; charset=UTF-8")
 
     # --- websockets ------------------------------------------------------------------------------------------
 
-    async def _take(self, socket: Socket) -> None:
+    async def take(self, socket: Socket) -> None:
         """Relay one client's websocket until either side ends it."""
         path = socket.request.target
         if urlsplit(path).path in ("", "/"):
@@ -188,7 +198,7 @@ class Proxy:
             await self._open(socket, passage, url, headers | self._headers)
         finally:
             passage.ending = passage.ending or _ENDED
-            self._note(f"{passage.name}: over: {passage.ending}")
+            self.note(f"{passage.name}: over: {passage.ending}")
 
     async def _open(
         self, socket: Socket, passage: ProxyConnection, url: str, headers: Mapping[str, str]
@@ -212,7 +222,7 @@ class Proxy:
         except TransportBroken as broken:
             passage.ending = str(broken)
             return
-        self._note(f"{passage.name}: connected")
+        self.note(f"{passage.name}: connected")
         relay = _Relay(self, passage, socket, upstream)
         try:
             await relay.run()
@@ -221,18 +231,20 @@ class Proxy:
             await socket.close(1001, passage.ending or _ENDED)
 
     def _list(self, passage: ProxyConnection) -> None:
-        self.passages.append(passage)
-        if len(self.passages) > _LISTED:
-            over = next((each for each in self.passages if each.ending is not None), None)
+        self.proxy.passages.append(passage)
+        if len(self.proxy.passages) > _LISTED:
+            over = next((each for each in self.proxy.passages if each.ending is not None), None)
             if over is not None:
-                self.passages.remove(over)
+                self.proxy.passages.remove(over)
 
 
 class _Relay:
     """The two directions of one client's connection."""
 
-    def __init__(self, proxy: Proxy, passage: ProxyConnection, socket: Socket, upstream: Transport) -> None:
-        self._proxy = proxy
+    def __init__(
+        self, server: _ProxyServer, passage: ProxyConnection, socket: Socket, upstream: Transport
+    ) -> None:
+        self._server = server
         self._passage = passage
         self._socket = socket
         self._upstream = upstream
@@ -266,7 +278,7 @@ class _Relay:
             self._watch("sent", message)
             fault: Fault | None = None
             envelope: Envelope | None = None
-            if self._proxy.faults:
+            if self._server.injector.active:
                 envelope = _envelope(message)
                 fault = self._due("call", envelope)
             if fault is None:
@@ -295,7 +307,7 @@ class _Relay:
             except TransportBroken as broken:
                 return str(broken)
             copies = 1
-            if self._proxy.faults:
+            if self._server.injector.active:
                 envelope = _envelope(message)
                 kind: MessageKind = "event" if envelope.id is None else "reply"
                 fault = self._due(kind, envelope)
@@ -326,9 +338,9 @@ class _Relay:
                 del self._methods[next(iter(self._methods))]
         elif envelope.id is not None:
             method = self._methods.pop(envelope.id, "")
-        fault = self._proxy.faults._decide(kind, method)
+        fault = self._server.injector.decide(kind, method)
         if fault is not None:
-            self._proxy._note(f"{self._passage.name}: {fault.action} of the {kind} {method} (fault {fault})")
+            self._server.note(f"{self._passage.name}: {fault.action} of the {kind} {method} (fault {fault})")
         return fault
 
     async def _cut_connection(self, fault: Fault) -> str:
@@ -353,8 +365,8 @@ class _Relay:
                 return message, 0
 
     def _watch(self, direction: str, message: bytes | str) -> None:
-        if self._proxy.instruments.active:
-            self._proxy.instruments.pass_on(
+        if self._server.proxy.instruments.active:
+            self._server.proxy.instruments.pass_on(
                 Traffic(trio.current_time(), direction, self._passage.name, message)  # type: ignore[arg-type]
             )
 
@@ -400,7 +412,7 @@ async def proxy(
     RecordingFailedError at the end if the recording could not be written.
     """
     check_endpoint(upstream)
-    checked = Faults(faults)
+    injector = FaultInjector(faults)
     resolved = None
     with trio.move_on_after(timeout):
         resolved = await resolve_endpoint(upstream, headers)
@@ -413,18 +425,18 @@ async def proxy(
     if urlsplit(upstream).scheme in ("http", "https"):
         base = target._replace(scheme="https" if target.scheme == "wss" else "http")
     path = target.path + (f"?{target.query}" if target.query else "")
-    running = Proxy(base, path or "/", headers or {})
-    running.faults = checked
+    server = _ProxyServer(base, path or "/", headers or {}, injector)
     trusts_environment = not is_loopback(target.hostname or "")
     with shortages_named(partial(lacking, redact_endpoint(upstream))) as started:
         import httpx
 
         async with AsyncExitStack() as stack:
             if record is not None:
-                from cdpengine.debug.recording.recorder import LIMIT, record_traffic
+                from cdpengine.debug.recording.recorder import record_traffic
+                from cdpengine.debug.recording.traffic_recorder import LIMIT
 
                 recording = record_traffic(
-                    running.instruments,
+                    server.proxy.instruments,
                     record,
                     unredacted=unredacted,
                     keep_arguments=keep_arguments,
@@ -435,12 +447,12 @@ async def proxy(
             client = httpx.AsyncClient(trust_env=trusts_environment, timeout=None)  # noqa: S113 - OPEN_PATIENCE
             http = await stack.enter_async_context(client)
             address = await stack.enter_async_context(
-                serve_http_and_websockets(running._answer, running._take, host=host, port=port)
+                serve_http_and_websockets(server.answer, server.take, host=host, port=port)
             )
-            running._start(*address, http)
+            server.start(*address, http)
             if not is_loopback(address[0]):
                 logger.warning(
                     "the proxy listens on %s:%d: every program that reaches it controls the browser", *address
                 )
             started()
-            yield running
+            yield server.proxy

@@ -21,6 +21,7 @@ from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine import debug
+from cdpengine.debug.recording.traffic_recorder import TrafficRecorder
 from cdpengine.debug.recording_format import Line
 from cdpengine.testing import walk_cancellations
 
@@ -186,7 +187,7 @@ async def test_cancelled_at_each_step(page: cdpengine.Page, tmp_path: Path) -> N
             await page.session.call("Runtime.evaluate", expression="1")
 
     async def after() -> None:
-        assert not any(isinstance(watcher, debug.Recorder) for watcher in page.browser.instruments.active)
+        assert not any(isinstance(watcher, TrafficRecorder) for watcher in page.browser.instruments.active)
         assert read(tmp_path / "a.jsonl")[-1].k == "end"
 
     assert await walk_cancellations(operation, after, every=one_in(8)) > 1

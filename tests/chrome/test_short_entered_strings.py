@@ -10,7 +10,8 @@ import pytest
 
 import cdpengine
 from cdpengine import debug
-from cdpengine.debug.recording.recorder import LIMIT, log_traffic
+from cdpengine.debug.recording.recorder import log_traffic
+from cdpengine.debug.recording.traffic_recorder import LIMIT
 
 pytestmark = pytest.mark.chrome
 

@@ -19,15 +19,16 @@ from cdpengine._protocol.instruments import Instruments, Span, Traffic
 from cdpengine.act.observing.messages import MessageLog
 from cdpengine.debug import Redactor, open_recording
 from cdpengine.debug.recording.fingerprints import Fingerprints
-from cdpengine.debug.recording.recorder import Recorder, log_traffic, record_traffic
+from cdpengine.debug.recording.recorder import log_traffic, record_traffic
+from cdpengine.debug.recording.traffic_recorder import TrafficRecorder
 from cdpengine.debug.recording_format import Line
 
 HALF = '{"id":2,"result":{"half":"\ud83d"}}'
 
 
-def recorder_at(path: Path, **options: Any) -> Recorder:
+def recorder_at(path: Path, **options: Any) -> TrafficRecorder:
     settings: dict[str, Any] = {"limit": 0, "queued": 1_000_000, "redactor": None, "product": ""}
-    return Recorder(path, **(settings | options))
+    return TrafficRecorder(path, **(settings | options))
 
 
 def read(path: Path) -> list[Line]:
@@ -48,14 +49,14 @@ async def test_traffic_is_written_in_order_and_without_secrets(tmp_path: Path) -
     redactor = Redactor(patterns=["(?i)pin[0-9]+"], secrets=["hunter22"])
     known = [("c", "S", "T", "page", "http://x/?token=abcdef")]
     recorder = recorder_at(path, redactor=redactor, known=known)
-    recorder._start()
+    recorder.start()
     now, cause = trio.current_time(), Span(7, "page.click e7", trio.current_time() - 0.5)
     recorder(Traffic(now, "sent", "c", b'{"id":1,"method":"A.a","params":{"pin":"PIN1234"}}', cause))
     recorder(Traffic(now + 0.5, "received", "c", '{"id":1,"result":{"password":"hunter22"}}'))
     recorder(Traffic(now + 0.7, "sent", "c", b'{"id":2,"method":"A.b"}'))
     recorder(Traffic(now + 0.8, "received", "c", HALF))
     recorder.span_ended(cause, now + 1, "")
-    await trio.to_thread.run_sync(recorder._finish, now + 2)
+    await trio.to_thread.run_sync(recorder.finish, now + 2)
     lines = read(path)
     assert [line.k for line in lines] == [
         "target", "span", "call", "reply", "call", "reply", "span-end", "entered", "end",
@@ -70,7 +71,7 @@ async def test_messages_in_the_writer_thread_count_at_the_end(tmp_path: Path) ->
     """The last key is typed while the thread writes the earlier keys. The fingerprint covers all keys."""
     path = tmp_path / "a.jsonl"
     recorder = recorder_at(path, redactor=Redactor(patterns=["(x+x+)+y"]))  # a slow pattern
-    recorder._start()
+    recorder.start()
     for number, letter in enumerate("c4nary-pass", 1):
         params = f'{{"type":"keyDown","text":"{letter}","slow":"{"x" * 16}"}}'
         message = f'{{"id":{number},"method":"Input.dispatchKeyEvent","params":{params}}}'
@@ -78,7 +79,7 @@ async def test_messages_in_the_writer_thread_count_at_the_end(tmp_path: Path) ->
     with trio.fail_after(30):
         while recorder._gathered:
             await trio.lowlevel.checkpoint()
-    await trio.to_thread.run_sync(recorder._finish, trio.current_time())
+    await trio.to_thread.run_sync(recorder.finish, trio.current_time())
     [entered] = [line for line in read(path) if line.k == "entered"]
     with open_recording(path) as recording:
         by = Fingerprints(bytes.fromhex(recording.header.salt))
@@ -111,8 +112,8 @@ async def test_overflow_is_counted_at_the_gap(tmp_path: Path) -> None:
         recorder(event(number))
     recorder(event(3, 1_000))
     recorder(event(4))
-    recorder._start()
-    await trio.to_thread.run_sync(recorder._finish, trio.current_time())
+    recorder.start()
+    await trio.to_thread.run_sync(recorder.finish, trio.current_time())
     assert recorder.statistics().lost == 1
     lines = read(path)
     assert [line.k for line in lines] == ["event", "event", "event", "lost", "event", "end"]
@@ -161,14 +162,14 @@ async def test_a_secret_cut_in_two_appears_in_no_output(
         else:
             foreign = name == "proxy.jsonl"
             recorder = recorder_at(tmp_path / name, redactor=Redactor(), foreign=foreign)
-            recorder._start()
+            recorder.start()
             stack.enter_context(instruments.attached(recorder))
         for direction, message in TWO_BODIES:
             text = json.dumps(message)
             made = text.encode() if binary else text
             instruments.pass_on(Traffic(trio.current_time(), direction, "c", made))  # type: ignore[arg-type]
     if recorder is not None:
-        await trio.to_thread.run_sync(recorder._finish, trio.current_time())
+        await trio.to_thread.run_sync(recorder.finish, trio.current_time())
         written = "".join(bytes(line.msg).decode() for line in read(tmp_path / name))
     else:
         written = caplog.text if name == "log" else json.dumps(messages.newest(None, 100))
@@ -193,8 +194,10 @@ async def test_a_full_disk_is_reported_at_the_end_and_takes_no_memory() -> None:
             instruments.pass_on(event(2))
             after = recorder.statistics()
             assert (after.lost, after.queued) == (before.lost + 1, before.queued)
-            recorder.span_ended(Span(1, "page.click e1"), trio.current_time(), "")
-            assert not [item for item in recorder._gathered if not isinstance(item, Traffic)]
+            (instrument,) = instruments.active
+            assert isinstance(instrument, TrafficRecorder)
+            instrument.span_ended(Span(1, "page.click e1"), trio.current_time(), "")
+            assert not [item for item in instrument._gathered if not isinstance(item, Traffic)]
 
 
 async def test_an_error_of_the_recorder_is_reported_without_the_message(tmp_path: Path) -> None:
@@ -233,10 +236,10 @@ async def test_a_withheld_reply_is_marked(
     """Values that are secret everywhere do not count: every recording withholds them."""
     path = tmp_path / "a.jsonl"
     recorder = recorder_at(path, redactor=None if options is None else Redactor(**options))
-    recorder._start()
+    recorder.start()
     call = {"id": 1, "method": "Runtime.evaluate", "params": {"expression": source}}
     for direction, message in (("sent", call), ("received", {"id": 1, "result": result})):
         recorder(Traffic(trio.current_time(), direction, "c", json.dumps(message)))  # type: ignore[arg-type]
-    await trio.to_thread.run_sync(recorder._finish, trio.current_time())
+    await trio.to_thread.run_sync(recorder.finish, trio.current_time())
     called, replied, *_ = read(path)
     assert (called.withheld, replied.withheld) == (False, withheld)

@@ -29,7 +29,8 @@ from cdpengine import debug
 from cdpengine._json_values import to_plain
 from cdpengine.cli.commands import commands
 from cdpengine.cli.output import describe_error
-from cdpengine.debug.recording.recorder import LIMIT, wire_logger
+from cdpengine.debug.recording.recorder import wire_logger
+from cdpengine.debug.recording.traffic_recorder import LIMIT
 from cdpengine.errors import EngineError
 
 

@@ -165,9 +165,9 @@ def test_compressed_recordings_need_zstandard_and_leave_no_file(tmp_path: Path) 
     path = tmp_path / "new.jsonl.zst"
     program = f"""
 import pathlib, trio
-from cdpengine.debug.recording.recorder import Recorder
+from cdpengine.debug.recording.traffic_recorder import TrafficRecorder
 async def main():
-    Recorder(pathlib.Path({str(path)!r}), limit=0, queued=1, redactor=None, product="")
+    TrafficRecorder(pathlib.Path({str(path)!r}), limit=0, queued=1, redactor=None, product="")
 
 {caught("trio.run(main)")}
 """

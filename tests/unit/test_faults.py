@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cdpengine.debug.faults import ACTIONS, Fault, Faults, parse_fault, parse_faults, refusal
+from cdpengine.debug.faults import ACTIONS, Fault, FaultInjector, Faults, parse_fault, parse_faults, refusal
 from cdpengine.errors import InvalidArgumentError
 
 
@@ -57,31 +57,32 @@ def test_a_file_has_comments_and_empty_lines() -> None:
 
 
 def test_a_fault_counts_the_matching_messages() -> None:
-    faults = Faults(["drop:Page.*:2"])
-    assert faults._decide("call", "Page.navigate") is None
-    assert faults._decide("call", "Network.enable") is None
-    assert faults._decide("reply", "Page.navigate") is None  # it has no name on the wire
-    due = faults._decide("event", "Page.loadEventFired")
+    injector = FaultInjector(["drop:Page.*:2"])
+    assert injector.decide("call", "Page.navigate") is None
+    assert injector.decide("call", "Network.enable") is None
+    assert injector.decide("reply", "Page.navigate") is None  # it has no name on the wire
+    due = injector.decide("event", "Page.loadEventFired")
     assert due is not None
     assert due.action == "drop"
-    assert faults._decide("call", "Page.reload") is None
-    assert faults.made(1) == 1
+    assert injector.decide("call", "Page.reload") is None
+    assert Faults(injector).made(1) == 1
 
 
 def test_the_first_due_fault_applies_and_all_count() -> None:
-    faults = Faults(["drop:A.b:2", "cut:A.b:1+"])
-    made = [faults._decide("call", "A.b") for _ in range(3)]
+    injector = FaultInjector(["drop:A.b:2", "cut:A.b:1+"])
+    made = [injector.decide("call", "A.b") for _ in range(3)]
     assert [fault.action for fault in made if fault] == ["cut", "drop", "cut"]
 
 
 def test_faults_come_and_go() -> None:
-    faults = Faults()
+    injector = FaultInjector()
+    faults = Faults(injector)
     assert not faults
     number = faults.add("drop:A.b")
     assert faults.add(Fault("cut", "C.d")) != number
     assert [fault.action for fault in faults] == ["drop", "cut"]
     faults.remove(number)
-    assert faults._decide("call", "A.b") is None
+    assert injector.decide("call", "A.b") is None
     with pytest.raises(InvalidArgumentError):
         faults.remove(number)
     faults.clear()

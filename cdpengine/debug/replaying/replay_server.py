@@ -57,59 +57,29 @@ class _Line:
     receive: trio.MemoryReceiveChannel[bytes]
 
 
-class Replay:
-    """A served recording. Clients connect to `endpoint` instead of a browser's endpoint.
-
-    `divergence` is the first divergence, or None. `left` is the number of recorded calls not made yet.
-    """
+class _ReplayServer:
+    """The server of a replay."""
 
     def __init__(self, playback: Playback, patience: float) -> None:
-        self.endpoint = ""
-        self._playback = playback
+        self.playback = playback
+        self.changed = trio.Event()
+        """Set after each message, and replaced."""
+        self.address = ""
         self._patience = patience
         self._lines: dict[int, _Line] = {}
-        self._changed = trio.Event()
         self._reported = 0
         self._no_calls = RepeatedWarning(logger, "client %d of the replay sent something that is not a call")
 
-    @property
-    def divergence(self) -> ReplayDivergedError | None:
-        """The first divergence from the recording, or None."""
-        return self._playback.divergence
-
-    @property
-    def left(self) -> int:
-        """Number of recorded calls not made yet."""
-        return len(self._playback.left)
-
-    @property
-    def passed_over(self) -> list[str]:
-        """Parts of the recording that cannot be delivered or compared, such as cut events."""
-        return self._playback.passed_over
-
-    async def until_divergence(self) -> None:
-        """Wait for a divergence, plus a moment for the program to receive the error."""
-        while self.divergence is None:
-            await self._changed.wait()
-            await trio.lowlevel.checkpoint()
-        await trio.sleep(_GRACE)
-
-    @asynccontextmanager
-    async def open_transport(self) -> AsyncIterator[Transport]:
-        """Connect a client in this process, for `cdpengine._protocol.session.open_connection`."""
-        with self._join(BROWSER_PATH) as (client, line):
-            yield _InProcess(self, client, line)
-
     # --- HTTP and websockets -----------------------------------------------------------------------------------
 
-    async def _answer(self, request: HttpRequest) -> HttpAnswer:
+    async def answer(self, request: HttpRequest) -> HttpAnswer:
         """Answer an HTTP request from the recording, or with the general answers of a browser."""
-        here = request.headers.get("host") or self.endpoint.partition("://")[2]
+        here = request.headers.get("host") or self.address
         path = http_params(request.target)["path"]
         if not path.startswith("/json"):
             return HttpAnswer(404, b"A recording has nothing but /json.\n")
-        with self._join(request.target) as (client, line):
-            known = self._playback.ask_http(client, request.method, request.target)
+        with self.join(request.target) as (client, line):
+            known = self.playback.ask_http(client, request.method, request.target)
             self._send_due()
             if known:
                 reply = _json.decode(await line.receive.receive(), HttpReply)
@@ -121,9 +91,9 @@ class Replay:
         page: object
         if path == "/json/version":
             page = {
-                "Browser": self._playback.product or "replay",
+                "Browser": self.playback.product or "replay",
                 "Protocol-Version": "1.3",
-                "webSocketDebuggerUrl": f"ws://{here}{BROWSER_PATH}{'/pipe' if self._playback.is_pipe else ''}",
+                "webSocketDebuggerUrl": f"ws://{here}{BROWSER_PATH}{'/pipe' if self.playback.is_pipe else ''}",
             }
         elif path == "/json/list":
             page = [
@@ -134,24 +104,24 @@ class Replay:
                     "url": "",
                     "webSocketDebuggerUrl": f"ws://{here}{each}",
                 }
-                for each in self._playback.page_paths
+                for each in self.playback.page_paths
             ]
         else:
             return HttpAnswer(404, b"This was not asked when the traffic was recorded.\n")
         return HttpAnswer(200, _json.encode(page, indent=3), "application/json; charset=UTF-8")
 
-    async def _take(self, socket: Socket) -> None:
+    async def take(self, socket: Socket) -> None:
         """Replay to one client until it disconnects."""
         if "origin" in socket.request.headers:
             await socket.refuse(403, "connections from web pages are refused\n")
             return
         await socket.accept()
-        with self._join(socket.request.target) as (client, line):
+        with self.join(socket.request.target) as (client, line):
             async with open_body_nursery() as nursery:
                 nursery.start_soon(_write, socket, line, name=f"replay to client {client.number}")
                 try:
                     while True:
-                        self._ask(client, await socket.receive())
+                        self.ask(client, await socket.receive())
                 except TransportBroken:
                     logger.debug("client %d of the replay left", client.number)
                 finally:
@@ -159,46 +129,83 @@ class Replay:
 
     # --- playing -----------------------------------------------------------------------------------------------
 
-    def _ask(self, client: Client, message: bytes | str) -> None:
+    def ask(self, client: Client, message: bytes | str) -> None:
         """Process one call, and send the messages due after it."""
-        if not self._playback.ask(client, message):
+        if not self.playback.ask(client, message):
             self._no_calls.log(client.number)
         self._send_due()
 
-    async def _watch(self) -> None:
+    async def watch(self) -> None:
         """Skip omitted calls, so that later messages do not wait forever."""
         while True:
-            changed = self._changed
+            changed = self.changed
             with trio.move_on_after(self._patience):
                 await changed.wait()
             if changed.is_set():
                 continue
-            waited = self._playback.find_pause() if self._lines else None
+            waited = self.playback.find_pause() if self._lines else None
             with trio.move_on_after(math.inf if waited is None else waited):
                 await changed.wait()
             if not changed.is_set():
-                self._playback.pass_over()
+                self.playback.pass_over()
                 self._send_due()
 
     def _send_due(self) -> None:
-        for delivery in self._playback.due():
+        for delivery in self.playback.due():
             self._send(delivery)
-        for what in self._playback.passed_over[self._reported :]:
+        for what in self.playback.passed_over[self._reported :]:
             logger.warning("not replayed: %s", what)
-        self._reported = len(self._playback.passed_over)
-        self._changed.set()
-        self._changed = trio.Event()
+        self._reported = len(self.playback.passed_over)
+        self.changed.set()
+        self.changed = trio.Event()
 
     def _send(self, delivery: Delivery) -> None:
         line = self._lines.get(delivery.client.number)
         if line is not None:  # None after its disconnect
             line.send.send_nowait(delivery.message)
 
-    def _join(self, path: str) -> _Joined:
-        return _Joined(self._playback, self._lines, path)
+    def join(self, path: str) -> _Joined:
+        """Return a context manager in which a client is connected."""
+        return _Joined(self.playback, self._lines, path)
 
 
 _GRACE = 0.1
+
+
+class Replay:
+    """A served recording. Clients connect to `endpoint` instead of a browser's endpoint."""
+
+    def __init__(self, server: _ReplayServer) -> None:
+        self.endpoint = f"http://{server.address}"
+        self._server = server
+
+    @property
+    def divergence(self) -> ReplayDivergedError | None:
+        """The first divergence from the recording, or None."""
+        return self._server.playback.divergence
+
+    @property
+    def left(self) -> int:
+        """Number of recorded calls not made yet."""
+        return len(self._server.playback.left)
+
+    @property
+    def passed_over(self) -> list[str]:
+        """Parts of the recording that cannot be delivered or compared, such as cut events."""
+        return self._server.playback.passed_over
+
+    async def until_divergence(self) -> None:
+        """Wait for a divergence, plus a moment for the program to receive the error."""
+        while self.divergence is None:
+            await self._server.changed.wait()
+            await trio.lowlevel.checkpoint()
+        await trio.sleep(_GRACE)
+
+    @asynccontextmanager
+    async def open_transport(self) -> AsyncIterator[Transport]:
+        """Connect a client in this process, for `cdpengine._protocol.session.open_connection`."""
+        with self._server.join(BROWSER_PATH) as (client, line):
+            yield _InProcess(self._server, client, line)
 
 
 class _Joined:
@@ -235,16 +242,16 @@ class _InProcess:
 
     largest_outgoing = LARGEST_INCOMING
 
-    def __init__(self, replay: Replay, client: Client, line: _Line) -> None:
+    def __init__(self, server: _ReplayServer, client: Client, line: _Line) -> None:
         self.name = f"replay, client {client.number}"
-        self._replay = replay
+        self._server = server
         self._client = client
         self._line = line
 
     async def send(self, *messages: bytes) -> None:
         await trio.lowlevel.checkpoint()
         for message in messages:
-            self._replay._ask(self._client, message)
+            self._server.ask(self._client, message)
 
     async def receive(self) -> bytes | str:
         try:
@@ -282,19 +289,19 @@ async def replay(
     if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
         raise InvalidArgumentError(what="patience", given=repr(patience), expected="seconds, 0 or more")
     playback = await trio.to_thread.run_sync(partial(load_playback, path, strict=strict))
-    running = Replay(playback, patience)
+    server = _ReplayServer(playback, patience)
     try:
         async with (
             open_body_nursery() as nursery,
-            serve_http_and_websockets(running._answer, running._take, host=host, port=port) as (
+            serve_http_and_websockets(server.answer, server.take, host=host, port=port) as (
                 address,
                 bound,
             ),
         ):
             url_host = f"[{address}]" if ":" in address else address
-            running.endpoint = f"http://{url_host}:{bound}"
-            nursery.start_soon(running._watch, name="patience of the replay")
-            yield running
+            server.address = f"{url_host}:{bound}"
+            nursery.start_soon(server.watch, name="patience of the replay")
+            yield Replay(server)
     except Exception as error:
         if playback.divergence is not None:
             raise playback.divergence from error
