@@ -20,7 +20,7 @@ from cdpengine._budget import within
 from cdpengine._page.dialog_feed import DialogFeed
 from cdpengine._paths import to_path
 from cdpengine._snapshot.ref import RefNumbers, ref_of_line
-from cdpengine.act.observing.open_scope import OpenScope
+from cdpengine.act.observing.open_scope import OpenScopes
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import NOT_READ, NoOpenPageError
 from cdpengine.act.searching import ENGINES, SearchEngine
@@ -98,6 +98,7 @@ class Actor:
 
     `ref_numbers` are the numbers of the refs on all pages. A program that continues with another browser passes
     the numbers of the previous actor. The actor reports dialogs of its pages that open after its creation.
+    `scopes` are open measurements, recordings and the like, which one request begins and a later one ends.
     """
 
     browser: Browser
@@ -119,10 +120,10 @@ class Actor:
     _turns: dict[str, trio.Lock] = attrs.field(factory=dict, init=False)
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
-    _scopes: dict[tuple[str, str], OpenScope] = attrs.field(factory=dict, init=False)
-    """Scopes that one request begins and another one ends, by kind and page ("": the browser)."""
+    scopes: OpenScopes = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self.scopes = OpenScopes(self.begin)
         core = None if self.context is None else self.context.internals
         self._dialogs = DialogFeed(lambda page: core is None or core.holds(page))
         self.browser.internals.tabs.feed_dialogs(self._dialogs)
@@ -399,8 +400,7 @@ class Actor:
 
     def release(self) -> None:
         """End everything that continues between requests."""
-        for scope in self._scopes.values():
-            scope.stop()
+        self.scopes.stop()
 
     def _share_ref_numbers(self) -> None:
         """Let the refs of all pages take their numbers from the actor."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
 from cdpengine._paths import to_path
 from cdpengine.act.actor import Actor
+from cdpengine.act.observing.open_scope import OpenScope
 from cdpengine.act.response import Effects, effects_of
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.selectors import may_be_name
@@ -54,6 +56,13 @@ class Performance:
     async def find_optional(self, ref: str | None, selector: str | None) -> ElementTarget | None:
         """Return the element of a request, or None if it has none."""
         return None if ref is None and selector is None else await self.find(ref, selector)
+
+    async def open_scope(self, what: str, scope: AbstractAsyncContextManager[Any]) -> OpenScope:
+        """Open a scope that outlives the request, and ends with its page at the latest.
+
+        Raises InvalidArgumentError if one is already open.
+        """
+        return await self.actor.scopes.open(what, self.page_or_none, scope, self.left)
 
     async def output_path(self, field: str, path: str | None, name: str, suffix: str) -> Path:
         """Return the file to write: the one at `path`, or a new one in the folder of outputs.

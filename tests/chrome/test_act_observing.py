@@ -70,7 +70,7 @@ async def test_disabled_protocol_commands_are_neither_sent_nor_visible(actor: Ac
         assert answer.error is not None
         assert "not enabled here" in answer.error.message
     assert actor.current is not None, "the page was not closed"
-    assert not actor._scopes
+    assert not actor.scopes.opened
 
 
 async def test_prefetched_snapshot_does_not_count_as_seen_and_can_be_cancelled(actor: Actor) -> None:
@@ -110,7 +110,7 @@ async def test_messages_show_no_secret(actor: Actor) -> None:
         assert secret not in text
     ended = await dispatch(actor, {"kind": "messages", "method": "Network.setExtra*", "stop": True})
     assert [each["k"] for each in ended.result["messages"]] == ["call", "reply"]
-    assert not actor._scopes
+    assert not actor.scopes.opened
 
 
 @pytest.mark.parametrize("how", [pytest.param("timeout", marks=pytest.mark.slow), "cancelled"])

@@ -17,7 +17,7 @@ from cdpengine._budget import within
 from cdpengine.errors import EngineError, InvalidArgumentError
 
 if TYPE_CHECKING:
-    from cdpengine.act.performing import Performance
+    from cdpengine import Page
 
 
 @attrs.define(eq=False)
@@ -74,36 +74,52 @@ class OpenScope:
         return self.value
 
 
-async def open_scope(
-    run: Performance, key: tuple[str, str], scope: AbstractAsyncContextManager[Any]
-) -> OpenScope:
-    """Open a scope that outlives this request. Raises InvalidArgumentError if one is already open."""
-    actor = run.actor
-    what, of = key
-    if key in actor._scopes:
-        raise InvalidArgumentError(
-            what=what, given="a second start", expected="one at a time: stop the running one first"
-        )
-    opened = actor._scopes[key] = OpenScope(what)
-    if of:
-        run.page.session.on_end(opened.stop)
+@attrs.define(eq=False)
+class OpenScopes:
+    """The open scopes of an actor, by their purpose and their page (None: the browser).
 
-    def forget(_ended: OpenScope) -> None:
-        actor._scopes.pop(key, None)
+    `begin` runs a task that continues after the request. `opened` has the scopes by purpose and target id.
+    """
 
-    actor.begin(opened.run, scope, forget)
-    await opened.begun(run.left)
-    return opened
+    _begin: Callable[..., None]
+    opened: dict[tuple[str, str], OpenScope] = attrs.field(factory=dict)
+
+    async def open(
+        self, what: str, page: Page | None, scope: AbstractAsyncContextManager[Any], timeout: float
+    ) -> OpenScope:
+        """Open a scope that outlives the request. Raises InvalidArgumentError if one is already open."""
+        key = _key(what, page)
+        if key in self.opened:
+            raise InvalidArgumentError(
+                what=what, given="a second start", expected="one at a time: stop the running one first"
+            )
+        opened = self.opened[key] = OpenScope(what)
+        if page is not None:
+            page.session.on_end(opened.stop)
+
+        def forget(_ended: OpenScope) -> None:
+            self.opened.pop(key, None)
+
+        self._begin(opened.run, scope, forget)
+        await opened.begun(timeout)
+        return opened
+
+    def get(self, what: str, page: Page | None) -> OpenScope | None:
+        """Return the open scope, or None."""
+        return self.opened.get(_key(what, page))
+
+    def find(self, what: str, page: Page | None, expected: str) -> OpenScope:
+        """Return the open scope. Raises InvalidArgumentError, with `expected`, if none is open."""
+        opened = self.get(what, page)
+        if opened is None:
+            raise InvalidArgumentError(what=what, given="none that is running", expected=expected)
+        return opened
+
+    def stop(self) -> None:
+        """Ask all scopes to end. Does not wait."""
+        for scope in self.opened.values():
+            scope.stop()
 
 
-def scope_of(run: Performance, key: tuple[str, str]) -> OpenScope | None:
-    """Return the open scope, or None."""
-    return run.actor._scopes.get(key)
-
-
-def find_scope(run: Performance, key: tuple[str, str], expected: str) -> OpenScope:
-    """Return the open scope. Raises InvalidArgumentError, with `expected`, if none is open."""
-    opened = scope_of(run, key)
-    if opened is None:
-        raise InvalidArgumentError(what=key[0], given="none that is running", expected=expected)
-    return opened
+def _key(what: str, page: Page | None) -> tuple[str, str]:
+    return what, "" if page is None else page.target_id

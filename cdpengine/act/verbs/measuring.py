@@ -10,7 +10,6 @@ import attrs
 
 from cdpengine.act.fields import field
 from cdpengine.act.notations import FILE, CommandForm, Place, ToolForm
-from cdpengine.act.observing.open_scope import find_scope, open_scope
 from cdpengine.act.requests import LOADING, LONG, ActRequest
 from cdpengine.act.response import describe_url
 
@@ -71,11 +70,7 @@ class StartMeasurement(ActRequest):
 
     async def run(self, performance: Performance) -> dict[str, Any] | None:
         if self.measurement == "coverage":
-            await open_scope(
-                performance,
-                _key(performance, self.measurement),
-                performance.page.measure.coverage(timeout=_ENDING),
-            )
+            await performance.open_scope(self.measurement, performance.page.measure.coverage(timeout=_ENDING))
             return None
         path = await performance.output_path(
             "startMeasurement.path", self.path, self.measurement, _SUFFIXES[self.measurement]
@@ -86,7 +81,7 @@ class StartMeasurement(ActRequest):
             if self.measurement == "trace"
             else measure.profile(path, overwrite=False, timeout=_ENDING)
         )
-        await open_scope(performance, _key(performance, self.measurement), scope)
+        await performance.open_scope(self.measurement, scope)
         return {"path": str(path)}
 
 
@@ -109,9 +104,8 @@ class StopMeasurement(ActRequest):
     measurement: Measurement = field("Which one.")
 
     async def run(self, performance: Performance) -> dict[str, Any]:
-        opened = find_scope(
-            performance, _key(performance, self.measurement), "a startMeasurement request first"
-        )
+        expected = "a startMeasurement request first"
+        opened = performance.actor.scopes.find(self.measurement, performance.page, expected)
         return _DESCRIBE[self.measurement](await opened.end(performance.left))
 
 
@@ -184,7 +178,3 @@ class HeapSnapshot(ActRequest):
         path = await performance.output_path("heapSnapshot.path", self.path, "heap", ".heapsnapshot.gz")
         report = await performance.page.measure.heap_snapshot(path, overwrite=False, timeout=performance.left)
         return {"path": str(report.path), "bytes": report.size, "bytesBeforeCompression": report.written}
-
-
-def _key(performance: Performance, measurement: str) -> tuple[str, str]:
-    return measurement, performance.page.target_id

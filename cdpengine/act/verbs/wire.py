@@ -14,7 +14,6 @@ from cdpengine._json_values import to_plain
 from cdpengine._page.patterns import url_test
 from cdpengine.act.fields import field
 from cdpengine.act.notations import FILE, CommandForm, Place, ToolForm
-from cdpengine.act.observing.open_scope import find_scope, open_scope, scope_of
 from cdpengine.act.requests import LOADING, LONG, ActRequest
 from cdpengine.act.response import describe_url
 from cdpengine.errors import EngineError, InvalidArgumentError, packages_named
@@ -110,9 +109,9 @@ class Messages(ActRequest):
     stop: bool = field("End the log.", False)
 
     async def run(self, performance: Performance) -> dict[str, Any]:
-        opened = scope_of(performance, (MESSAGES, ""))
+        opened = performance.actor.scopes.get(MESSAGES, None)
         if opened is None:
-            opened = await open_scope(performance, (MESSAGES, ""), _log_messages(performance))
+            opened = await performance.open_scope(MESSAGES, _log_messages(performance))
         log: MessageLog = opened.value
         found = log.newest(self.method, self.limit)
         if self.stop:
@@ -158,7 +157,7 @@ class StartRecording(ActRequest):
         with packages_named():
             from cdpengine.debug import record
         path = await performance.output_path("startRecording.path", self.path, RECORDING, ".jsonl")
-        await open_scope(performance, (RECORDING, ""), record(performance.actor.browser, path))
+        await performance.open_scope(RECORDING, record(performance.actor.browser, path))
         return {"path": str(path)}
 
 
@@ -175,9 +174,8 @@ class StopRecording(ActRequest):
     commands = (CommandForm(meaning="End the recording."),)
 
     async def run(self, performance: Performance) -> dict[str, Any]:
-        recorder: Recorder = await find_scope(
-            performance, (RECORDING, ""), "a startRecording request first"
-        ).end(performance.left)
+        opened = performance.actor.scopes.find(RECORDING, None, "a startRecording request first")
+        recorder: Recorder = await opened.end(performance.left)
         done = recorder.statistics()
         return {
             "path": str(recorder.path),

@@ -39,7 +39,6 @@ from cdpengine.act import (
     TakeSnapshot,
 )
 from cdpengine.act.confirming import person
-from cdpengine.act.observing.open_scope import find_scope, open_scope
 from cdpengine.act.performing import Performance
 from cdpengine.cache.acting.action_cache import ActionCache
 from cdpengine.cache.acting.learning import Learning
@@ -138,13 +137,13 @@ async def _start(cache: ActionCache, run: Performance, request: StartLearning) -
         description=request.description,
         variant=request.variant,
     )
-    opened = await open_scope(run, (LEARNING, run.page.target_id), scope)
+    opened = await run.open_scope(LEARNING, scope)
     learning: Learning = opened.value
     return {"notice": learning.notice} if learning.notice else None
 
 
 async def _stop(_cache: ActionCache, run: Performance, request: StopLearning) -> dict[str, Any]:
-    opened = find_scope(run, (LEARNING, run.page.target_id), "a startLearning request first")
+    opened = run.actor.scopes.find(LEARNING, run.page, "a startLearning request first")
     learning: Learning = opened.value
     learning.keep = request.keep
     await opened.end(run.left)
