@@ -17,10 +17,10 @@ import attrs
 import trio
 
 import cdpengine
-from benchmarks.cases.looks import PATIENCE
 from benchmarks.cases.mcp import DIALECTS, Server, start
 from benchmarks.cases.shell import PEER, Shell, find_sides
 from benchmarks.harness.bench import Bench, Case, Turn, timed
+from benchmarks.harness.engine import PATIENCE
 from benchmarks.harness.programs import Cannot
 
 ROWS = (100, 1_000)

@@ -13,8 +13,9 @@ from typing import Any
 
 import trio
 
-from benchmarks.cases.actions import Scene
+import cdpengine
 from benchmarks.harness.bench import Bench, Case, Further, Turn, timed
+from benchmarks.harness.engine import Engine, Part
 from benchmarks.harness.peers import Peer
 from benchmarks.harness.programs import Cannot
 from cdpengine.errors import EvaluationTimeoutError, RemoteError
@@ -30,32 +31,33 @@ WAYS = {"evaluate": "", "cdp": ", by a bare Runtime.evaluate"}
 """Ways to run the script, and their words in the name of a figure."""
 
 
-async def hang(scene: Scene, by: str) -> None:
+async def hang(page: cdpengine.Page, by: str) -> None:
     """Run the script until its timeout."""
     with suppress(EvaluationTimeoutError, RemoteError):
         if by == "evaluate":
-            await scene.page.evaluate(HANG, timeout=BUDGET)
+            await page.evaluate(HANG, timeout=BUDGET)
         else:
-            await scene.page.session.call("Runtime.evaluate", expression=HANG, timeout=BUDGET * 1000)
+            await page.session.call("Runtime.evaluate", expression=HANG, timeout=BUDGET * 1000)
         raise AssertionError("an endless loop came to its end")
 
 
-async def hung(scene: Scene, by: str, hangs: int) -> dict[str, list[float]]:
+async def hung(part: Part, by: str, hangs: int) -> dict[str, list[float]]:
     """Return the milliseconds of the click after each hang, and of the further figures."""
     found: dict[str, list[float]] = {"values": [], "late_ms": [], "free_ms": []}
+    page, go = part
     for _ in range(hangs):
-        before = await scene.record("clicks")
+        before = await page.evaluate("clicks")
         deadline = trio.current_time() + BUDGET
-        await hang(scene, by)
+        await hang(page, by)
         found["late_ms"].append((trio.current_time() - deadline) * 1000)
-        await scene.page.session.call("Runtime.evaluate", expression="1")
+        await page.session.call("Runtime.evaluate", expression="1")
         found["free_ms"].append((trio.current_time() - deadline) * 1000)
-        found["values"].append(await timed(lambda: scene.page.click(scene.go)))
-        assert await scene.record("clicks") == before + 1
+        found["values"].append(await timed(lambda: page.click(go)))
+        assert await page.evaluate("clicks") == before + 1
     return found
 
 
-async def measure(bench: Bench, scene: Scene, by: str) -> None:
+async def measure(bench: Bench, part: Part, by: str) -> None:
     """Hang the pages of all sides in this way, and record the figures."""
     hangs = 2 if bench.quick else HANGS
 
@@ -69,7 +71,7 @@ async def measure(bench: Bench, scene: Scene, by: str) -> None:
 
         return turn
 
-    sides: dict[str, Turn] = {"engine": lambda: hung(scene, by, hangs)}
+    sides: dict[str, Turn] = {"engine": lambda: hung(part, by, hangs)}
     sides |= {name: of_peer(peer) for name, peer in (await bench.peers.ready()).items()}
     further: Further = {
         "late_ms": (f"given up on, after the deadline{WAYS[by]}", "ms"),
@@ -80,13 +82,13 @@ async def measure(bench: Bench, scene: Scene, by: str) -> None:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     async with bench.launch() as browser:
-        scene = await Scene.opened(browser, bench.site)
-        await scene.click(3)
-        await measure(bench, scene, "evaluate")
+        engine = Engine(browser, bench.site)
+        await engine.tell("click", repeats=3)
+        part = await engine.part(browser.pages[-1], "go")
+        await measure(bench, part, "evaluate")
         if not bench.quick:
-            await measure(bench, scene, "cdp")
+            await measure(bench, part, "cdp")
 
 
 CASE = Case(name="hung_evaluate", title="A script that does not end", run=run, seconds=40, quick_seconds=20)

@@ -17,6 +17,7 @@ import trio
 
 import cdpengine
 from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.engine import Engine
 from benchmarks.harness.figures import differences
 from cdpengine.cluster import BrowserCluster
 from cdpengine.pool import BrowserPool, LaunchedBrowsers
@@ -38,22 +39,6 @@ async def job(page: cdpengine.Page, url: str) -> str:
     title = await page.title()
     assert title == "scene", title
     return title
-
-
-async def by_hand(browser: cdpengine.Browser, url: str, jobs: int, at_once: int) -> float:
-    """Return the milliseconds of a job without a pool."""
-    left = iter(range(jobs))
-
-    async def work() -> None:
-        for _ in left:
-            async with browser.new_context() as context:
-                await job(await context.new_page(), url)
-
-    started = time.perf_counter()
-    async with trio.open_nursery() as nursery:
-        for _ in range(at_once):
-            nursery.start_soon(work)
-    return (time.perf_counter() - started) * 1000 / jobs
 
 
 async def by_pool(pool: BrowserPool | BrowserCluster, url: str, jobs: int, at_once: int) -> float:
@@ -103,14 +88,16 @@ async def run(bench: Bench) -> None:
         open_pool(bench, AT_ONCE) as pool,
         BrowserCluster(workers=1, pages=AT_ONCE, launch={"executable": bench.executable}) as worker,
     ):
+        engine = Engine(browser, bench.site)
         for at_once in (1, AT_ONCE):
             jobs = QUICK_JOBS if bench.quick else JOBS
             count = jobs if at_once > 1 else max(3, jobs // 4)
+            peers = await bench.peer_turns("jobs", count=count, at_once=at_once, patience=PATIENCE)
             sides: dict[str, Turn] = {
                 "engine": partial(by_pool, pool, url, count, at_once),
-                HAND: partial(by_hand, browser, url, count, at_once),
+                HAND: partial(engine.tell, "jobs", count=count, at_once=at_once),
                 WORKER: partial(by_pool, worker, url, count, at_once),
-                **await bench.peer_turns("jobs", count=count, at_once=at_once, patience=PATIENCE),
+                **peers,
             }
             variant = f"a job, {at_once} at once" if at_once > 1 else "a job, one after another"
             warm_up = 1 if at_once == 1 else 0  # the earlier jobs were the warm-up

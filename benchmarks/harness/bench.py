@@ -23,6 +23,7 @@ import trio
 
 import cdpengine
 from benchmarks import site
+from benchmarks.harness.engine import Engine
 from benchmarks.harness.figures import Measurement, SideFigures, Unit
 from benchmarks.harness.machine import fixed_work
 from benchmarks.harness.peers import PATIENCE, Peer, Peers, is_peer
@@ -80,6 +81,13 @@ class Bench:
 
         return {name: turn_of(peer) for name, peer in (await self.peers.ready()).items()}
 
+    async def sides(
+        self, engine: Engine, verb: str, *, patience: float = PATIENCE, **order: object
+    ) -> dict[str, Turn]:
+        """Return the turns of the engine and of the requested peers."""
+        peers = await self.peer_turns(verb, patience=patience, **order)
+        return {"engine": lambda: engine.tell(verb, **order), **peers}
+
     async def turns(
         self,
         sides: Mapping[str, Turn],
@@ -121,9 +129,6 @@ class Bench:
                 else:
                     if number >= 0:
                         taken[name].append(said if isinstance(said, Mapping) else {"values": said})
-        self.say(
-            f"    {self.case}: {variant}: {len(reference)} rounds, {trio.current_time() - started:.1f} s"
-        )
 
         def recorded(key: str, variant: str, unit: Unit, reference: Sequence[float] = ()) -> Measurement:
             found = [_side(name, key, taken[name], cannot.get(name, "")) for name in names]
@@ -132,6 +137,7 @@ class Bench:
             )
 
         made = recorded("values", variant, unit, reference)
+        self.say(f"    {made.name}: {len(reference)} rounds, {trio.current_time() - started:.1f} s")
         for key, figure in (further or {}).items():
             recorded(key, *figure)
         return made

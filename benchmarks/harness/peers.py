@@ -32,12 +32,12 @@ PATIENCE = 45.0
 """Default timeout of a peer's task, in seconds."""
 
 PEERS = {
-    "playwright": "playwright_peer.py",
-    "puppeteer": "puppeteer_peer.mjs",
-    "selenium": "selenium_peer.py",
-    "nodriver": "nodriver_peer.py",
-    "zendriver": "nodriver_peer.py",
-    "pydoll": "pydoll_peer.py",
+    "playwright": "playwright_peer",
+    "puppeteer": "puppeteer_peer",
+    "selenium": "selenium_peer",
+    "nodriver": "nodriver_peer",
+    "zendriver": "nodriver_peer",
+    "pydoll": "pydoll_peer",
 }
 """The programs of the peers, in the order of the report. Each package is named like its peer."""
 
@@ -74,7 +74,7 @@ def node() -> str:
 def peer_interpreter(name: str) -> str:
     """Return the program that runs the peer. Raises Cannot unless its package is installed."""
     package = PACKAGES.get(name, name)
-    if PEERS[name].endswith(".mjs"):
+    if name == "puppeteer":
         program, found = node(), (NODE_MODULES / package).exists()
     else:
         program, found = str(PYTHON), any(PYTHON.parents[1].glob(f"lib/python*/site-packages/{package}"))
@@ -179,13 +179,16 @@ class Peers:
         if before is not None and not before.version:
             peer.refusal = before.refusal  # it failed to start in an earlier case
             return
-        order = {"peer": name, "executable": self.executable, "flags": self.flags, "site": self.site}
+        order = json.dumps({"executable": self.executable, "flags": self.flags, "site": self.site})
+        script = (
+            [f"benchmarks/peers/{PEERS[name]}.mjs"]
+            if name == "puppeteer"
+            else ["-m", f"benchmarks.peers.{PEERS[name]}"]
+        )
         try:
-            program = peer_interpreter(name)
+            await peer.start([peer_interpreter(name), *script, order, name])
         except Cannot as reason:
             peer.refusal = str(reason)
-        else:
-            await peer.start([program, str(HERE / "peers" / PEERS[name]), json.dumps(order)])
         if peer.refusal:
             self.say(f"{name} {peer.refusal}")
 

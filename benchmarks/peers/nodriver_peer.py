@@ -11,16 +11,15 @@ import contextlib
 import importlib
 import importlib.metadata
 import inspect
-import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import ClassVar
 
-from verbs import HANG, START_PAGE, Verbs, cancelled, serve
+from benchmarks.peers.verbs import HANG, START_PAGE, Verbs, cancelled, serve
 
-NAME = json.loads(sys.argv[1])["peer"]
+NAME = sys.argv[2]
 driver = importlib.import_module(NAME)
 cdp = driver.cdp
 
@@ -117,12 +116,6 @@ class Driver(Verbs):
     @staticmethod
     def remove(tab, event, handler):
         (tab.remove_handler if NAME == "nodriver" else tab.remove_handlers)(event, handler)
-
-    async def close_tab(self, tab):
-        await tab.close()
-
-    async def front(self, tab):
-        await tab.bring_to_front()
 
     async def value(self, tab, expression):
         return await tab.evaluate(expression, await_promise=True)

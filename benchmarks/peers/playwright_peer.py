@@ -7,7 +7,8 @@ import tempfile
 from typing import ClassVar
 
 from playwright.async_api import Error, async_playwright
-from verbs import HANG, START_PAGE, Verbs, cancelled, serve
+
+from benchmarks.peers.verbs import HANG, START_PAGE, Verbs, cancelled, serve
 
 
 class Playwright(Verbs):
@@ -64,20 +65,11 @@ class Playwright(Verbs):
     async def new_tab(self):
         return await self.context.new_page()
 
-    async def go(self, tab, url):
-        await tab.goto(url)
-
-    async def close_tab(self, tab):
-        await tab.close()
-
     @contextlib.asynccontextmanager
     async def own_context(self):
         context = await self.browser.new_context()
         yield await context.new_page()
         await context.close()
-
-    async def front(self, tab):
-        await tab.bring_to_front()
 
     async def value(self, tab, expression):
         return await tab.evaluate(expression)
@@ -94,15 +86,9 @@ class Playwright(Verbs):
     async def row_button(self, tab, number):
         return tab.locator(f"li:nth-child({number + 1}) button")
 
-    async def click(self, part):
-        await part.click()
-
     async def click_among(self, tab, part):
         await tab.bring_to_front()
         await part.click()
-
-    async def hover(self, part):
-        await part.hover()
 
     async def type(self, part, text):
         await part.press_sequentially(text)

@@ -8,7 +8,8 @@ from typing import ClassVar
 from pydoll.browser import Chrome
 from pydoll.browser.options import ChromiumOptions
 from pydoll.exceptions import PydollException
-from verbs import HANG, START_PAGE, Verbs, serve
+
+from benchmarks.peers.verbs import HANG, START_PAGE, Verbs, serve
 
 ITS_OWN_FLAGS = {"--no-first-run", "--no-default-browser-check"}
 """It adds these itself, and refuses duplicates."""
@@ -56,12 +57,6 @@ class Pydoll(Verbs):
     async def go(self, tab, url):
         await tab.go_to(url)
 
-    async def close_tab(self, tab):
-        await tab.close()
-
-    async def front(self, tab):
-        await tab.bring_to_front()
-
     async def value(self, tab, expression):
         reply = await tab.execute_script(expression, await_promise=True, return_by_value=True)
         return reply["result"]["result"].get("value")
@@ -71,12 +66,6 @@ class Pydoll(Verbs):
 
     async def part(self, tab, name):
         return await tab.find(id=name)
-
-    async def click(self, part):
-        await part.click()
-
-    async def hover(self, part):
-        await part.hover()
 
     async def type(self, part, text):
         await part.type_text(text)

@@ -15,7 +15,8 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from verbs import CLICK_PATIENCE, HANG, START_PAGE, Cannot, Verbs, cancelled, serve
+
+from benchmarks.peers.verbs import CLICK_PATIENCE, HANG, START_PAGE, Cannot, Verbs, cancelled, serve
 
 CHROMEDRIVERS_FLAGS = [
     "allow-pre-commit-input", "disable-background-networking", "disable-client-side-phishing-detection",

@@ -17,10 +17,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
-from memory import resident  # beside this script
+from benchmarks.peers.memory import resident
 
 BETWEEN = 0.004
 """Seconds between two actions, like a program that checks something in between."""
@@ -59,15 +60,6 @@ async def timed(step):
     return (time.perf_counter() - started) * 1000
 
 
-async def each_timed(repeats, step):
-    """Return the milliseconds of each of `repeats` steps."""
-    taken = []
-    for _ in range(repeats):
-        taken.append(await timed(step))
-        await asyncio.sleep(BETWEEN)
-    return taken
-
-
 async def cancelled(work, budget):
     """Run the library's call for `budget` seconds. It is not awaited any longer: some libraries cannot cancel it."""
     running = asyncio.ensure_future(work)
@@ -96,12 +88,51 @@ class Verbs:
     notes: ClassVar[Mapping[str, str]] = {}
     """How a verb is performed, for the report."""
 
-    def __init__(self, order):
-        self.executable = order["executable"]
-        self.flags = list(order["flags"])
-        self.site = order["site"]
+    def __init__(self, site: str, executable: str = "", flags: Sequence[str] = ()) -> None:
+        self.site = site
+        self.executable = executable
+        self.flags = list(flags)
         self._open = {}
         self._row = 0
+
+    # --- the concurrency of the library ---------------------------------------------------------------------------
+
+    async def pause(self, seconds):
+        await asyncio.sleep(seconds)
+
+    async def together(self, works):
+        """Run functions concurrently."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for work in works:
+                    group.create_task(work())
+        except ExceptionGroup as errors:
+            raise Cannot(words_of(errors.exceptions[0])) from None
+
+    async def each_timed(self, repeats, step):
+        """Return the milliseconds of each of `repeats` steps."""
+        taken = []
+        for _ in range(repeats):
+            taken.append(await timed(step))
+            await self.pause(BETWEEN)
+        return taken
+
+    # --- operations that are alike in several libraries -----------------------------------------------------------
+
+    async def go(self, tab, url):
+        await tab.goto(url)
+
+    async def close_tab(self, tab):
+        await tab.close()
+
+    async def front(self, tab):
+        await tab.bring_to_front()
+
+    async def click(self, part):
+        await part.click()
+
+    async def hover(self, part):
+        await part.hover()
 
     async def click_among(self, tab, part):  # noqa: ARG002 - some bring the tab to the front
         """Click in one of many tabs: some libraries cannot do that behind another tab."""
@@ -157,7 +188,7 @@ class Verbs:
                 await call()
                 done += 1
 
-        await asyncio.gather(*(one(call) for call in calls for _ in range(in_flight)))
+        await self.together([partial(one, call) for call in calls for _ in range(in_flight)])
         return {"values": [done / (time.perf_counter() - started)]}
 
     async def do_flood(self, count):
@@ -252,7 +283,7 @@ class Verbs:
         taken = []
         started = time.perf_counter()
         while len(taken) < repeats and time.perf_counter() - started < at_most:
-            taken += await each_timed(1, lambda: click(tab, go))
+            taken += await self.each_timed(1, lambda: click(tab, go))
         arrived = await self.value(tab, "clicks") - before
         if arrived != len(taken):
             raise Cannot(f"{arrived} of {len(taken)} clicks arrived")
@@ -277,7 +308,7 @@ class Verbs:
             over.reverse()
             await self.hover(over[0])
 
-        taken = await each_timed(repeats, hover)
+        taken = await self.each_timed(repeats, hover)
         arrived = await self.value(tab, "overs") - before
         if arrived != (repeats + 1) // 2:
             raise Cannot(f"the page received {arrived} of {(repeats + 1) // 2} moves onto the button")
@@ -296,7 +327,7 @@ class Verbs:
         taken = []
         for _ in range(repeats):
             await self.value(tab, "void (field.value = '')")
-            taken += await each_timed(1, lambda: write(field, text))
+            taken += await self.each_timed(1, lambda: write(field, text))
             arrived = await self.value(tab, "field.value")
             if arrived != text:
                 raise Cannot(f"another text arrived: {len(arrived)} characters for {len(text)}")
@@ -365,14 +396,7 @@ class Verbs:
             for _ in left:
                 await one()
 
-        started = time.perf_counter()
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(at_once):
-                    group.create_task(work())
-        except ExceptionGroup as errors:
-            raise Cannot(words_of(errors.exceptions[0])) from None
-        return time.perf_counter() - started
+        return await timed(lambda: self.together([work] * at_once)) / 1000
 
     async def do_navigations(self, count):
         tab = await self.tab_for("navigations")
@@ -456,7 +480,7 @@ def serve(make):
     async def main():
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
         with contextlib.suppress(asyncio.CancelledError):
-            await obey(make(json.loads(sys.argv[1])), orders, say)
+            await obey(make(**json.loads(sys.argv[1])), orders, say)
         # Threads of a library may still wait for a closed browser.
         sys.stderr.flush()
         os._exit(0)
