@@ -30,7 +30,9 @@ def classes() -> Iterator[tuple[str, str]]:
     for modules in AREAS.values():
         for module in modules:
             for name, each in vars(module).items():
-                if isinstance(each, type) and attrs.has(each) and each.__module__ == module.__name__:
+                if name.startswith("_") or not isinstance(each, type) or each.__module__ != module.__name__:
+                    continue
+                if attrs.has(each):
                     yield module.__name__.rpartition(".")[2], name
 
 

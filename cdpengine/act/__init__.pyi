@@ -1,13 +1,14 @@
 from .actor import Actor as Actor
+from .actor import DispatchHook as DispatchHook
+from .actor import RequestCache as RequestCache
 from .confirming import Confirm as Confirm
 from .confirming import Confirmation as Confirmation
 from .dispatch import dispatch as dispatch
-from .hooks import DispatchHook as DispatchHook
-from .hooks import RequestCache as RequestCache
 from .parsing import parse_request as parse_request
 from .parsing import to_json as to_json
 from .requests import ActingRequest as ActingRequest
 from .requests import ActRequest as ActRequest
+from .requests import CacheRequest as CacheRequest
 from .requests import ElementRequest as ElementRequest
 from .response import ActResponse as ActResponse
 from .response import AnsweredDialog as AnsweredDialog
@@ -37,7 +38,6 @@ from .verbs.cache import CacheClear as CacheClear
 from .verbs.cache import CacheDelete as CacheDelete
 from .verbs.cache import CacheList as CacheList
 from .verbs.cache import CacheLookup as CacheLookup
-from .verbs.cache import CacheRequest as CacheRequest
 from .verbs.cache import CacheRestore as CacheRestore
 from .verbs.cache import CacheShow as CacheShow
 from .verbs.cache import CacheStats as CacheStats

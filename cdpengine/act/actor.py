@@ -1,5 +1,7 @@
 """Actor: one user of a browser, with the current page, the order of requests, and the last snapshots.
 
+The program can add hooks, which run around each request, and a cache, which performs the requests about it.
+
 Rule: requests that change the same page run one after another, in order of arrival. Requests that only read,
 and evaluate, run concurrently, so that a script that never ends blocks nothing. The actor forgets a page when
 it closes.
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -21,9 +23,10 @@ from cdpengine._page.dialog_feed import DialogFeed
 from cdpengine._paths import to_path
 from cdpengine._snapshot.ref import RefNumbers, ref_of_line
 from cdpengine.act.observing.open_scope import OpenScopes
-from cdpengine.act.requests import ActRequest
-from cdpengine.act.response import NOT_READ, NoOpenPageError
+from cdpengine.act.requests import ActRequest, CacheRequest
+from cdpengine.act.response import NOT_READ, ActResponse, NoOpenPageError
 from cdpengine.act.searching import ENGINES, SearchEngine
+from cdpengine.act.views import View, Views, complete_options, document_of, take_snapshot, without_defaults
 from cdpengine.act.words.wording import in_requests
 from cdpengine.errors import (
     ConnectionLostError,
@@ -37,7 +40,6 @@ from cdpengine.errors import (
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Page, Snapshot
     from cdpengine._page.dialogs import Dialog
-    from cdpengine.act.hooks import DispatchHook, RequestCache
 
 _SETTLING = 1.5
 """Maximum time for a page to become idle before the snapshot for a diff, in seconds."""
@@ -63,24 +65,25 @@ _CLOSING = 2.0
 
 
 @attrs.frozen
-class View:
-    """A snapshot that a caller has received, with its options and its document."""
+class DispatchHook:
+    """Functions that an actor runs around its requests (`Actor.hooks`).
 
-    snapshot: Snapshot
-    options: Mapping[str, Any]
-    document: str
+    `before` runs before a request. `after` gets the response and returns the response for the caller; dialogs
+    are added to its effects after that.
+    """
 
-    def is_like(self, options: Mapping[str, Any], document: str) -> bool:
-        """Return whether a snapshot of this document with these options can be compared with it."""
-        return self.document == document and self.options == options
+    before: Callable[[Actor, ActRequest], Awaitable[None]] | None = None
+    after: Callable[[Actor, ActRequest, ActResponse], Awaitable[ActResponse]] | None = None
 
 
-@attrs.define(eq=False)
-class Views:
-    """The snapshots of a page: the last requested one, and the last complete one."""
+class RequestCache(Protocol):
+    """Performs the requests about the cache (`Actor.cache`), like `cdpengine.cache.CacheRequests`."""
 
-    requested: View | None = None
-    whole: View | None = None
+    async def perform(self, request: CacheRequest, *, actor: Actor, page: Page | None, timeout: float) -> Any:
+        """Perform a request of `actor` within `timeout` seconds, and return its result as JSON data.
+
+        `page` is the page of the request, None for a kind without one.
+        """
 
 
 @attrs.define(eq=False)
@@ -259,7 +262,7 @@ class Actor:
         before. If it fits, it is the result.
         """
         deadline = trio.current_time() + timeout
-        options = _without_defaults(options)
+        options = without_defaults(options)
         if (ahead := self._ahead.get(page.target_id)) is not None:
             with trio.move_on_after(timeout):  # reading both at the same time would slow both down
                 await ahead.wait()
@@ -268,18 +271,18 @@ class Actor:
         like = [
             each
             for each in (views.requested, views.whole)
-            if each is not None and each.is_like(options, _document_of(page))
+            if each is not None and each.is_like(options, document_of(page))
         ]
         since = like[0].snapshot if like else None
-        snapshot = await _read(page, since=since, timeout=timeout, **options)
-        views.requested = View(snapshot, options, _document_of(page))
-        if options == _complete(options):
+        snapshot = await take_snapshot(page, since=since, timeout=timeout, **options)
+        views.requested = View(snapshot, options, document_of(page))
+        if options == complete_options(options):
             views.whole = views.requested
         too_long = max_chars is not None and len(snapshot.text) > max_chars
         if not too_long and (max_tokens is None or snapshot.stats.tokens <= max_tokens):
             return snapshot
         left = max(round(deadline - trio.current_time(), 3), 0)
-        cut = await _read(page, timeout=left, max_chars=max_chars, max_tokens=max_tokens, **options)
+        cut = await take_snapshot(page, timeout=left, max_chars=max_chars, max_tokens=max_tokens, **options)
         return attrs.evolve(cut, diff=snapshot.diff)
 
     async def look_before(self, page: Page, timeout: float) -> None:
@@ -288,7 +291,7 @@ class Actor:
         If the page does not respond, the action reports that.
         """
         views = self._views.setdefault(page.target_id, Views())
-        if views.whole is None or views.whole.document != _document_of(page):
+        if views.whole is None or views.whole.document != document_of(page):
             with suppress(DeadlineExceededError):
                 await self._look_at_all(page, min(timeout, _LOOKING))
 
@@ -329,7 +332,7 @@ class Actor:
         async def read() -> None:
             try:
                 with suppress(EngineError):  # the next snapshot reports the fault
-                    await _read(page, timeout=_LOOKING)
+                    await take_snapshot(page, timeout=_LOOKING)
             finally:
                 del self._ahead[page.target_id]
                 done.set()
@@ -342,12 +345,12 @@ class Actor:
         """Take a complete snapshot of the page, in the mode of the last requested one."""
         views = self._views.setdefault(page.target_id, Views())
         requested = views.requested
-        options = {} if requested is None else _complete(requested.options)
-        document = _document_of(page)
+        options = {} if requested is None else complete_options(requested.options)
+        document = document_of(page)
         last = views.whole
         since = last.snapshot if last is not None and last.is_like(options, document) else None
-        snapshot = await _read(page, since=since, timeout=timeout, **options)
-        views.whole = View(snapshot, options, _document_of(page))
+        snapshot = await take_snapshot(page, since=since, timeout=timeout, **options)
+        views.whole = View(snapshot, options, document_of(page))
         return snapshot
 
     # --- files ------------------------------------------------------------------------------------------------
@@ -415,34 +418,6 @@ class Actor:
             for target_id in [each for each in known if self.browser.page(each) is None]:
                 if target_id not in under_way:
                     del known[target_id]
-
-
-async def _read(page: Page, **options: Any) -> Snapshot:
-    """Take a snapshot. Its refs count as known to the caller only after `give`."""
-    from cdpengine._api.page.snapshots import look_at_page
-
-    return await look_at_page(page.internals, **options)
-
-
-def _without_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a snapshot without those that equal the defaults."""
-    return {
-        name: value
-        for name, value in options.items()
-        if value is not None and value is not False and _DEFAULTS.get(name) != value
-    }
-
-
-_DEFAULTS = {"mode": "role", "refs": "actions"}
-
-
-def _complete(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options of the complete snapshot in the same mode."""
-    return {name: options[name] for name in ("mode", "refs") if name in options}
-
-
-def _document_of(page: Page) -> str:
-    return page.frames[0].loader_id if page.frames else ""
 
 
 _ACTORS: WeakKeyDictionary[Browser, Actor] = WeakKeyDictionary()

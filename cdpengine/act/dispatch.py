@@ -17,7 +17,7 @@ from cdpengine.act import hooks
 from cdpengine.act.actor import Actor, actor_of
 from cdpengine.act.fields import file_fields
 from cdpengine.act.parsing import parse_request
-from cdpengine.act.performing import Performance
+from cdpengine.act.performing import Performance, perform
 from cdpengine.act.requests import ActingRequest, ActRequest, file_in_url
 from cdpengine.act.response import ActResponse, describe_dialog, describe_failure, describe_url
 from cdpengine.errors import EngineError, EvaluationDisabledError, InvalidArgumentError
@@ -89,12 +89,12 @@ async def _begin(actor: Actor, request: ActRequest, deadline: float) -> Performa
 async def _perform(performance: Performance, request: ActRequest) -> ActResponse:
     actor, page = performance.actor, performance.page_or_none
     if page is None:
-        return _respond(performance, request, await request.run(performance))
+        return _respond(performance, request, await perform(performance, request))
     async with actor.turn(page, request, performance.deadline):
         wants_diff = isinstance(request, ActingRequest) and request.diff
         if wants_diff and not request.leaves:
             await actor.look_before(page, performance.left)
-        response = _respond(performance, request, await request.run(performance))
+        response = _respond(performance, request, await perform(performance, request))
         if wants_diff:
             response = attrs.evolve(response, diff=await actor.look_after(page, performance.left))
         elif request.leaves:

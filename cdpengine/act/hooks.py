@@ -1,4 +1,4 @@
-"""Hooks that run around each request of an actor, and the interface of a cache.
+"""The calls of an actor's hooks, before and after each request.
 
 Rule: hooks see an accepted request and its response. They have a separate timeout. If a hook raises, takes too
 long or returns no response, the response stays unchanged, because the action is already done. The log has the
@@ -7,46 +7,21 @@ failure.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Protocol
 
-import attrs
 import trio
 
 from cdpengine._logs import get_logger
+from cdpengine.act.actor import Actor
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import ActResponse
 from cdpengine.errors import EngineError, InvalidArgumentError
-
-if TYPE_CHECKING:
-    from cdpengine.act.actor import Actor
-    from cdpengine.act.performing import Performance
-    from cdpengine.act.verbs.cache import CacheRequest
 
 HOOK_TIME = 2.0
 """Timeout of a hook, before a request and after it, in seconds."""
 
 _log = get_logger("cdpengine.act")
-
-
-@attrs.frozen
-class DispatchHook:
-    """Functions that an actor runs around its requests (`Actor.hooks`).
-
-    `before` runs before a request. `after` gets the response and returns the response for the caller; dialogs
-    are added to its effects after that.
-    """
-
-    before: Callable[[Actor, ActRequest], Awaitable[None]] | None = None
-    after: Callable[[Actor, ActRequest, ActResponse], Awaitable[ActResponse]] | None = None
-
-
-class RequestCache(Protocol):
-    """Performs the requests about the cache (`Actor.cache`), like `cdpengine.cache.CacheRequests`."""
-
-    async def perform(self, run: Performance, request: CacheRequest) -> Any:
-        """Perform a request, and return its result as JSON data."""
 
 
 async def call_before(actor: Actor, request: ActRequest) -> None:

@@ -1,10 +1,13 @@
-"""Performance: the context of one running request: the actor, the page, and the rest of its time."""
+"""Performance: the context of one running request: the actor, the page, and the rest of its time.
+
+Rule: a request is data. Its verb performs it by calls of the page, with the rest of the request's time.
+"""
 
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import attrs
 import trio
@@ -12,6 +15,7 @@ import trio
 from cdpengine._paths import to_path
 from cdpengine.act.actor import Actor
 from cdpengine.act.observing.open_scope import OpenScope
+from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import Effects, effects_of
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.selectors import may_be_name
@@ -75,6 +79,20 @@ class Performance:
         if folder is None:
             raise InvalidArgumentError(what=field, given="nothing", expected="the path of a file")
         return await trio.to_thread.run_sync(_new_path, folder, name, suffix)
+
+
+@runtime_checkable
+class Verb(Protocol):
+    """A request that can be performed."""
+
+    async def run(self, performance: Performance) -> Any:
+        """Perform the request, and return the result as JSON data."""
+
+
+async def perform(performance: Performance, request: ActRequest) -> Any:
+    """Perform a request, and return the result as JSON data."""
+    assert isinstance(request, Verb), "the parser accepts only kinds of `act/verbs/`"
+    return await request.run(performance)
 
 
 def _new_path(folder: Path, name: str, suffix: str) -> Path:

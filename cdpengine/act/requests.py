@@ -1,16 +1,16 @@
 """Requests to a page and a browser, as data: the base classes of the verbs.
 
 Rule: a verb is one class in `act/verbs/`: its JSON kind, its fields, its policy, and `run`, which calls the method
-of the page. Names in JSON are the Python names in camelCase. Times are in milliseconds, as in all of the JSON; the
-engine below uses seconds. The default `timeoutMs` is 8 s for actions on an element, 20 s for requests that wait
-for the network or run a script, and 120 s for those that wait for a person or a server.
+of the page (`performing.Verb`). Names in JSON are the Python names in camelCase. Times are in milliseconds, as in
+all of the JSON; the engine below uses seconds. The default `timeoutMs` is 8 s for actions on an element, 20 s for
+requests that wait for the network or run a script, and 120 s for those that wait for a person or a server.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 from urllib.request import url2pathname
 
 import attrs
@@ -18,9 +18,6 @@ import attrs
 from cdpengine.act.fields import Timing, field
 from cdpengine.act.notations import CommandForm, ToolForm
 from cdpengine.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    from cdpengine.act.performing import Performance
 
 LONGEST_TIMEOUT_MS = 120_000
 
@@ -100,13 +97,6 @@ class ActRequest:
         if dropped:
             yield f"{dropped} older {'one was' if dropped == 1 else 'ones were'} dropped"
 
-    async def run(self, performance: Performance) -> Any:
-        """Perform the request by calls of the page, with the rest of the request's time.
-
-        Return the result as JSON data.
-        """
-        raise NotImplementedError(self.kind)
-
 
 @attrs.frozen(kw_only=True)
 class ActingRequest(ActRequest):
@@ -133,6 +123,15 @@ class ElementRequest(ActingRequest):
     def check(self) -> None:
         """Raise InvalidArgumentError unless the request has one element."""
         check_element(self, self.kind, needed=self.needs_element)
+
+
+@attrs.frozen(kw_only=True)
+class CacheRequest(ActRequest):
+    """A request about the cache."""
+
+    timing = LOADING
+    in_order = False
+    needs_page = False
 
 
 def check_element(part: Any, place: str, *, needed: bool = True) -> None:

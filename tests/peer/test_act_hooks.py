@@ -114,7 +114,7 @@ async def test_a_hook_that_returns_no_response_changes_nothing(caplog: pytest.Lo
 @pytest.mark.parametrize("error", [KeyError("hunter2"), ExceptionGroup("tasks", [ValueError("hunter2")])])
 async def test_an_exception_in_the_cache_becomes_an_error_of_the_request(error: Exception) -> None:
     class Broken:
-        async def perform(self, _run: object, _request: object) -> Any:
+        async def perform(self, _request: object, **_context: object) -> Any:
             raise error
 
     response = await dispatch(actor(cache=Broken()), {"kind": "cacheList"})

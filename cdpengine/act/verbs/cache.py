@@ -8,7 +8,7 @@ import attrs
 
 from cdpengine.act.fields import field
 from cdpengine.act.notations import CommandForm, Place, ToolForm
-from cdpengine.act.requests import LOADING, LONG, ActRequest
+from cdpengine.act.requests import LONG, CacheRequest
 from cdpengine.errors import EngineError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -20,12 +20,8 @@ VALUES = {"--values FILE": "A file with the values of variables, as JSON; - is s
 
 
 @attrs.frozen(kw_only=True)
-class CacheRequest(ActRequest):
-    """A request about the cache."""
-
-    timing = LOADING
-    in_order = False
-    needs_page = False
+class _CacheVerb(CacheRequest):
+    """A request that the actor's cache performs."""
 
     async def run(self, performance: Performance) -> Any:
         """Let the actor's cache perform the request.
@@ -40,7 +36,9 @@ class CacheRequest(ActRequest):
                 expected="another kind: no cache is open here",
             )
         try:
-            return await cache.perform(performance, self)
+            return await cache.perform(
+                self, actor=performance.actor, page=performance.page_or_none, timeout=performance.left
+            )
         except EngineError:
             raise
         except Exception as error:
@@ -53,7 +51,7 @@ class CacheRequest(ActRequest):
 
 
 @attrs.frozen(kw_only=True)
-class ExecuteCached(CacheRequest):
+class ExecuteCached(_CacheVerb):
     """Replay a known scenario on the page. It stops at an element that is not surely the same."""
 
     kind = "executeCached"
@@ -87,7 +85,7 @@ class ExecuteCached(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class CacheLookup(CacheRequest):
+class CacheLookup(_CacheVerb):
     """Find the scenario that a sentence is about, and its entries for this page. Nothing is replayed."""
 
     kind = "cacheLookup"
@@ -113,7 +111,7 @@ class CacheLookup(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class StartLearning(CacheRequest):
+class StartLearning(_CacheVerb):
     """Learn a scenario from the following actions on the page, until stopLearning."""
 
     kind = "startLearning"
@@ -146,7 +144,7 @@ class StartLearning(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class StopLearning(CacheRequest):
+class StopLearning(_CacheVerb):
     """End learning, and store the scenario."""
 
     kind = "stopLearning"
@@ -158,7 +156,7 @@ class StopLearning(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class CacheList(CacheRequest):
+class CacheList(_CacheVerb):
     """List the entries of the cache."""
 
     kind = "cacheList"
@@ -180,7 +178,7 @@ class CacheList(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class ScenarioList(CacheRequest):
+class ScenarioList(_CacheVerb):
     """List the known scenarios, with their variables and the outcomes of their runs."""
 
     kind = "scenarioList"
@@ -193,7 +191,7 @@ class ScenarioList(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class CacheStats(CacheRequest):
+class CacheStats(_CacheVerb):
     """Return statistics of the cache: hits, misses, runs, and estimated savings."""
 
     kind = "cacheStats"
@@ -202,7 +200,7 @@ class CacheStats(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class CacheClear(CacheRequest):
+class CacheClear(_CacheVerb):
     """Delete entries of the cache."""
 
     kind = "cacheClear"
@@ -221,7 +219,7 @@ class CacheClear(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class CacheDelete(CacheRequest):
+class CacheDelete(_CacheVerb):
     """Delete an entry of the cache with its versions, even if it is unreadable."""
 
     kind = "cacheDelete"
@@ -237,7 +235,7 @@ class CacheDelete(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class CacheShow(CacheRequest):
+class CacheShow(_CacheVerb):
     """Return an entry of the cache with its steps, how its runs ended, and the rule that ends its use."""
 
     kind = "cacheShow"
@@ -255,7 +253,7 @@ class CacheShow(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class CacheVersions(CacheRequest):
+class CacheVersions(_CacheVerb):
     """List an entry and its older versions, newest first."""
 
     kind = "cacheVersions"
@@ -271,7 +269,7 @@ class CacheVersions(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class CacheRestore(CacheRequest):
+class CacheRestore(_CacheVerb):
     """Make an older version of an entry the current one."""
 
     kind = "cacheRestore"
@@ -288,7 +286,7 @@ class CacheRestore(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class ForceRefresh(CacheRequest):
+class ForceRefresh(_CacheVerb):
     """Stop using an entry, so that it is learned again."""
 
     kind = "forceRefresh"
@@ -305,7 +303,7 @@ class ForceRefresh(CacheRequest):
 
 
 @attrs.frozen(kw_only=True)
-class ReportError(CacheRequest):
+class ReportError(_CacheVerb):
     """Report that an entry did something wrong, although its replay reported success."""
 
     kind = "reportError"

@@ -12,6 +12,7 @@ from cdpengine.act.fields import field
 from cdpengine.act.notations import MAYBE_TARGET, CommandForm, ToolForm
 from cdpengine.act.requests import LOADING, ActRequest, SnapshotMode, check_element
 from cdpengine.act.response import shorten_diff
+from cdpengine.act.views import take_snapshot
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import escape_line
 
@@ -151,10 +152,8 @@ class Find(ActRequest):
             raise InvalidArgumentError("find", "nothing to find", "a role, a name or a text")
 
     async def run(self, performance: Performance) -> dict[str, Any]:
-        from cdpengine._api.page.snapshots import look_at_page
-
         page = performance.page
-        snapshot = await look_at_page(page.internals, refs="all", timeout=performance.left)
+        snapshot = await take_snapshot(page, refs="all", timeout=performance.left)
         found: Sequence[Ref] = []
         if self.text is not None and self.role is None and self.name is None:
             nodes = await page.find_all(text=self.text, exact=self.exact, timeout=0)

@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import attrs
+import trio
 
+from cdpengine import Page
 from cdpengine.act import (
     Actor,
     ActRequest,
@@ -74,8 +76,9 @@ class CacheRequests:
         """Use this cache. Without `hooks`, the requests work, but responses do not list entries."""
         self._cache = cache
 
-    async def perform(self, run: Performance, request: CacheRequest) -> Any:
+    async def perform(self, request: CacheRequest, *, actor: Actor, page: Page | None, timeout: float) -> Any:
         """Perform a request about the cache, and return its result as JSON data."""
+        run = Performance(actor, page, trio.current_time() + timeout)
         return await _PERFORM[type(request)](self._cache, run, request)
 
     @property

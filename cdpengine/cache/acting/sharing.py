@@ -12,8 +12,8 @@ from typing import Any
 import attrs
 import trio
 
+from cdpengine import Page
 from cdpengine.act import Actor, ActRequest, ActResponse, CacheRequest, DispatchHook
-from cdpengine.act.performing import Performance
 from cdpengine.cache.acting.action_cache import ActionCache
 from cdpengine.cache.acting.requests import CacheRequests, shows_page
 from cdpengine.cache.config import CacheConfig, default_path
@@ -38,9 +38,12 @@ class SharedCache:
         """The hook that adds the entries for a document to each response that shows one."""
         return DispatchHook(after=self._tell)
 
-    async def perform(self, run: Performance, request: CacheRequest) -> Any:
+    async def perform(self, request: CacheRequest, *, actor: Actor, page: Page | None, timeout: float) -> Any:
         """Perform a request about the cache, and return its result as JSON data."""
-        return await (await self._open()).perform(run, request)
+        deadline = trio.current_time() + timeout
+        requests = await self._open()
+        left = max(deadline - trio.current_time(), 0)
+        return await requests.perform(request, actor=actor, page=page, timeout=left)
 
     async def _tell(self, actor: Actor, request: ActRequest, response: ActResponse) -> ActResponse:
         if not response.ok or not shows_page(request):

@@ -19,7 +19,7 @@ from cdpengine._snapshot.ref import ref_of_line
 from cdpengine.act import ActRequest, TakeSnapshot, parse_request
 from cdpengine.act.actor import actor_of
 from cdpengine.act.commands.parsing import Typed, parse
-from cdpengine.act.performing import Performance
+from cdpengine.act.performing import Performance, perform
 from cdpengine.act.response import describe_effects
 from cdpengine.debug.explorer.actions import Action, find_action, rest_of
 from cdpengine.debug.explorer.console import first_word, split_words
@@ -114,7 +114,7 @@ def _parse(name: str, action: Action, rest: str) -> ActRequest:
 async def _perform(browser: Browser, page: Page, request: ActRequest, timeout: float) -> Output | None:
     performance = Performance(actor_of(browser), page, trio.current_time() + timeout)
     try:
-        result = to_plain(await request.run(performance))
+        result = to_plain(await perform(performance, request))
     except (FormError, ValueRefusedError, OptionNotFoundError) as error:
         raise _without_text(error) from None
     lines = request.text_lines(result)
