@@ -217,7 +217,11 @@ async def kept_page(
     of a small test.
     """
     if not await emptied(used_page, open_window, make_httpserver.url_for(BLANK)):
-        await used_page.goto(make_httpserver.url_for(BLANK))
+        try:
+            await used_page.goto(make_httpserver.url_for(BLANK))
+        except cdpengine.errors.NavigationFailedError:
+            # A late navigation of the last test's page replaced it.
+            await used_page.goto(make_httpserver.url_for(BLANK))
         new = await used_page.session.call("Runtime.evaluate", expression=f"{EMPTY}()", returnByValue=True)
         open_window.blank = new["result"]["value"]
     return used_page

@@ -85,7 +85,7 @@ async def test_named_context_passes_on_its_state(httpserver: HTTPServer) -> None
                 await page.evaluate(
                     f"document.cookie = 'n={number + 1}; max-age=60'; localStorage.n = {number + 1}"
                 )
-        assert pool.statistics().replaced == {"share": 2}
+        await wait_until(lambda: pool.statistics().replaced == {"share": 3})
         with pytest.raises(cdpengine.errors.LeaseEndedError):
             async with pool.page(httpserver.url_for("/"), context="anna") as page:
                 await kill_browser(page)
