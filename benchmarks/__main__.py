@@ -33,7 +33,6 @@ QUICK_TURNS = 3
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Compare the engine with its peers and with the floor, in alternating turns of one run.",
@@ -72,7 +71,6 @@ def command_text(arguments: Sequence[str]) -> str:
 
 
 def write(path: Path, report: Report) -> None:
-    """Write the report as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(to_json(report))
 
@@ -130,7 +128,6 @@ def why_not_published(options: argparse.Namespace) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse, run, write."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     made = parser()
     options = made.parse_args(given)

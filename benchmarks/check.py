@@ -52,7 +52,6 @@ def shortened(case: Case) -> Case:
 
 
 def text_of(verdicts: Sequence[Verdict]) -> str:
-    """Return the final summary."""
     failed = [verdict for verdict in verdicts if not verdict.kept]
     lines = [*promises_table(verdicts), ""]
     if failed:
@@ -64,7 +63,6 @@ def text_of(verdicts: Sequence[Verdict]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, judge and report."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.check", description=(__doc__ or "").split("\n\n")[0]
     )
@@ -90,7 +88,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def verdicts_of(report: Report, names: Sequence[str]) -> list[Verdict]:
-    """Return the verdicts of the promises about these cases."""
     return [judge(promise, report) for promise in PROMISES if promise.case in names]
 
 
@@ -129,7 +126,6 @@ def with_cases_of(report: Report, later: Report) -> Report:
 
 
 def measured(names: Sequence[str]) -> Report:
-    """Run these cases and return their report."""
     return run([shortened(CASES[name]) for name in names], "python -m benchmarks.check")
 
 

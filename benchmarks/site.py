@@ -98,7 +98,6 @@ def fragment_links(count: int) -> str:
 
 
 def frames(count: int) -> str:
-    """Return a page of frames with ten rows each."""
     return "<h1>Frames</h1>" + '<iframe src="/rows/10" title="part"></iframe>' * count
 
 

@@ -39,7 +39,6 @@ class Agent:
     seen: str = ""
 
     async def take(self) -> list[float]:
-        """Return the milliseconds of each step."""
         taken = []
         for _ in range(TIMES):
             self.seen = self.seen or await self.look()
@@ -53,7 +52,6 @@ class Agent:
         return taken
 
     async def step(self, ref: str) -> None:
-        """Click, and read the page."""
         await self.click(ref)
         self.seen = await self.look()
 
@@ -108,7 +106,6 @@ def turn_of(make: Callable[[], Awaitable[Agent]]) -> Turn:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     async with AsyncExitStack() as stack:
         browser = await stack.enter_async_context(bench.launch())
         page = await browser.new_page()

@@ -57,12 +57,10 @@ ENTRIES = 1_000
 
 
 def row_of(rows: int) -> int:
-    """Return the row for the last two steps."""
     return min(50, rows // 2)
 
 
 def record_of(row: int) -> list[str]:
-    """Return the page's expected record."""
     return [
         "input product",
         "change order",
@@ -104,7 +102,6 @@ RECORDINGS = 5
 
 
 async def recorded(page: cdpengine.Page, url: str, row: int) -> CacheEntry:
-    """Return the entry of the flow."""
     for _ in range(RECORDINGS):
         await opened(page, url)
         async with record_steps(page, variables=VARIABLES) as recording:
@@ -174,7 +171,6 @@ class Flow:
             await self.do(step, partial(ref_in_text, response.result["snapshot"]))
 
     async def replay(self) -> None:
-        """Let the cache run the entry."""
         report = await execute_entry(self.page, self.entry, self.values)
         assert report.ok, report.reason
 
@@ -223,7 +219,6 @@ async def filled(cache: ActionCache, entry: CacheEntry) -> None:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     with TemporaryDirectory() as folder:
         async with (
             bench.launch() as browser,

@@ -38,7 +38,6 @@ async def read(page: cdpengine.Page, count: int) -> float:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     url = f"{bench.site}/burst"
     async with (
         bench.launch() as browser,

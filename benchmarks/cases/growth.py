@@ -42,7 +42,6 @@ def steepness(curve: Curve, side: str) -> float:
 
 
 def record_steepness(bench: Bench, what: str, curve: Curve, floor: str) -> None:
-    """Record the exponents of the engine and of its floor."""
     sides = [SideFigures(side, ((steepness(curve, side),),)) for side in ("engine", floor)]
     bench.record(f"steepness of {what}", sides, unit="power")
 
@@ -115,7 +114,6 @@ async def events(bench: Bench, sizes: tuple[int, ...]) -> None:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     await looks(bench, "rows", ROWS[:4] if bench.quick else ROWS)
     await looks(bench, "frames", FRAMES[:3] if bench.quick else FRAMES)
     await pages(bench, PAGES[:2] if bench.quick else PAGES)

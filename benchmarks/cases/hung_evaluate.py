@@ -32,7 +32,6 @@ WAYS = {"evaluate": "", "cdp": ", by a bare Runtime.evaluate"}
 
 
 async def hang(page: cdpengine.Page, by: str) -> None:
-    """Run the script until its timeout."""
     with suppress(EvaluationTimeoutError, RemoteError):
         if by == "evaluate":
             await page.evaluate(HANG, timeout=BUDGET)
@@ -58,7 +57,6 @@ async def hung(part: Part, by: str, hangs: int) -> dict[str, list[float]]:
 
 
 async def measure(bench: Bench, part: Part, by: str) -> None:
-    """Hang the pages of all sides in this way, and record the figures."""
     hangs = 2 if bench.quick else HANGS
 
     def of_peer(peer: Peer) -> Turn:

@@ -41,7 +41,6 @@ PEER_IMPORTS = {
 
 
 async def run_for_number(command: list[str], cache: str) -> float:
-    """Run a program and return the number that it prints."""
     # No path of this program, so that each interpreter finds its installed packages.
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPYCACHEPREFIX": cache}
     folder = NODE_MODULES.parent if NODE_TIMER in command else ROOT
@@ -49,7 +48,6 @@ async def run_for_number(command: list[str], cache: str) -> float:
 
 
 def python_turn(statement: str, cache: str) -> Turn:
-    """Return a turn of an import in this interpreter."""
     return lambda: run_for_number([sys.executable, "-c", PYTHON_TIMER, statement], cache)
 
 
@@ -65,7 +63,6 @@ def peer_turn(name: str, cache: str) -> Turn:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     with tempfile.TemporaryDirectory(prefix="compiled-") as cache:
         floor = {"floor: trio_websocket": python_turn("import trio_websocket", cache)}
         bare = {"engine": python_turn("import cdpengine", cache), **floor}

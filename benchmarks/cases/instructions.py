@@ -74,7 +74,6 @@ async def round_trips(bench: Bench, cache: str) -> dict[str, float]:
 
 
 async def imports(cache: str) -> dict[str, float]:
-    """Return the instructions of each import, by side."""
     programs = {name: ["-c", statement] for name, statement in IMPORTS.items()}
     counts = await counted({**programs, "nothing": ["-c", "pass"]}, cache)
     return {name: float(counts[name] - counts["nothing"]) for name in IMPORTS}
@@ -93,7 +92,6 @@ async def run(bench: Bench) -> None:
 
 
 def record(bench: Bench, variant: str, costs: dict[str, float]) -> None:
-    """Record the counts."""
     sides = [SideFigures(name, ((cost,),), note="valgrind --tool=callgrind") for name, cost in costs.items()]
     bench.record(variant, sides, unit="instructions")
 

@@ -49,7 +49,6 @@ def floor_turn(bare: Counting, url: str, times: int, *calls: Call) -> Turn:
 
 
 def floors_of(bare: Counting, url: str, rows: int) -> dict[str, Turn]:
-    """Return the floors' turns."""
     times = in_a_row(rows)
     enable: Call = ("Accessibility.enable", {})
     root: Call = ("Accessibility.getRootAXNode", {})
@@ -65,7 +64,6 @@ def floors_of(bare: Counting, url: str, rows: int) -> dict[str, Turn]:
 
 
 async def by_rows(bench: Bench, engine: Engine, bare: Counting, rows: int) -> None:
-    """Measure all sides on a page with that number of rows."""
     url, times = f"{bench.site}/shop/{rows}", in_a_row(rows)
     large = rows > 1_000  # a round takes half a minute; the smaller pages were the warm-up
     turns, warm_up = (1, 0) if large else (min(bench.turn_count, 3 if rows == 1_000 else 4), 1)

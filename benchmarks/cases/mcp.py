@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import trio
 
 from benchmarks.harness.bench import Bench, Case, Further
 from benchmarks.harness.figures import SideFigures
@@ -115,7 +114,6 @@ class Server:
     _number: int = 0
 
     async def begin(self, program: Program) -> None:
-        """Initialize the session, and read the list of tools."""
         self.program = program
         given = {
             "protocolVersion": VERSION,
@@ -144,19 +142,12 @@ class Server:
             raise Cannot(self.refusal)
         self._number += 1
         request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
-        try:
-            with trio.fail_after(PATIENCE):
-                await self.program.send(request)
-                while (message := await self.program.receive()).get(
-                    "id"
-                ) != self._number or "method" in message:
-                    if "id" in message:  # a request for an unsupported feature
-                        refusal = {"jsonrpc": "2.0", "id": message["id"], "result": {"roots": []}}
-                        await self.program.send(refusal)
-        except trio.TooSlowError:
-            raise Cannot(f"did not answer {method} within {PATIENCE:g} s") from None
-        except (trio.BrokenResourceError, trio.ClosedResourceError, EOFError):
-            raise Cannot(f"ended at {method}{await self.program.last_words()}") from None
+        async with self.program.answering(method, PATIENCE):
+            await self.program.send(request)
+            while (message := await self.program.receive()).get("id") != self._number or "method" in message:
+                if "id" in message:  # a request for an unsupported feature
+                    refusal = {"jsonrpc": "2.0", "id": message["id"], "result": {"roots": []}}
+                    await self.program.send(refusal)
         if "error" in message:
             raise Cannot(str(message["error"].get("message"))[:200])
         result: dict[str, Any] = message["result"]
@@ -164,7 +155,6 @@ class Server:
 
 
 def ref_of(pattern: str, snapshot: str) -> str:
-    """Return an element's ref from a snapshot."""
     found = re.search(pattern, snapshot)
     if found is None:
         raise Cannot(f"no {pattern!r} in its snapshot: {snapshot[:120]!r}")
@@ -194,7 +184,6 @@ def figures_of(rows: int) -> Further:
 
 
 async def turn(server: Server, url: str) -> dict[str, Any]:
-    """Return the figures of one side on a page."""
     dialect = DIALECTS[server.name]
     arrived = await server.ask(dialect.navigate(url))
     looked = await server.ask(dialect.snapshot)
@@ -272,7 +261,6 @@ async def start(bench: Bench, stack: AsyncExitStack, name: str) -> Server:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     names = ["engine", *(MCP_SERVERS if bench.peers.names else ())]
     async with AsyncExitStack() as stack:
         servers = [await start(bench, stack, name) for name in names]

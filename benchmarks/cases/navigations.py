@@ -23,7 +23,6 @@ PATIENCE = 60.0
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     count, turns = (QUICK_TURN, QUICK_TURNS) if bench.quick else (A_TURN, TURNS)
     async with (
         engine_peer(bench.executable, bench.site) as engine,

@@ -34,7 +34,6 @@ PATIENCE = 120.0
 
 
 async def job(page: cdpengine.Page, url: str) -> str:
-    """Perform the job of every side on a page."""
     await page.goto(url)
     title = await page.title()
     assert title == "scene", title
@@ -51,7 +50,6 @@ async def by_pool(pool: BrowserPool | BrowserCluster, url: str, jobs: int, at_on
 
 @asynccontextmanager
 async def open_pool(bench: Bench, pages: int) -> AsyncIterator[BrowserPool]:
-    """Open a pool with the browser of all sides."""
     browsers = LaunchedBrowsers(1, pages=pages, options={"executable": bench.executable})
     async with BrowserPool(browsers) as pool:
         yield pool
@@ -65,7 +63,6 @@ async def memory_of_browser(page: cdpengine.Page) -> float:
 
 
 async def memory_of_one(pool: BrowserPool, url: str) -> float:
-    """Return the memory of a browser with one page."""
     async with pool.page(url) as page:
         return await memory_of_browser(page)
 
@@ -81,7 +78,6 @@ async def memory_of_pages(pool: BrowserPool, url: str, pages: int) -> float:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     url = f"{bench.site}/scene"
     async with (
         bench.launch() as browser,
@@ -110,7 +106,6 @@ async def run(bench: Bench) -> None:
 
 
 async def memory(bench: Bench, url: str, pages: int) -> None:
-    """Measure the memory of a browser with one page, and of each further page."""
     async with open_pool(bench, pages + 1) as pool:
         one = {"engine": partial(memory_of_one, pool, url)}
         await bench.turns(one, "a browser with one page", unit="MB", turns=3)

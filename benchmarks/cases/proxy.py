@@ -17,13 +17,11 @@ PROXY = [sys.executable, "-m", "cdpengine", "proxy", "--listen", "0", "--quiet",
 
 
 def turn_on(browser: cdpengine.Browser, target_id: str, calls: int) -> Turn:
-    """Return a turn of round trips to a page."""
     page = next(page for page in browser.pages if page.target_id == target_id)
     return lambda: each_timed(lambda: page.session.call("Runtime.evaluate", expression="1"), calls)
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     calls = 150 if bench.quick else 300
     async with bench.launch(transport="websocket") as browser:
         upstream = "http://" + browser.connections[0].name.partition("://")[2]

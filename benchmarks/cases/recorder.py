@@ -7,7 +7,6 @@ speed varies. No two markup pages are equal. A message lost by the recorder is a
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import trio
 
 import cdpengine
-from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.bench import Bench, Case, Turn, calls_a_second
 from benchmarks.site import WORDS
 from cdpengine.debug import record
 
@@ -35,28 +34,12 @@ MARKUP = f"""self.markup = (count) => {{
 }};"""
 """Script that generates rows, different each time."""
 
-EXPRESSIONS = {"small replies": "1", "20 kB of markup": "markup(250)", "cookies and headers": ""}
-"""The evaluated expression of each kind of traffic. The last kind requests cookies."""
-
-
-async def throughput(pages: list[cdpengine.Page], expression: str) -> float:
-    """Return calls a second, with one in flight on each session."""
-    made = 0
-
-    async def one(page: cdpengine.Page) -> None:
-        nonlocal made
-        while time.perf_counter() < started + SECONDS:
-            if expression:
-                await page.session.call("Runtime.evaluate", expression=expression, returnByValue=True)
-            else:
-                await page.session.call("Network.getCookies", urls=["http://example.com/"])
-            made += 1
-
-    started = time.perf_counter()
-    async with trio.open_nursery() as nursery:
-        for page in pages:
-            nursery.start_soon(one, page)
-    return made / (time.perf_counter() - started)
+TRAFFIC: dict[str, tuple[str, dict[str, object]]] = {
+    "small replies": ("Runtime.evaluate", {"expression": "1", "returnByValue": True}),
+    "20 kB of markup": ("Runtime.evaluate", {"expression": "markup(250)", "returnByValue": True}),
+    "cookies and headers": ("Network.getCookies", {"urls": ["http://example.com/"]}),
+}
+"""The call of each kind of traffic."""
 
 
 async def recorded(browser: cdpengine.Browser, path: Path, traffic: Callable[[], Awaitable[float]]) -> float:
@@ -72,7 +55,6 @@ async def recorded(browser: cdpengine.Browser, path: Path, traffic: Callable[[],
 
 
 async def set_cookies(page: cdpengine.Page) -> None:
-    """Set the cookies that the last kind of traffic requests."""
     for number in range(5):
         value = f"{number}-0123456789abcdef" * 3
         await page.session.call(
@@ -81,15 +63,15 @@ async def set_cookies(page: cdpengine.Page) -> None:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     with tempfile.TemporaryDirectory(prefix="recorder-") as folder:
         async with bench.launch() as browser:
             pages = [await browser.new_page(f"{bench.site}/blank") for _ in range(SESSIONS)]
             for page in pages:
                 await page.session.call("Runtime.evaluate", expression=MARKUP)
             await set_cookies(pages[0])
-            for kind, expression in EXPRESSIONS.items():
-                traffic = partial(throughput, pages, expression)
+            for kind, (method, params) in TRAFFIC.items():
+                calls = [partial(page.session.call, method, **params) for page in pages]
+                traffic = partial(calls_a_second, calls, SECONDS)
                 sides: dict[str, Turn] = {"engine": traffic}
                 for side, name in FILES.items():
                     sides[side] = partial(recorded, browser, Path(folder) / name, traffic)

@@ -24,7 +24,6 @@ PATIENCE = 25
 
 
 def sides_of(stand: Stand, size: int) -> dict[str, Turn]:
-    """Return the turns of the engine and the floors."""
     expression = f"reply({size})"  # the page /burst creates such a string
     params = {"expression": expression, "returnByValue": True}
     session = stand.pages[0].session
@@ -54,7 +53,6 @@ def sides_of(stand: Stand, size: int) -> dict[str, Turn]:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     async with open_stand(bench) as stand:
         await stand.grow("/burst", 1)
         for megabytes in MEGABYTES[:2] if bench.quick else MEGABYTES:

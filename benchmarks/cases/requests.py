@@ -50,7 +50,6 @@ async def count_ends(page: cdpengine.Page, count: int) -> float:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     count = QUICK if bench.quick else REQUESTS
     url = f"{bench.site}/burst"
     async with (

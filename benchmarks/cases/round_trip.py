@@ -16,7 +16,6 @@ PARAMS = {"expression": "1"}
 
 
 def sides_of(stand: Stand, calls: int) -> dict[str, Turn]:
-    """Return the turns of the engine and the floors."""
     page, on_websocket = stand.pages[0], stand.pages_on_websocket[0]
     loop, session = stand.websocket, stand.on_websocket[0]
 
@@ -36,7 +35,6 @@ def sides_of(stand: Stand, calls: int) -> dict[str, Turn]:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     calls = 100 if bench.quick else 200
     async with open_stand(bench) as stand:
         await stand.grow("/blank", 1)

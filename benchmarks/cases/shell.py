@@ -48,7 +48,6 @@ class Shell:
     ref: str = ""
 
     def run(self, *arguments: str) -> str:
-        """Run one command and return its output. Raises Cannot with a line of its output on failure."""
         if self.refusal:
             raise Cannot(self.refusal)
         done = subprocess.run(
@@ -75,7 +74,6 @@ class Shell:
         self.ref = found[1]
 
     def close(self) -> None:
-        """End its browser and its background process."""
         with suppress(Cannot):
             self.run(*self.close_words)
 
@@ -89,7 +87,6 @@ class Shell:
         return taken
 
     async def timed(self, times: int, *arguments: str, pause: float = 0) -> list[float]:
-        """Return the milliseconds of each run of one command."""
         taken = []
         for _ in range(times):
             await trio.sleep(pause)
@@ -100,7 +97,6 @@ class Shell:
 
 
 def peer_program() -> Path:
-    """Return the path of the native program for this machine."""
     architecture = _ARCHITECTURES.get(platform.machine(), platform.machine())
     return NODE_MODULES / PEER / "bin" / f"{PEER}-{sys.platform}-{architecture}"
 
@@ -123,7 +119,6 @@ def find_sides(bench: Bench, folder: str) -> tuple[Shell, Shell]:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     times = 3 if bench.quick else 6
     with tempfile.TemporaryDirectory(prefix="shell-", dir="/tmp") as folder:
         engine, peer = find_sides(bench, folder)

@@ -42,7 +42,6 @@ CHANGE_ONE_ROW = """n => {
 
 
 def in_a_row(rows: int) -> int:
-    """Return the number of snapshots in a turn."""
     return 8 if rows <= 100 else 2 if rows <= 1_000 else 1
 
 
@@ -64,7 +63,6 @@ class Looker:
         return cls(bench, page, bare, times)
 
     def walking(self) -> dict[str, Turn]:
-        """Return the engine's sides that read the page itself."""
         take = self.page.snapshot
         computed = partial(take, source="computed", timeout=PATIENCE)
         return {
@@ -73,16 +71,13 @@ class Looker:
         }
 
     def by_tree(self) -> Turn:
-        """Return the engine's side that reads the accessibility tree."""
         take = partial(self.page.snapshot, source="ax", timeout=PATIENCE)
         return lambda: each_timed(take, self.times)
 
     def floor(self, method: str, **params: str) -> Turn:
-        """Return the turn of a bare call."""
         return lambda: each_timed(lambda: self.bare.call(method, **params), self.times)
 
     async def peers(self) -> dict[str, Turn]:
-        """Return the peers' turns."""
         patience = PATIENCE * self.times
         return await self.bench.peer_turns("snapshot", url=self.page.url, times=self.times, patience=patience)
 
@@ -185,7 +180,6 @@ async def memory(bench: Bench, bare: Counting, rows: int) -> None:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     sizes = ROWS[1:3] if bench.quick else ROWS
     async with AsyncExitStack() as stack:
         browser = await stack.enter_async_context(bench.launch())

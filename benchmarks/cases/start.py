@@ -40,7 +40,6 @@ async def bare_first_page(bench: Bench) -> float:
 
 
 async def command(bench: Bench) -> float:
-    """Return the milliseconds of the whole command."""
     environment = {**os.environ, "CDPENGINE_BROWSER": bench.executable}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed modules are compiled
     words = [*OUR_PROGRAM, "evaluate", "about:blank", "1+1"]
@@ -60,7 +59,6 @@ async def bare_command(bench: Bench) -> float:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     turns = min(bench.turn_count, 3 if bench.quick else 5)
     sides = {"engine": lambda: first_page(bench), "floor: pipe": lambda: bare_first_page(bench)}
     await bench.turns({**sides, **await bench.peer_turns("start")}, unit="ms", turns=turns)

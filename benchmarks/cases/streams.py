@@ -29,12 +29,10 @@ RESPONSE = b'{"id":1,"result":{"bufferedData":""},"sessionId":"S"}'
 
 
 def words(chosen: random.Random, count: int) -> str:
-    """Return `count` random words."""
     return " ".join(chosen.choices(WORDS, k=count))
 
 
 def markup(chosen: random.Random) -> str:
-    """Return a list item as HTML."""
     number = chosen.randrange(1_000_000)
     return (
         f'<li class="item" id="i{number}"><a href="/list?page={number}">{words(chosen, 3)}</a> of many</li>\n'
@@ -42,14 +40,12 @@ def markup(chosen: random.Random) -> str:
 
 
 def script(chosen: random.Random) -> str:
-    """Return a function."""
     name = f"f{chosen.randrange(1_000_000)}"
     body = f"const at = list.indexOf(item.{name}); if (at < 0) {{ return null; }} // {words(chosen, 4)}"
     return f"function {name}(list, item) {{ {body} return list[at + 1].value === 'one' ? at : {name}(list, null); }}\n"
 
 
 def data(chosen: random.Random) -> str:
-    """Return an object with common fields, as JSON."""
     number = chosen.randrange(1_000_000)
     fields = {"id": number, "name": words(chosen, 3), "state": "open", "url": f"https://a.example/{number}"}
     return json.dumps(fields) + ","
@@ -59,7 +55,6 @@ KINDS: dict[str, Callable[[random.Random], str]] = {"markup": markup, "script": 
 
 
 def messages(kind: str) -> list[bytes]:
-    """Return the events of a body, one for each piece."""
     chosen = random.Random(kind)
     body = ""
     while len(body) < PIECE * PIECES:
@@ -75,13 +70,11 @@ def messages(kind: str) -> list[bytes]:
 
 
 def decode(pieces: Sequence[bytes]) -> None:
-    """Do the work of the floor."""
     for piece in pieces:
         base64.b64decode(json.loads(piece)["params"]["data"]).decode()
 
 
 def record(pieces: Sequence[bytes], redactor: Redactor | None) -> None:
-    """Convert the pieces to lines."""
     maker = LineMaker(began=0.0, limit=0, redactor=redactor)
     maker.pieces(Traffic(1.0, "sent", "main", REQUEST), Traffic(1.0, "received", "main", RESPONSE))
     for piece in pieces:
@@ -89,8 +82,6 @@ def record(pieces: Sequence[bytes], redactor: Redactor | None) -> None:
 
 
 def turn_of(work: Callable[[], object]) -> Turn:
-    """Return a turn that measures the milliseconds of a piece."""
-
     async def turn() -> float:
         started = time.perf_counter()
         work()
@@ -100,7 +91,6 @@ def turn_of(work: Callable[[], object]) -> Turn:
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     redactor = Redactor(secrets=[f"secret-number-{number}-of-ten" for number in range(10)])
     for kind in KINDS:
         pieces = messages(kind)

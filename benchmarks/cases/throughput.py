@@ -7,13 +7,11 @@ processors, a side that needs less leaves more to Chrome.
 
 from __future__ import annotations
 
-import time
-
-import trio
+from functools import partial
 
 import cdpengine
 from benchmarks.floor.stand import Stand, open_stand
-from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.bench import Bench, Case, Turn, calls_a_second
 
 SESSIONS = (1, 10)
 IN_FLIGHT = (1, 5)
@@ -21,45 +19,28 @@ PATIENCE = 60
 """Timeout of a peer's turn, which may include opening its pages, in seconds."""
 
 
-async def engine_throughput(pages: list[cdpengine.Page], in_flight: int, seconds: float) -> float:
-    """Return calls a second with that number in flight on each page's session."""
-    made = 0
-    started = time.perf_counter()
-    end = started + seconds
-
-    async def one(session: cdpengine.Session) -> None:
-        nonlocal made
-        while time.perf_counter() < end:
-            await session.call("Runtime.evaluate", expression="1")
-            made += 1
-
-    async with trio.open_nursery() as nursery:
-        for page in pages:
-            for _ in range(in_flight):
-                nursery.start_soon(one, page.session)
-    return made / (time.perf_counter() - started)
-
-
 def sides_of(stand: Stand, sessions: int, in_flight: int, seconds: float) -> dict[str, Turn]:
-    """Return the turns of the engine and the floors."""
-    pages, on_websocket = stand.pages[:sessions], stand.pages_on_websocket[:sessions]
+    def of_engine(pages: list[cdpengine.Page]) -> Turn:
+        calls = [partial(page.session.call, "Runtime.evaluate", expression="1") for page in pages[:sessions]]
+        return partial(calls_a_second, calls * in_flight, seconds)
+
+    bare = [
+        partial(stand.websocket.call, "Runtime.evaluate", {"expression": "1"}, session)
+        for session in stand.on_websocket[:sessions]
+    ]
 
     async def pipe() -> float:
         return stand.pipe.throughput(stand.on_pipe[:sessions], in_flight, seconds)
 
-    async def websocket() -> float:
-        return await stand.websocket.throughput(stand.on_websocket[:sessions], in_flight, seconds)
-
     return {
-        "engine": lambda: engine_throughput(pages, in_flight, seconds),
-        "engine: websocket": lambda: engine_throughput(on_websocket, in_flight, seconds),
-        "floor: websocket": websocket,
+        "engine": of_engine(stand.pages),
+        "engine: websocket": of_engine(stand.pages_on_websocket),
+        "floor: websocket": partial(calls_a_second, bare * in_flight, seconds),
         "floor: pipe": pipe,
     }
 
 
 async def run(bench: Bench) -> None:
-    """Measure."""
     seconds = 0.12 if bench.quick else 0.25
     async with open_stand(bench) as stand:
         for sessions in SESSIONS:

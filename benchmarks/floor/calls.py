@@ -12,7 +12,6 @@ import trio
 
 
 async def engine(url: str, target_id: str, calls: int) -> None:
-    """Make calls with the engine's `session.call` over its websocket transport."""
     from cdpengine._protocol.session import open_connection
     from cdpengine._protocol.websocket_transport import open_websocket
 
@@ -24,7 +23,6 @@ async def engine(url: str, target_id: str, calls: int) -> None:
 
 
 async def websocket(url: str, target_id: str, calls: int) -> None:
-    """Make the calls of the bare loop with a reader task."""
     from benchmarks.floor.websocket import bare_loop
 
     async with bare_loop(url) as loop:

@@ -19,7 +19,6 @@ _encode = msgspec.json.Encoder().encode
 
 
 def encode(number: int, method: str, params: dict[str, Any], session_id: str | None) -> bytes:
-    """Return the JSON of a command."""
     if session_id is None:
         return _encode({"id": number, "method": method, "params": params})
     return _encode({"id": number, "method": method, "params": params, "sessionId": session_id})

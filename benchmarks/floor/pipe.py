@@ -35,13 +35,11 @@ class Pipe:
         self._number = 0
 
     def send(self, message: bytes) -> None:
-        """Send one message."""
         data = memoryview(message + b"\0")
         while data:
             data = data[os.write(self._to_browser, data) :]
 
     def receive(self) -> bytes | bytearray:
-        """Wait for the next message."""
         chunk, at = self._chunk, self._at
         end = chunk.find(0, at)
         if end < 0 and at == len(chunk):
@@ -97,12 +95,10 @@ class Pipe:
             return False
 
     def evaluate(self, session: str, expression: str) -> Any:
-        """Return the value of an expression."""
         params = {"expression": expression, "returnByValue": True}
         return self.call("Runtime.evaluate", params, session)["result"].get("value")
 
     def round_trips(self, session: str, calls: int) -> list[float]:
-        """Return the milliseconds of each of `calls` calls."""
         params = {"expression": "1"}
         taken = []
         for _ in range(calls):

@@ -51,7 +51,6 @@ class Stand:
 
 @asynccontextmanager
 async def open_stand(bench: Bench) -> AsyncIterator[Stand]:
-    """Start the browsers and connect all sides."""
     async with AsyncExitStack() as stack:
         browser = await stack.enter_async_context(bench.launch(transport="pipe"))
         on_websocket = await stack.enter_async_context(bench.launch(transport="websocket"))

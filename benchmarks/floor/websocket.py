@@ -24,7 +24,6 @@ from cdpengine._protocol.websocket_transport import MESSAGE_QUEUE
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[trio_websocket.WebSocketConnection]:
-    """Connect to a browser's websocket."""
     async with trio.open_nursery() as nursery:
         yield await trio_websocket.connect_websocket_url(
             nursery,
@@ -72,28 +71,8 @@ class BareLoop:
         return result
 
     async def attach(self, target_id: str) -> str:
-        """Attach a session to a target, and return its id."""
         reply = await self.call("Target.attachToTarget", {"targetId": target_id, "flatten": True})
         return str(reply["sessionId"])
-
-    async def throughput(self, sessions: list[str], in_flight: int, seconds: float) -> float:
-        """Return calls a second, with that number in flight on each session."""
-        made = 0
-        params = {"expression": "1"}
-        started = time.perf_counter()
-        end = started + seconds
-
-        async def one(session: str) -> None:
-            nonlocal made
-            while time.perf_counter() < end:
-                await self.call("Runtime.evaluate", params, session)
-                made += 1
-
-        async with trio.open_nursery() as nursery:
-            for session in sessions:
-                for _ in range(in_flight):
-                    nursery.start_soon(one, session)
-        return made / (time.perf_counter() - started)
 
 
 @asynccontextmanager

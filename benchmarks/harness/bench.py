@@ -84,7 +84,6 @@ class Bench:
     async def sides(
         self, engine: Engine, verb: str, *, patience: float = PATIENCE, **order: object
     ) -> dict[str, Turn]:
-        """Return the turns of the engine and of the requested peers."""
         peers = await self.peer_turns(verb, patience=patience, **order)
         return {"engine": lambda: engine.tell(verb, **order), **peers}
 
@@ -151,7 +150,6 @@ class Bench:
         reference: tuple[float, ...] = (),
         compared: bool = True,
     ) -> Measurement:
-        """Add a measurement of this case to the report, and return it."""
         made = Measurement(
             self.case, variant, unit=unit, sides=tuple(sides), reference=reference, compared=compared
         )
@@ -190,15 +188,30 @@ def words_of(error: BaseException) -> str:
 
 
 async def timed(step: Callable[[], Awaitable[object]]) -> float:
-    """Return the milliseconds of one step."""
     started = time.perf_counter()
     await step()
     return (time.perf_counter() - started) * 1000
 
 
 async def each_timed(step: Callable[[], Awaitable[object]], times: int) -> list[float]:
-    """Return the milliseconds of each of `times` steps."""
     return [await timed(step) for _ in range(times)]
+
+
+async def calls_a_second(calls: Sequence[Callable[[], Awaitable[object]]], seconds: float) -> float:
+    """Repeat all calls concurrently for that time, and return their number a second."""
+    made = 0
+    started = time.perf_counter()
+
+    async def repeat(call: Callable[[], Awaitable[object]]) -> None:
+        nonlocal made
+        while time.perf_counter() < started + seconds:
+            await call()
+            made += 1
+
+    async with trio.open_nursery() as nursery:
+        for call in calls:
+            nursery.start_soon(repeat, call)
+    return made / (time.perf_counter() - started)
 
 
 # --- running ------------------------------------------------------------------------------------------------------

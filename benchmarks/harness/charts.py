@@ -49,16 +49,10 @@ class LogAxis:
 
     @classmethod
     def over(cls, values: Iterable[float]) -> LogAxis:
-        """Return an axis for all these values, with round numbers at its ends."""
         found = list(values)
-        least, most = min(found), max(found)
-        return cls(
-            max(number for number in _round_numbers(least) if number <= least * 1.0001),
-            min(number for number in _round_numbers(most) if number >= most * 0.9999),
-        )
+        return cls(min(found), max(found))
 
     def at(self, value: float) -> float:
-        """Return the position of a value."""
         part = math.log(value / self.least) / math.log(self.most / self.least)
         return LABELS + part * (WIDTH - RIGHT - LABELS)
 
@@ -68,11 +62,6 @@ class LogAxis:
         steps = (1, 2, 5) if last - first <= 3 else (1,)
         numbers = [step * 10.0**power for power in range(first, last + 1) for step in steps]
         return [number for number in numbers if self.least * 0.999 <= number <= self.most * 1.001]
-
-
-def _round_numbers(value: float) -> list[float]:
-    power = 10.0 ** math.floor(math.log10(value))
-    return [step * power for step in (1, 2, 5, 10)]
 
 
 def tick_text(value: float) -> str:

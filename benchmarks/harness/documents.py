@@ -14,7 +14,7 @@ import attrs
 
 from benchmarks.harness.charts import OVERVIEW, overview_chart
 from benchmarks.harness.figures import Measurement, shown, shown_ratio
-from benchmarks.harness.front import FRONT_TITLE, front_chart, front_figures, front_table
+from benchmarks.harness.front import FIGURES, FRONT_TITLE, front_chart, front_table
 from benchmarks.harness.peers import MCP_SERVERS, is_peer
 from benchmarks.harness.report import Report
 from benchmarks.harness.tables import all_figures, compared, header, headline_table, row, safe, verdicts
@@ -23,7 +23,6 @@ PAGE = Path("docs/benchmarks.md")
 
 
 def page(report: Report) -> str:
-    """Return the page of the documentation."""
     lines = [
         "# Benchmarks",
         "",
@@ -75,17 +74,16 @@ def publish(report: Report, root: Path, say: Callable[[str], None]) -> None:
 
 @attrs.frozen
 class Block:
-    """A block: the names of its two marker lines, its figures, and the function that writes its lines."""
+    """A block: the name in its two marker lines, its figures, and the function that writes its lines."""
 
-    begin: str
-    end: str
+    name: str
     figures: tuple[str, ...]
     lines: Callable[[Report], list[str]]
 
     def put(self, document: str, report: Report) -> str:
         """Return the document with a new block. Raises ValueError unless each marker occurs exactly once."""
-        begin = f"<!-- benchmarks: {self.begin}; written by `make bench`, do not edit -->"
-        end = f"<!-- benchmarks: {self.end} -->"
+        begin = f"<!-- benchmarks: {self.name}; written by `make bench`, do not edit -->"
+        end = f"<!-- benchmarks: end of {self.name} -->"
         if (
             document.count(begin) != 1
             or document.count(end) != 1
@@ -111,7 +109,6 @@ def caveats(report: Report) -> str:
 
 
 def table(heads: list[str], align: str, lines: list[list[str]]) -> list[str]:
-    """Return a table. `align` is the mark of all columns."""
     return [row(heads), row([align] * len(heads)), *map(row, lines)]
 
 
@@ -178,7 +175,6 @@ def ratios(found: Measurement, others: tuple[str, ...]) -> str:
 
 
 def own_figure(found: Measurement) -> str:
-    """Return the engine's median with its unit."""
     unit = "" if found.unit == "characters" else f" {found.unit}"
     return shown(found.median("engine")) + unit
 
@@ -231,7 +227,6 @@ ACTIVITY_FIGURES = {
 
 
 def activity_lines(report: Report) -> list[str]:
-    """Return the lines about the activity of pages."""
     return [f"{taken(report)}:", "", *(activity_line(report, *each) for each in ACTIVITY_FIGURES.items())]
 
 
@@ -274,19 +269,17 @@ def cache_lines(report: Report) -> list[str]:
 
 
 BLOCKS = {
-    "README.md": Block("begin", "end", front_figures(), readme_lines),
-    "docs/deployment.md": Block("sizing", "end of sizing", SIZING_FIGURES, sizing_lines),
+    "README.md": Block("front", tuple(each.figure for each in FIGURES), readme_lines),
+    "docs/deployment.md": Block("sizing", SIZING_FIGURES, sizing_lines),
     "docs/mcp.md": Block(
         "servers",
-        "end of servers",
         tuple(f"mcp: {figure}, {rows} rows" for figure in MCP_FIGURES for rows in MCP_ROWS),
         mcp_lines,
     ),
-    "docs/shell.md": Block("shell", "end of shell", tuple(SHELL_FIGURES), shell_lines),
-    "docs/activity.md": Block("activity", "end of activity", tuple(ACTIVITY_FIGURES), activity_lines),
+    "docs/shell.md": Block("shell", tuple(SHELL_FIGURES), shell_lines),
+    "docs/activity.md": Block("activity", tuple(ACTIVITY_FIGURES), activity_lines),
     "docs/cache.md": Block(
         "replays",
-        "end of replays",
         tuple(f"cached_flow: 6 steps on {rows} rows" for rows in CACHE_ROWS),
         cache_lines,
     ),

@@ -44,7 +44,6 @@ class SideFigures:
 
     @property
     def measured(self) -> bool:
-        """Whether any value exists."""
         return not self.cannot and any(self.turns)
 
     @property
@@ -54,7 +53,6 @@ class SideFigures:
 
     @property
     def median(self) -> float:
-        """The median of the turns' medians; NaN without turns."""
         return statistics.median(self.medians) if self.measured else math.nan
 
 
@@ -96,7 +94,6 @@ class Measurement:
 
     @property
     def name(self) -> str:
-        """The case and its variant."""
         return f"{self.case}: {self.variant}" if self.variant else self.case
 
     @property
@@ -105,16 +102,13 @@ class Measurement:
         return spread(self.reference) > NOISE_THRESHOLD
 
     def side(self, name: str) -> SideFigures | None:
-        """Return the figures of that side, or None."""
         return next((side for side in self.sides if side.side == name), None)
 
     def measured(self, name: str) -> bool:
-        """Whether that side has a value."""
         side = self.side(name)
         return side is not None and side.measured
 
     def median(self, name: str) -> float:
-        """Return that side's median; NaN without values."""
         side = self.side(name)
         return math.nan if side is None else side.median
 

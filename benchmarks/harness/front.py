@@ -59,11 +59,6 @@ FIGURES = (
 )
 
 
-def front_figures() -> tuple[str, ...]:
-    """Return the names of the measured figures."""
-    return tuple(each.figure for each in FIGURES)
-
-
 def cell(found: Measurement, tool: str) -> str | None:
     """Return a tool's median with its unit, "cannot", or None if it took no part."""
     name = "playwright-mcp" if found.case == "mcp" and tool == "playwright" else tool
@@ -73,7 +68,6 @@ def cell(found: Measurement, tool: str) -> str | None:
 
 
 def front_table(report: Report) -> list[str]:
-    """Return the table in Markdown: the features, then the figures."""
     lines = [row(["", *TOOLS.values()]), row(["---"] * (1 + len(TOOLS))), *map(row, FEATURES)]
     for each in FIGURES:
         found = report.figure(each.figure)

@@ -36,7 +36,6 @@ class Machine:
 
 
 def core_count() -> int:
-    """Return the number of cores available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -67,7 +66,6 @@ def memory_size() -> str:
 
 
 def processor_name() -> str:
-    """Return the processor's name."""
     for line in _text("/proc/cpuinfo").splitlines():
         name, _, value = line.partition(":")
         if name.strip().lower() in ("model name", "hardware", "cpu model"):
@@ -76,7 +74,6 @@ def processor_name() -> str:
 
 
 def system_name() -> str:
-    """Return the system's name and version."""
     try:
         return platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):

@@ -93,7 +93,6 @@ class Peer:
     _program: Program | None = None
 
     async def start(self, command: list[str]) -> None:
-        """Start its program, and wait until it is ready."""
         try:
             self._program = await Program.start(command)
             answer = await self._answer(READY_PATIENCE, "its start")
@@ -113,23 +112,20 @@ class Peer:
     ) -> dict[str, Any]:
         assert self._program is not None
         try:
-            with trio.fail_after(patience):
+            async with self._program.answering(what, patience):
                 if order is not None:
                     await self._program.send(order)
                 answer = await self._program.receive()
-        except trio.TooSlowError:
-            self.refusal = f"did not answer {what} within {patience:g} s"
-        except (trio.BrokenResourceError, trio.ClosedResourceError, EOFError):
-            self.refusal = f"ended at {what}{await self._program.last_words()}"
         except trio.Cancelled:
             self.refusal = f"was interrupted at {what}"
             raise
-        else:
-            if "cannot" in answer:
-                raise Cannot(answer["cannot"])
-            return answer
-        await self.end(patience=0)
-        raise Cannot(self.refusal)
+        except Cannot as reason:
+            self.refusal = str(reason)
+            await self.end(patience=0)
+            raise
+        if "cannot" in answer:
+            raise Cannot(answer["cannot"])
+        return answer
 
     async def end(self, patience: float | None = None) -> None:
         """End it and its browser: within a moment, or within `patience` seconds."""
@@ -193,7 +189,6 @@ class Peers:
             self.say(f"{name} {peer.refusal}")
 
     async def close(self) -> None:
-        """End all running peers. They are restarted the next time."""
         async with trio.open_nursery() as nursery:
             for peer in self._running.values():
                 nursery.start_soon(peer.end)

@@ -72,7 +72,6 @@ class Program:
         return cls(process, mark, errors)
 
     async def send(self, message: object) -> None:
-        """Send one line of JSON."""
         assert self.process.stdin is not None
         await self.process.stdin.send_all(json.dumps(message).encode() + b"\n")
 
@@ -97,6 +96,17 @@ class Program:
                 found = json.loads(await self.line())
                 if isinstance(found, dict):
                     return found
+
+    @asynccontextmanager
+    async def answering(self, what: str, patience: float) -> AsyncIterator[None]:
+        """Limit the block to `patience` seconds. Raises Cannot if the program does not answer `what`, or ends."""
+        try:
+            with trio.fail_after(patience):
+                yield
+        except trio.TooSlowError:
+            raise Cannot(f"did not answer {what} within {patience:g} s") from None
+        except (trio.BrokenResourceError, trio.ClosedResourceError, EOFError):
+            raise Cannot(f"ended at {what}{await self.last_words()}") from None
 
     async def last_words(self) -> str:
         """Return ": " and the last line of its standard error, or ""."""
@@ -126,7 +136,6 @@ class Program:
 async def open_program(
     command: Sequence[str], more: Mapping[str, str] | None = None, cwd: Path = ROOT
 ) -> AsyncIterator[Program]:
-    """Run a program during the block."""
     program = await Program.start(command, more, cwd)
     try:
         yield program
@@ -146,7 +155,6 @@ def marked(mark: str) -> list[int]:
 
 
 async def kill_marked(mark: str) -> None:
-    """Kill all processes with this mark."""
     empty = 0
     for _ in range(KILL_ROUNDS):
         left = marked(mark)

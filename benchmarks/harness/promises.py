@@ -47,19 +47,31 @@ class Promise:
     Otherwise: `side` takes at most `most`, in the figure's unit. `obstacle` explains why a goal is not reached.
     """
 
-    text: str
     figure: str
     over: str = ""
     least: float = 0.0
-    side: str = "engine"
     tolerance: float = SAME_ROUNDS
+    side: str = "engine"
     most: float = math.inf
     over_figure: str = ""
     obstacle: str = ""
 
     @property
+    def text(self) -> str:
+        """The promise in words: "actions: click: at least 5 times better than playwright"."""
+        variant = self.side.partition(": ")[2]
+        name = f"{self.figure} ({variant})" if variant else self.figure
+        if not self.over:
+            return f"{name}: at most {self.most:g}"
+        other = f"{self.over} in “{self.over_figure}”" if self.over_figure else self.over
+        if self.least == 1:
+            return f"{name}: no worse than {other}"
+        if self.least < 1:
+            return f"{name}: at most {1 / self.least:.3g} times worse than {other}"
+        return f"{name}: at least {self.least:g} times better than {other}"
+
+    @property
     def case(self) -> str:
-        """The case that measures the figure."""
         return self.figure.partition(":")[0]
 
 
@@ -77,8 +89,8 @@ class Verdict:
         return self.state in ("holds", "within the tolerance")
 
 
-def _at_most(text: str, figure: str, most: float, side: str = "engine") -> Promise:
-    return Promise(text, figure, side=side, most=most, tolerance=OTHER_MACHINE)
+def _at_most(figure: str, most: float, side: str = "engine") -> Promise:
+    return Promise(figure, side=side, most=most, tolerance=OTHER_MACHINE)
 
 
 def _beside_servers() -> list[Promise]:
@@ -89,228 +101,124 @@ def _beside_servers() -> list[Promise]:
         figures |= {f"{what}, {rows} rows": FEW_ROUNDS for what in times}
         figures |= {f"{what}, {rows} rows": 0.0 for what in characters}
     return [
-        Promise(f"over MCP, less than {server}: {figure}", f"mcp: {figure}", server, 1, tolerance=tolerance)
+        Promise(f"mcp: {figure}", server, 1, tolerance)
         for figure, tolerance in figures.items()
         for server in MCP_SERVERS
     ]
 
 
-_STEEPNESS = (
-    ("the first look by rows", "floor: getFullAXTree"),
-    ("the first look by frames", "floor: getFullAXTree"),
-    ("the browser's memory by pages", "floor: pipe"),
-    ("the time by events", "floor: decoded"),
-)
+_STEEPNESS = {
+    "growth: steepness of the first look by rows": "floor: getFullAXTree",
+    "growth: steepness of the first look by frames": "floor: getFullAXTree",
+    "growth: steepness of the browser's memory by pages": "floor: pipe",
+    "growth: steepness of the time by events": "floor: decoded",
+}
 
 PROMISES: tuple[Promise, ...] = (
-    Promise(
-        "over a websocket, a command's round trip takes at most 1.25 times that of a bare loop on trio-websocket",
-        "round_trip", "floor: websocket", 1 / 1.25, "engine: websocket",
-    ),
-    Promise("over the pipe, it takes at most Puppeteer's time", "round_trip", "puppeteer", 1),
-    Promise(
-        "page.evaluate of a number takes at most 1.6 times a bare call",
-        "round_trip", "engine", 1 / 1.6, "engine: page.evaluate", FEW_ROUNDS,
-    ),
+    Promise("round_trip", "floor: websocket", 1 / 1.25, side="engine: websocket"),
+    Promise("round_trip", "puppeteer", 1),
+    Promise("round_trip", "engine", 1 / 1.6, FEW_ROUNDS, "engine: page.evaluate"),
     *(
-        Promise(
-            f"ten sessions with {calls} in flight each have at least 1.1 times the throughput of {peer}",
-            f"throughput: 10 sessions, {calls} in flight each", peer, 1.1,
-        )
+        Promise(f"throughput: 10 sessions, {calls} in flight each", peer, 1.1)
         for calls in (1, 5)
         for peer in ("puppeteer", "nodriver", "pydoll")
     ),
-    Promise(
-        "it takes Python at most 1.25 times the instructions of a bare loop on trio-websocket",
-        "instructions: round trip", "floor: websocket", 1 / 1.25, tolerance=0.02,
-    ),
-    Promise(
-        "ten sessions at once have at least 0.8 times the throughput of a bare loop over a websocket",
-        "throughput: 10 sessions, 1 in flight each", "floor: websocket", 0.8, "engine: websocket",
-    ),
-    Promise(
-        "`import cdpengine` takes at most 1.3 times `import trio_websocket`",
-        "imports: import", "floor: trio_websocket", 1 / 1.3,
-    ),
-    Promise(
-        "`from cdpengine import launch` takes at most 1.2 times that",
-        "imports: ready to start a browser", "floor: trio_websocket", 1 / 1.2,
-    ),
+    Promise("instructions: round trip", "floor: websocket", 1 / 1.25, 0.02),
+    Promise("throughput: 10 sessions, 1 in flight each", "floor: websocket", 0.8, side="engine: websocket"),
+    Promise("imports: import", "floor: trio_websocket", 1 / 1.3),
+    Promise("imports: ready to start a browser", "floor: trio_websocket", 1 / 1.2),
+    Promise("looks: the first look, 10 rows", "playwright", 2.5, FEW_ROUNDS),
+    Promise("looks: the first look, 100 rows", "playwright", 2, FEW_ROUNDS),
+    Promise("looks: the first look, 1,000 rows", "playwright", 2.5, FEW_ROUNDS),
+    Promise("looks: the first look, 5,000 rows", "playwright", 4, FEW_ROUNDS),
+    Promise("looks: the first look, 1,000 rows", "floor: roles and names", 1 / 1.2, FEW_ROUNDS),
+    Promise("looks: the first look, 5,000 rows", "floor: roles and names", 1, FEW_ROUNDS),
+    Promise("looks: the look after a click, 100 rows", "playwright", 4, FEW_ROUNDS),
+    Promise("looks: the look after a click, 1,000 rows", "playwright", 8, FEW_ROUNDS),
+    Promise("looks: the look after a click, 5,000 rows", "playwright", 8, FEW_ROUNDS),
+    Promise("looks: a step (click and look), 1,000 rows", "playwright", 5, FEW_ROUNDS),
+    Promise("agent_step: 100 rows", "playwright", 4, FEW_ROUNDS),
+    Promise("agent_step: 100 rows", "playwright-mcp", 3, FEW_ROUNDS, "engine: mcp"),
+    Promise("agent_step: 100 rows", "agent-browser", 1.2, FEW_ROUNDS, "engine: shell"),
+    *(Promise(figure, floor, 1) for figure, floor in _STEEPNESS.items()),
+    Promise("snapshot: 10 rows", "playwright", 4, side="engine: computed"),
+    Promise("snapshot: 100 rows", "playwright", 4, side="engine: computed"),
+    Promise("snapshot: 1,000 rows", "playwright", 4, side="engine: computed"),
+    Promise("snapshot: 5,000 rows", "playwright", 3, side="engine: computed"),
     *(
-        Promise(
-            f"the first look at a new document of {rows} rows is at least {least:g} times faster than Playwright's",
-            f"looks: the first look, {rows} rows", "playwright", least, tolerance=FEW_ROUNDS,
-        )
-        for rows, least in (("10", 2.5), ("100", 2), ("1,000", 2.5), ("5,000", 4))
-    ),
-    *(
-        Promise(
-            f"it takes at most {most:g} times what Chrome takes for roles and names alone: {rows} rows",
-            f"looks: the first look, {rows} rows", "floor: roles and names", 1 / most, tolerance=FEW_ROUNDS,
-        )
-        for rows, most in (("1,000", 1.2), ("5,000", 1))
-    ),
-    *(
-        Promise(
-            f"the look after a click that changed one of {rows} rows is at least {least} times faster than Playwright's",
-            f"looks: the look after a click, {rows} rows", "playwright", least, tolerance=FEW_ROUNDS,
-        )
-        for rows, least in (("100", 4), ("1,000", 8), ("5,000", 8))
-    ),
-    Promise(
-        "a click and the look after it on 1,000 rows is at least 5 times faster",
-        "looks: a step (click and look), 1,000 rows", "playwright", 5, tolerance=FEW_ROUNDS,
-    ),
-    Promise(
-        "an agent's step on 100 rows is at least 4 times faster",
-        "agent_step: 100 rows", "playwright", 4, tolerance=FEW_ROUNDS,
-    ),
-    Promise(
-        "so it is over mcp, beside playwright-mcp: at least 3 times",
-        "agent_step: 100 rows", "playwright-mcp", 3, "engine: mcp", FEW_ROUNDS,
-    ),
-    Promise(
-        "so it is by a shell, beside agent-browser: at least 1.2 times",
-        "agent_step: 100 rows", "agent-browser", 1.2, "engine: shell", FEW_ROUNDS,
-    ),
-    *(
-        Promise(f"{what} grows no steeper than the floor's", f"growth: steepness of {what}", floor, 1)
-        for what, floor in _STEEPNESS
-    ),
-    *(
-        Promise(
-            f"a snapshot of {rows} rows is at least {least} times faster than Playwright's",
-            f"snapshot: {rows} rows", "playwright", least, "engine: computed",
-        )
-        for rows, least in (("10", 4), ("100", 4), ("1,000", 4), ("5,000", 3))
-    ),
-    *(
-        Promise(
-            f"a further snapshot after one of {rows} rows changed takes at most half of one from scratch",
-            f"snapshot: {rows} rows, one changed", "engine: scratch", 2, "engine: further",
-        )
+        Promise(f"snapshot: {rows} rows, one changed", "engine: scratch", 2, side="engine: further")
         for rows in ("100", "1,000", "5,000")
     ),
-    *(
-        Promise(
-            f"a snapshot by the accessibility tree of {rows} rows takes at most 1.35 times the bare tree",
-            f"snapshot: {rows} rows", "floor: getFullAXTree", 1 / 1.35, "engine: ax", FEW_ROUNDS,
-        )
-        for rows in ("1,000", "5,000")
-    ),
+    Promise("snapshot: 1,000 rows", "floor: getFullAXTree", 1 / 1.35, FEW_ROUNDS, "engine: ax"),
+    Promise("snapshot: 5,000 rows", "floor: getFullAXTree", 1 / 1.35, FEW_ROUNDS, "engine: ax"),
     Promise(
-        "on 10,000 fragment links a snapshot is at least 20 times faster than by the accessibility tree",
-        "snapshot: 10,000 fragment links", "engine: ax", 20, "engine: computed", OTHER_ROUNDS,
+        "snapshot: 10,000 fragment links",
+        "engine: ax",
+        20,
+        OTHER_ROUNDS,
+        "engine: computed",
         over_figure="snapshot: 10,000 fragment links, by the accessibility tree",
     ),
+    Promise("snapshot: memory over a tree of *", "floor: the message", 1 / 1.5, 0, "engine: ax"),
+    Promise("actions: click", "playwright", 5),
+    Promise("actions: hover", "playwright", 5),
+    Promise("actions: type", "playwright", 1 / 0.8, FEW_ROUNDS),
+    Promise("actions: click", "pydoll", 1),
+    Promise("actions: type", "pydoll", 1),
+    Promise("actions: fill", "playwright", 1.6, FEW_ROUNDS),
+    _at_most("actions: click", 6),
+    _at_most("actions: hover", 6),
+    _at_most("actions: fill", 10),
     Promise(
-        "Python's peak over a large tree's message is at most 1.5 times the message",
-        "snapshot: memory over a tree of *", "floor: the message", 1 / 1.5, "engine: ax", tolerance=0,
-    ),
-    Promise("a click with every check is at least 5 times faster than Playwright's", "actions: click", "playwright", 5),
-    Promise("so is hovering", "actions: hover", "playwright", 5),
-    Promise(
-        "500 typed characters take at most 0.8 of Playwright's time",
-        "actions: type", "playwright", 1 / 0.8, tolerance=FEW_ROUNDS,
-    ),
-    Promise("a click with every check takes at most pydoll's time without any", "actions: click", "pydoll", 1),
-    Promise("typing takes at most pydoll's time, which sends key events too", "actions: type", "pydoll", 1),
-    Promise(
-        "filling in is at least 1.6 times faster than Playwright's",
-        "actions: fill", "playwright", 1.6, tolerance=FEW_ROUNDS,
-    ),
-    _at_most("a click takes at most 6 ms", "actions: click", 6),
-    _at_most("hovering takes at most 6 ms", "actions: hover", 6),
-    _at_most("filling in 500 characters takes at most 10 ms", "actions: fill", 10),
-    Promise(
-        "a click on the twentieth tab takes at most twice that on the first",
-        "actions: click on tab 20 of 20", "engine", 0.5, tolerance=OTHER_ROUNDS,
+        "actions: click on tab 20 of 20",
+        "engine",
+        0.5,
+        OTHER_ROUNDS,
         over_figure="actions: click on tab 1 of 20",
     ),
-    Promise(
-        "a flow that the cache replays takes at most 1.6 times its steps with nothing read, on 1,000 rows",
-        "cached_flow: 6 steps on 1,000 rows", "floor: nothing is read", 1 / 1.6, tolerance=FEW_ROUNDS,
-    ),
-    Promise(
-        "it is at least 2 times faster than with a fresh snapshot before every step",
-        "cached_flow: 6 steps on 1,000 rows", "engine: fresh snapshots", 2, tolerance=FEW_ROUNDS,
-    ),
-    Promise(
-        "and at least 8 times faster than with one by the accessibility tree",
-        "cached_flow: 6 steps on 1,000 rows", "engine: ax snapshots", 8, tolerance=FEW_ROUNDS,
-    ),
-    _at_most(
-        "a hung evaluate is given up on within 100 ms of its deadline",
-        "hung_evaluate: given up on, after the deadline", 100,
-    ),
-    Promise(
-        "clicks by the shell, one command after another, take at most 1.5 times agent-browser's",
-        "shell: click", "agent-browser", 1 / 1.5, tolerance=FEW_ROUNDS,
-    ),
-    Promise("so does a snapshot of 100 rows", "shell: snapshot of 100 rows", "agent-browser", 1 / 1.5),
-    _at_most("the shell's client takes at most 90 ms of its own", "shell: the client's own start", 90),
+    Promise("cached_flow: 6 steps on 1,000 rows", "floor: nothing is read", 1 / 1.6, FEW_ROUNDS),
+    Promise("cached_flow: 6 steps on 1,000 rows", "engine: fresh snapshots", 2, FEW_ROUNDS),
+    Promise("cached_flow: 6 steps on 1,000 rows", "engine: ax snapshots", 8, FEW_ROUNDS),
+    _at_most("hung_evaluate: given up on, after the deadline", 100),
+    Promise("shell: click", "agent-browser", 1 / 1.5, FEW_ROUNDS),
+    Promise("shell: snapshot of 100 rows", "agent-browser", 1 / 1.5),
+    _at_most("shell: the client's own start", 90),
     *(
-        Promise(text, "events: * console messages", peer, 1, tolerance=FEW_ROUNDS)
-        for peer, text in (
-            ("playwright", "a flood of messages is read at least as fast as by Playwright"),
-            ("puppeteer", "and at least as fast as by puppeteer"),
-            ("nodriver", "and at least as fast as by nodriver"),
-            ("pydoll", "and at least as fast as by pydoll"),
-        )
+        Promise("events: * console messages", peer, 1, FEW_ROUNDS)
+        for peer in ("playwright", "puppeteer", "nodriver", "pydoll")
     ),
-    Promise("a reply of 10 MB takes at most Playwright's time", "replies: 10 MB", "playwright", 1),
+    Promise("replies: 10 MB", "playwright", 1),
     *(
-        Promise(
-            f"{what}: at least as many a second as {peer}, which opens its pages before it goes anywhere, too",
-            f"pages_at_once: {pages}", peer, 1, tolerance=FEW_ROUNDS,
-        )
-        for what, pages in (("one page", "1 page"), ("many pages at once", "?0 pages"))
+        Promise(f"pages_at_once: {pages}", peer, 1, FEW_ROUNDS)
+        for pages in ("1 page", "?0 pages")
         for peer in ("playwright", "puppeteer")
     ),
-    Promise(
-        "a navigation right behind another takes at most 1.35 times a bare one",
-        "navigations: each", "floor: websocket", 1 / 1.35,
-    ),
-    Promise(
-        "a browser and its first page are there in at most 1.03 times a bare start",
-        "start", "floor: pipe", 1 / 1.03, tolerance=FEW_ROUNDS,
-    ),
-    Promise(
-        "a whole `cdpengine evaluate` takes at most 2.7 times the browser's part of it",
-        "start: a whole command", "floor: pipe", 1 / 2.7, tolerance=FEW_ROUNDS,
-    ),
-    Promise("so is a burst of requests", "requests: * requests", "playwright", 1, tolerance=FEW_ROUNDS),
+    Promise("navigations: each", "floor: websocket", 1 / 1.35),
+    Promise("start", "floor: pipe", 1 / 1.03, FEW_ROUNDS),
+    Promise("start: a whole command", "floor: pipe", 1 / 2.7, FEW_ROUNDS),
+    Promise("requests: * requests", "playwright", 1, FEW_ROUNDS),
     *(
-        Promise(
-            f"recording ({how}) leaves at least 0.85 of the throughput: {traffic}",
-            f"recorder: {traffic}", "engine", 0.85, f"engine: recording, {how}",
-        )
+        Promise(f"recorder: {traffic}", "engine", 0.85, side=f"engine: recording, {how}")
         for traffic in ("small replies", "20 kB of markup", "cookies and headers")
         for how in ("plain", "zst")
     ),
     *(
         Promise(
-            f"recording a piece of a streamed body takes at most {times} times its decoding: {kind}",
-            f"streams: a piece of 64 kB: {kind}", "floor: decoded", 1 / times, "engine: recording", FEW_ROUNDS,
+            f"streams: a piece of 64 kB: {kind}",
+            "floor: decoded",
+            1 / times,
+            FEW_ROUNDS,
+            "engine: recording",
         )
         for kind, times in (("markup", 4), ("script", 4), ("JSON", 9))
     ),
     *_beside_servers(),
-    _at_most("a pool adds at most 3 ms to a job", "pool: what is added to a job, one after another", 3),
-    _at_most("a pool adds at most 3 ms to a job of ten at once", "pool: what is added to a job, 10 at once", 3),
-    _at_most(
-        "Dask adds at most 15 ms to a job",
-        "pool: what is added to a job, one after another", 15, "engine: a worker of Dask",
-    ),
-    _at_most(
-        "Dask adds at most 15 ms to a job of ten at once",
-        "pool: what is added to a job, 10 at once", 15, "engine: a worker of Dask",
-    ),
-    _at_most(
-        "the proxy adds at most 0.5 ms to a round trip",
-        "proxy: added to a round trip", 0.5, "engine: through the proxy",
-    ),
-)  # fmt: skip
+    _at_most("pool: what is added to a job, one after another", 3),
+    _at_most("pool: what is added to a job, 10 at once", 3),
+    _at_most("pool: what is added to a job, one after another", 15, "engine: a worker of Dask"),
+    _at_most("pool: what is added to a job, 10 at once", 15, "engine: a worker of Dask"),
+    _at_most("proxy: added to a round trip", 0.5, "engine: through the proxy"),
+)
 
 
 # --- goals --------------------------------------------------------------------------------------------------------
@@ -343,90 +251,53 @@ _FILL = "Chrome takes most of the time: for the focus, the selection, and one in
 _PEERS = ("playwright", "puppeteer", "nodriver", "zendriver", "pydoll")
 
 
-def _goal(
-    text: str, figure: str, over: str, least: float, obstacle: str = "", side: str = "engine"
-) -> Promise:
-    return Promise(text, figure, over, least, side, tolerance=GOAL, obstacle=obstacle)
+def _goal(figure: str, over: str, least: float, obstacle: str = "", side: str = "engine") -> Promise:
+    return Promise(figure, over, least, GOAL, side, obstacle=obstacle)
 
 
 def _goals_beside(peer: str) -> list[Promise]:
-    """Return the goals of calls and events beside a peer."""
-    calls = [
-        _goal(
-            f"ten sessions with {calls} in flight each have 1.1 times the throughput of {peer}",
-            f"throughput: 10 sessions, {calls} in flight each", peer, 1.1,
-        )
-        for calls in (1, 5)
-    ]  # fmt: skip
-    flood = f"a flood of messages is read at least as fast as by {peer}"
-    return [*calls, _goal(flood, "events: * console messages", peer, 1, _FLOOD)]
+    return [
+        _goal("throughput: 10 sessions, 1 in flight each", peer, 1.1),
+        _goal("throughput: 10 sessions, 5 in flight each", peer, 1.1),
+        _goal("events: * console messages", peer, 1, _FLOOD),
+    ]
 
 
 def _page_goals_beside(peer: str) -> list[Promise]:
-    """Return the goals of pages and navigations beside a peer."""
-    one, many = f"one page: as many a second as {peer}", f"50 pages at once: as many a second as {peer}"
     return [
-        _goal(one, "pages_at_once: 1 page", peer, 1, _NEW_PAGE),
-        _goal(many, "pages_at_once: 50 pages", peer, 1, _NEW_PAGE),
-        _goal(f"a navigation takes at most the time of {peer}", "navigations: each", peer, 1, _NAVIGATION),
+        _goal("pages_at_once: 1 page", peer, 1, _NEW_PAGE),
+        _goal("pages_at_once: 50 pages", peer, 1, _NEW_PAGE),
+        _goal("navigations: each", peer, 1, _NAVIGATION),
     ]
 
 
 GOALS: tuple[Promise, ...] = (
     *(
-        _goal(
-            f"the first look at a new document of {rows} rows is 4 times faster than Playwright's",
-            f"looks: the first look, {rows} rows", "playwright", 4, _FIRST_LOOK,
-        )
+        _goal(f"looks: the first look, {rows} rows", "playwright", 4, _FIRST_LOOK)
         for rows in ("10", "100", "1,000", "5,000")
     ),
-    _goal(
-        "the look after a click that changed one of 1,000 rows is 10 times faster than Playwright's",
-        "looks: the look after a click, 1,000 rows", "playwright", 10, _LOOK_AFTER,
-    ),
-    _goal("a round trip over the pipe takes at most Puppeteer's time", "round_trip", "puppeteer", 1),
-    _goal(
-        "over a websocket it takes at most 1.05 times that of a bare loop",
-        "round_trip", "floor: websocket", 1 / 1.05, side="engine: websocket",
-    ),
-    _goal(
-        "page.evaluate of a number takes at most 1.15 times a bare call",
-        "round_trip", "engine", 1 / 1.15, _EVALUATE, "engine: page.evaluate",
-    ),
+    _goal("looks: the look after a click, 1,000 rows", "playwright", 10, _LOOK_AFTER),
+    _goal("round_trip", "puppeteer", 1),
+    _goal("round_trip", "floor: websocket", 1 / 1.05, side="engine: websocket"),
+    _goal("round_trip", "engine", 1 / 1.15, _EVALUATE, "engine: page.evaluate"),
     *(goal for peer in _PEERS for goal in _goals_beside(peer)),
-    _goal("a reply of 100 MB takes at most Playwright's time", "replies: 100 MB", "playwright", 1, _LARGE),
+    _goal("replies: 100 MB", "playwright", 1, _LARGE),
     *(goal for peer in _PEERS for goal in _page_goals_beside(peer)),
-    _goal(
-        "a navigation takes at most 1.05 times a bare one",
-        "navigations: each", "floor: websocket", 1 / 1.05, _NAVIGATION,
-    ),
-    _goal(
-        "`from cdpengine import launch` takes at most 1.2 times `import trio_websocket`",
-        "imports: ready to start a browser", "floor: trio_websocket", 1 / 1.2,
-    ),
-    _goal(
-        "a whole `cdpengine evaluate` takes at most 1.15 times the browser's part of it",
-        "start: a whole command", "floor: pipe", 1 / 1.15, _COMMAND,
-    ),
-    _goal(
-        "a browser and its first page are there in at most 1.03 times a bare start",
-        "start", "floor: pipe", 1 / 1.03, _START,
-    ),
-    _goal("a click with every check takes at most pydoll's time without any", "actions: click", "pydoll", 1),
-    _goal("typing takes at most pydoll's time, which sends key events too", "actions: type", "pydoll", 1),
-    _goal("filling in takes at most half of Playwright's time", "actions: fill", "playwright", 2, _FILL),
-    *(
-        _goal(f"{what} grows no steeper than the floor's", f"growth: steepness of {what}", floor, 1)
-        for what, floor in _STEEPNESS
-    ),
-)  # fmt: skip
+    _goal("navigations: each", "floor: websocket", 1 / 1.05, _NAVIGATION),
+    _goal("imports: ready to start a browser", "floor: trio_websocket", 1 / 1.2),
+    _goal("start: a whole command", "floor: pipe", 1 / 1.15, _COMMAND),
+    _goal("start", "floor: pipe", 1 / 1.03, _START),
+    _goal("actions: click", "pydoll", 1),
+    _goal("actions: type", "pydoll", 1),
+    _goal("actions: fill", "playwright", 2, _FILL),
+    *(_goal(figure, floor, 1) for figure, floor in _STEEPNESS.items()),
+)
 
 
 # --- verdicts -----------------------------------------------------------------------------------------------------
 
 
 def judge(promise: Promise, report: Report) -> Verdict:
-    """Judge a promise by the report."""
     found = figure_of(promise.figure, report)
     other = figure_of(promise.over_figure, report) if promise.over_figure else found
     if found is None or other is None:

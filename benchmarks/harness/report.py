@@ -44,11 +44,9 @@ class Report:
     measurements: tuple[Measurement, ...]
 
     def of_case(self, name: str) -> list[Measurement]:
-        """Return a case's measurements in chronological order."""
         return [each for each in self.measurements if each.case == name]
 
     def figure(self, name: str) -> Measurement | None:
-        """Return the measurement with that name, or None."""
         return next((each for each in self.measurements if each.name == name), None)
 
     def own_median(self, name: str) -> float | None:
@@ -82,7 +80,6 @@ class Report:
 
 
 def to_json(report: Report) -> bytes:
-    """Encode the report as JSON."""
     return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
 
 

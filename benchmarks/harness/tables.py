@@ -31,7 +31,6 @@ def safe(text: str, longest: int = LONGEST_REASON) -> str:
 
 
 def row(cells: Iterable[str]) -> str:
-    """Return one line of a table."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -57,7 +56,6 @@ def header(report: Report) -> list[str]:
 
 
 def whole(report: Report) -> str:
-    """Return the whole run as one Markdown document."""
     lines = ["# Benchmarks", "", *header(report), ""]
     for case in report.cases:
         lines += [f"## {case.title}", ""]
@@ -91,29 +89,26 @@ def case_table(measurements: Sequence[Measurement]) -> list[str]:
 
 
 def promises_table(judged: Sequence[Verdict]) -> list[str]:
-    """Return the table of promises and their results."""
     lines = [row(["promised", "", "measured"]), row(["---"] * 3)]
     for verdict in judged:
         state = verdict.state if verdict.state == "holds" else f"**{verdict.state}**"
-        lines.append(row([verdict.promise.text, state, safe(verdict.figure)]))
+        lines.append(row([safe(verdict.promise.text), state, safe(verdict.figure)]))
     return lines
 
 
 def goals_table(judged: Sequence[Verdict]) -> list[str]:
-    """Return the table of goals and their results."""
     lines = [row(["aimed at", "", "measured", "in the way"]), row(["---"] * 4)]
     for verdict in judged:
         state = "not reached" if verdict.state == "fails" else verdict.state
         figure = safe(verdict.figure.replace("promised", "aimed at"))
         if verdict.kept:
-            lines.append(row([verdict.promise.text, "reached", figure, ""]))
+            lines.append(row([safe(verdict.promise.text), "reached", figure, ""]))
         else:
-            lines.append(row([verdict.promise.text, f"**{state}**", figure, verdict.promise.obstacle]))
+            lines.append(row([safe(verdict.promise.text), f"**{state}**", figure, verdict.promise.obstacle]))
     return lines
 
 
 def verdicts(report: Report) -> list[str]:
-    """Return the sections of promises and goals."""
     lines = []
     if judged := judge_all(report):
         lines += ["## Promises", "", *promises_table(judged), ""]

@@ -23,7 +23,6 @@ PATH = "/scene"
 
 
 def say(answer: dict[str, Any]) -> None:
-    """Print one answer."""
     print(json.dumps(answer), flush=True)
 
 
@@ -36,7 +35,6 @@ def memory(browser_pid: int) -> dict[str, float]:
 
 
 def browser_pid(processes: list[dict[str, Any]]) -> int:
-    """Return the id of the browser's main process from the answer of SystemInfo.getProcessInfo."""
     return next(int(each["id"]) for each in processes if each["type"] == "browser")
 
 

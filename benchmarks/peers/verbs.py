@@ -54,7 +54,6 @@ def words_of(error):
 
 
 async def timed(step):
-    """Return the milliseconds of one step."""
     started = time.perf_counter()
     await step()
     return (time.perf_counter() - started) * 1000
@@ -101,7 +100,6 @@ class Verbs:
         await asyncio.sleep(seconds)
 
     async def together(self, works):
-        """Run functions concurrently."""
         try:
             async with asyncio.TaskGroup() as group:
                 for work in works:
@@ -110,7 +108,6 @@ class Verbs:
             raise Cannot(words_of(errors.exceptions[0])) from None
 
     async def each_timed(self, repeats, step):
-        """Return the milliseconds of each of `repeats` steps."""
         taken = []
         for _ in range(repeats):
             taken.append(await timed(step))
@@ -416,7 +413,6 @@ class Verbs:
 
 
 async def answer_to(peer, order):
-    """Let the peer obey one order, and return its answer."""
     verb = order.pop("do")
     lacking = "snapshot" if verb in SNAPSHOTS else verb
     if lacking in peer.lacks:

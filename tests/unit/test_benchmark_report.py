@@ -185,8 +185,8 @@ def test_a_block_has_the_figures_of_the_run(name: str, line: str) -> None:
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=list(BLOCKS))
 def test_only_the_block_is_replaced(block: Block) -> None:
-    begin = f"<!-- benchmarks: {block.begin}; written by `make bench`, do not edit -->"
-    document = f"before\n{begin}\nold\n<!-- benchmarks: {block.end} -->\nafter\n"
+    begin = f"<!-- benchmarks: {block.name}; written by `make bench`, do not edit -->"
+    document = f"before\n{begin}\nold\n<!-- benchmarks: end of {block.name} -->\nafter\n"
     once = block.put(document, complete())
     assert once.startswith("before\n")
     assert once.endswith("\nafter\n")
