@@ -2,7 +2,7 @@
 
 Rule: a new word, field or parameter is added here. The modules that use the table contain only their algorithms:
 `errors/texts.py` (shown strings), `debug/recording` (recordings), `_page/scripts/secret_field.js` (fields of
-pages), `_network/messages.py` (headers), `cache` (variables, keys and recorded fields).
+pages), `_network/messages.py` (headers), `cache` (variables, keys and learned fields).
 
 A word is lower-case. Longer words may contain a word with `*` at its beginning or end: "*passw*" is in
 "passwords", and "*passe" is in "motdepasse" but not in "passed". Without `*`, no letter may be next to it: "pin"
@@ -125,7 +125,7 @@ CARD_DETAILS: Mapping[str, str] = MappingProxyType(
         "cc-type": "card_type",
     }
 )
-"""Tokens of `autocomplete` for details of a card that are not secret. The cache records variables for them."""
+"""Tokens of `autocomplete` for details of a card that are not secret. The cache makes variables of them."""
 
 SESSION_PARAMETERS = (
     "jsessionid", "phpsessid", "aspsessionid*", "asp.net_sessionid", "sessionid", "session_id", "session-id",

@@ -1,6 +1,6 @@
 """A flow replayed by the action cache, compared with the same flow with a snapshot before every step.
 
-Rule: the flow was recorded once, on a page with a given number of rows. Both sides perform the same steps: the
+Rule: the flow was learned once, on a page with a given number of rows. Both sides perform the same steps: the
 same requests by the same dispatch, with the same post-conditions. One side is `execute_entry`. The other takes a
 snapshot of the whole page, with text and refs, before each step, and finds the element by role and name, like a
 program or a model that has to see the page. "fresh" may not reuse unchanged parts of the page, "ax" uses Chrome's
@@ -36,13 +36,13 @@ from cdpengine.cache import (
     CacheConfig,
     CacheEntry,
     CacheRequests,
-    Recording,
+    LearnedSteps,
     Step,
     Values,
     execute_entry,
+    learn_steps,
     make_entry,
     make_key,
-    record_steps,
 )
 from cdpengine.cache.replaying.conditions import wait_for_condition
 
@@ -82,7 +82,7 @@ async def opened(page: cdpengine.Page, url: str) -> None:
 
 
 async def do_by_program(page: cdpengine.Page, row: int) -> None:
-    """Perform the flow once for the recording, like a person or a program."""
+    """Perform the flow once for the learning, like a person or a program."""
     await page.fill(page.locate(role="textbox", name="Product"), VARIABLES["product"])
     await page.select(page.locate(role="combobox", name="Order"), VARIABLES["order"])
     await page.check(page.locate(role="checkbox", name="Only what is left"))
@@ -91,27 +91,27 @@ async def do_by_program(page: cdpengine.Page, row: int) -> None:
     await page.click(page.locate(role="button", name=f"Buy {row}"))
 
 
-def is_whole(recording: Recording) -> bool:
-    """Return whether the whole flow was recorded, and its first page was read completely."""
-    features = recording.features
-    return len(recording.steps) == STEPS and features is not None and not features.partial
+def is_whole(learned: LearnedSteps) -> bool:
+    """Return whether the whole flow was learned, and its first page was read completely."""
+    features = learned.features
+    return len(learned.steps) == STEPS and features is not None and not features.partial
 
 
-RECORDINGS = 5
-"""Maximum number of recordings of the flow. A recorder on a busy large page can miss a step."""
+MOST_TRIES = 5
+"""Maximum number of times that the flow is learned. A learner on a busy large page can miss a step."""
 
 
-async def recorded(page: cdpengine.Page, url: str, row: int) -> CacheEntry:
-    for _ in range(RECORDINGS):
+async def learn_flow(page: cdpengine.Page, url: str, row: int) -> CacheEntry:
+    for _ in range(MOST_TRIES):
         await opened(page, url)
-        async with record_steps(page, variables=VARIABLES) as recording:
+        async with learn_steps(page, variables=VARIABLES) as learned:
             await do_by_program(page, row)
-        if is_whole(recording):
+        if is_whole(learned):
             break
-    assert recording.viewport is not None
-    assert is_whole(recording), f"{recording.notes}, {recording.features}"
-    key = make_key("settings", recording.url, recording.viewport, recording.variables)
-    return make_entry(key, recording.steps, now=time.time(), features=recording.features)
+    assert learned.viewport is not None
+    assert is_whole(learned), f"{learned.notes}, {learned.features}"
+    key = make_key("settings", learned.url, learned.viewport, learned.variables)
+    return make_entry(key, learned.steps, now=time.time(), features=learned.features)
 
 
 Find = Callable[[str, str], str]
@@ -234,7 +234,7 @@ async def run(bench: Bench) -> None:
 async def _measure(bench: Bench, page: cdpengine.Page, cache: ActionCache, rows: int) -> None:
     url = f"{bench.site}/stock/{rows}"
     row = row_of(rows)
-    entry = await recorded(page, url, row)
+    entry = await learn_flow(page, url, row)
     await filled(cache, entry)
     flow = Flow(page, actor_of(page.browser), url, row, entry, Values(dict(VARIABLES)), cache)
     ways: dict[str, Callable[[], Awaitable[None]]] = {

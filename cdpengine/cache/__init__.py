@@ -1,4 +1,4 @@
-"""The action cache: recorded flows of actions on pages, stored for replay.
+"""The action cache: learned flows of actions on pages, stored for replay.
 
 entries     the stored data: keys, steps, targets, post-conditions, and their JSON
 templates   strings with variables in them, and the values at run time

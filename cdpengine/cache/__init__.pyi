@@ -45,6 +45,8 @@ from .entry_json import entry_to_json as entry_to_json
 from .entry_json import parse_entry as parse_entry
 from .entry_table import ScenarioSummary as ScenarioSummary
 from .entry_table import StoreLimits as StoreLimits
+from .learning.learned_steps import LearnedSteps as LearnedSteps
+from .learning.learned_steps import learn_steps as learn_steps
 from .recognizing.recognition import Classifier as Classifier
 from .recognizing.recognition import RecognitionHistory as RecognitionHistory
 from .recognizing.recognition import ScenarioMatch as ScenarioMatch
@@ -56,8 +58,6 @@ from .recognizing.sentences import Extraction as Extraction
 from .recognizing.sentences import extract_variables as extract_variables
 from .recognizing.variable_rules import VARIABLE_RULES as VARIABLE_RULES
 from .recognizing.variable_rules import VariableRule as VariableRule
-from .recording.recording import Recording as Recording
-from .recording.recording import record_steps as record_steps
 from .replaying.confirming import is_weighty as is_weighty
 from .replaying.execution import execute_entry as execute_entry
 from .replaying.finding import Candidate as Candidate

@@ -1,7 +1,7 @@
 """Page features from a snapshot, differences between two sets of features, and verdicts on them. Pure.
 
 Rule: the structure consists of nested roles, without names, strings, values and states. Equal adjacent
-structures count once, so a longer list is no new design. Separate counts record the number of elements. The
+structures count once, so a longer list is no new design. Separate counts hold the number of elements. The
 content consists of names and page text. Neither hash includes field values, because they can be secret.
 Confidence is from 0 to 100: the certainty that the page is a different page.
 """
@@ -63,7 +63,7 @@ class PageFeatures:
 
 @attrs.frozen(kw_only=True)
 class PageChange:
-    """The difference between a page and its recorded features.
+    """The difference between a page and its learned features.
 
     `confidence` is the certainty that the page is a different page, from 0 to 100. `details` are the changed
     counts as (name, before, now).

@@ -1,4 +1,4 @@
-"""Cache entries: the recorded steps of one scenario on one page, as data. Pure.
+"""Cache entries: the learned steps of one scenario on one page, as data. Pure.
 
 Rule: an entry outlives its page. It describes elements (`Target`) and contains no refs, selectors or page
 ids. In a request, the name of one of the step's targets ("t1") replaces the ref. An entry contains names of
@@ -35,8 +35,8 @@ from cdpengine.errors.texts import hide_secrets
 Level = Literal["L3", "L2", "L1"]
 """Scope of an entry. L3: a whole scenario. L2: a flow that several scenarios share. L1: one action."""
 
-Source = Literal["recorded", "planned", "written", "imported"]
-"""Source of an entry: a recording on a page, a planner, a person, or another store."""
+Source = Literal["learned", "planned", "written", "imported"]
+"""Source of an entry: actions on a page, a planner, a person, or another store."""
 
 LIFETIMES: Mapping[Level, float] = MappingProxyType({"L3": 7 * 86_400.0, "L2": 3 * 86_400.0, "L1": 1_800.0})
 """Lifetime of an entry by level, in seconds: 7 days, 3 days, 30 minutes."""
@@ -305,7 +305,7 @@ class LearningCost:
     """The cost of learning an entry, which a replay saves.
 
     `tokens` is the size of the snapshots that a caller reads to perform the steps. The engine measures it
-    during the recording. It counts one snapshot before the first step, and one before each step whose page
+    during learning. It counts one snapshot before the first step, and one before each step whose page
     changed in structure or words since the last snapshot. A changed field value does not count. If a planner
     performed the steps, the engine counts the planner's snapshots. `milliseconds` is the total time.
     """
@@ -319,7 +319,7 @@ class CacheEntry:
     """The learned steps of a scenario on a page.
 
     sensitive: the variables whose values are never shown.
-    environment: the variables whose values came from the environment during the recording.
+    environment: the variables whose values came from the environment during learning.
     version: increases with each change of the steps. A store keeps the last 3 versions.
     page_type: selects the thresholds for changes of the page.
     features: the features of the page where the steps begin.
@@ -333,7 +333,7 @@ class CacheEntry:
     description: str = ""
     sensitive: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
-    source: Source = "recorded"
+    source: Source = "learned"
     tags: tuple[str, ...] = ()
     version: int = 1
     page_type: PageType = "dynamic"

@@ -1,6 +1,6 @@
 """Permitted origins of variable values. Pure.
 
-Rule: the engine sends a value only to documents of the origins where its step was recorded. A step contains
+Rule: the engine sends a value only to documents of the origins where its step was learned. A step contains
 these origins. For a handwritten step, the origins are those of the entry's address and of the step's frames.
 """
 

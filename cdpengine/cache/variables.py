@@ -1,7 +1,7 @@
 """Values of variables, resolved before a run starts and never shown.
 
 Rule: a value comes from the caller, else from the environment, else from a callable. A value from the
-environment is valid for the origins where it was recorded, and for the origins that the environment lists for
+environment is valid for the origins where it was learned, and for the origins that the environment lists for
 it. One error names all missing variables. No `repr`, message or log contains a value.
 """
 
@@ -101,12 +101,12 @@ def taken_from_environment(values: Mapping[str, str], names: Iterable[str]) -> t
     )
 
 
-def is_permitted(name: str, recorded: Collection[str], origin: str | None) -> bool:
+def is_permitted(name: str, learned: Collection[str], origin: str | None) -> bool:
     """Return whether an origin may receive a value from the environment.
 
-    recorded: the variables whose values came from the environment when the entry was recorded at this origin.
+    learned: the variables whose values came from the environment when the entry was learned at this origin.
     """
-    if name in recorded:
+    if name in learned:
         return True
     return origin is not None and origin in listed_origins(name)
 

@@ -226,7 +226,7 @@ def clear(
 @click.argument("entry")
 @_file_options
 def refresh(entry: str, as_json: bool, path: Path | None, owner: str | None) -> None:
-    """Stop using ENTRY. The next recording of its scenario becomes its next version."""
+    """Stop using ENTRY. The next learning of its scenario becomes its next version."""
     from cdpengine.cache.acting.managing import refresh_entry
 
     _run("forceRefresh", path, owner, lambda opened: refresh_entry(opened, entry), as_json=as_json)

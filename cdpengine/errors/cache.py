@@ -21,7 +21,7 @@ _LONGEST_MISS = 240
 class UndefinedVariablesError(EngineError, LookupError):
     """Variables of a template have no value; `names` lists them. Nothing was run.
 
-    For the variables in `withheld`, the environment has a value that was not recorded on this origin. `failures`
+    For the variables in `withheld`, the environment has a value that was not learned on this origin. `failures`
     lists the exceptions of `ask`.
     """
 
@@ -55,8 +55,8 @@ class UnusedVariablesError(EngineError, LookupError):
         names = cut(", ".join(self.names), _LONGEST_NAMES)
         used = cut(", ".join(self.used), _LONGEST_NAMES) or "none"
         return (
-            f"the recorded {cut(self.scenario, 80)} does not use these variables: {names}. It uses: {used}. "
-            "Nothing was run. Leave them out, or record the flow again with them"
+            f"the learned {cut(self.scenario, 80)} does not use these variables: {names}. It uses: {used}. "
+            "Nothing was run. Leave them out, or learn the flow again with them"
         )
 
 
@@ -64,7 +64,7 @@ class UnusedVariablesError(EngineError, LookupError):
 class WrongOriginError(EngineError):
     """The value of the variable `name` would be sent to a document of another origin, `met`. It was not sent.
 
-    `expected` are the origins of its recording, which may receive it.
+    `expected` are the origins where its step was learned, which may receive it.
     """
 
     name: str
@@ -75,7 +75,7 @@ class WrongOriginError(EngineError):
         expected = cut(" or ".join(self.expected) or "no origin", _LONGEST_ORIGINS)
         return (
             f"the value of {self.name} is for {expected}, and the document is of "
-            f"{cut(hide_secrets(self.met), _LONGEST_PATH)}. It was not entered. To allow it, record it there, "
+            f"{cut(hide_secrets(self.met), _LONGEST_PATH)}. It was not entered. To allow it, learn it there, "
             f"or name the origin in CDPENGINE_ORIGINS_{cut(self.name.upper(), 40)}"
         )
 
@@ -96,7 +96,7 @@ class CacheMissError(EngineError, LookupError):
         reason = cut(self.reason, _LONGEST_MISS)  # with the failures of a classifier
         if not url:
             return f"{wanted} is not in the action cache: {reason}"
-        return f"nothing to replay for {wanted} on {url}: {reason}. Record it there first"
+        return f"nothing to replay for {wanted} on {url}: {reason}. Learn it there first"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -26,7 +26,7 @@ from cdpengine._launch.endpoint import resolve_endpoint
 from cdpengine._launch.process import LaunchOptions, start_browser
 from cdpengine._protocol.instruments import Traffic
 from cdpengine.cache import ActionCache, CacheEntry
-from cdpengine.cache.recording import elements
+from cdpengine.cache.learning import elements
 
 BLANK = "/blank-page-of-the-window"
 EMPTY = (Path(__file__).parents[1] / "support" / "empty_page.js").read_text("utf-8").strip()
@@ -251,12 +251,12 @@ def page(kept_page: cdpengine.Page) -> cdpengine.Page:
     return kept_page
 
 
-# --- recordings and the action cache -------------------------------------------------------------------------
+# --- the action cache ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make recordings not wait for a page at rest, for tests that only check the recorded requests."""
+    """Make learning not wait for a page at rest, for tests that only check the learned requests."""
     monkeypatch.setattr(elements, "SETTLING", 0)
 
 

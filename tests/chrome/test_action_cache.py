@@ -37,11 +37,11 @@ pytestmark = pytest.mark.chrome
 # --- in code -------------------------------------------------------------------------------------------------
 
 
-async def test_recorded_scenario_is_replayed_with_other_values(
+async def test_learned_scenario_is_replayed_with_other_values(
     page: Page, site: CacheSite, cache: ActionCache
 ) -> None:
     await begin(page, site)
-    async with cache.record(page, scenario="login", variables=VALUES, tags=["shop"]) as learning:
+    async with cache.learn(page, scenario="login", variables=VALUES, tags=["shop"]) as learning:
         await run_flow(page, LOGIN, VALUES)
     entry = learning.entry
     assert entry is not None
@@ -65,25 +65,25 @@ async def test_recorded_scenario_is_replayed_with_other_values(
     assert 0 <= found.seconds_saved < entry.cost.milliseconds / 1_000
 
 
-async def test_discarded_or_empty_recording_is_not_kept(
+async def test_discarded_or_empty_learning_is_not_kept(
     page: Page, site: CacheSite, cache: ActionCache
 ) -> None:
     await begin(page, site)
-    async with cache.record(page, scenario="login") as learning:
+    async with cache.learn(page, scenario="login") as learning:
         pass
     assert learning.entry is None
-    async with cache.record(page, scenario="login") as learning:
+    async with cache.learn(page, scenario="login") as learning:
         await page.check(page.locate(role="checkbox", name="Remember me"))
         learning.keep = False
-    assert len(learning.recording.steps) == 1
+    assert len(learning.learned.steps) == 1
     with pytest.raises(KeyError):
-        async with cache.record(page, scenario="login"):
+        async with cache.learn(page, scenario="login"):
             await page.uncheck(page.locate(role="checkbox", name="Remember me"))
             raise KeyError
     assert await cache.list() == ()
     with pytest.raises(InvalidArgumentError):
-        async with cache.record(page, scenario="Log in!"):
-            pytest.fail("a recording started with an invalid name")
+        async with cache.learn(page, scenario="Log in!"):
+            pytest.fail("learning started with an invalid name")
 
 
 @pytest.mark.parametrize("way", ["scenario", "key", "id"])
@@ -147,12 +147,12 @@ async def test_values_come_from_environment_and_callback(
     assert is_logged_in(site)
 
 
-async def test_environment_value_is_only_for_its_recorded_origin(
+async def test_environment_value_is_only_for_the_origin_where_it_was_learned(
     page: Page, site: CacheSite, cache: ActionCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CDPENGINE_VAR_PASSWORD", PASSWORD)
     await begin(page, site)
-    async with cache.record(page, scenario="login", variables=VALUES) as learning:
+    async with cache.learn(page, scenario="login", variables=VALUES) as learning:
         await run_flow(page, LOGIN, VALUES)
     assert learning.entry is not None
     assert learning.entry.environment == ("password",)
@@ -166,7 +166,7 @@ async def test_environment_value_is_only_for_its_recorded_origin(
     await cache.import_((await cache.export()).text, replace=True)
     assert [entry.environment for entry in await cache.list()] == [()]
     monkeypatch.setenv("CDPENGINE_VAR_PASSWORD", "of-another-site")
-    async with cache.record(page, scenario="gift", variables=VALUES) as learning:
+    async with cache.learn(page, scenario="gift", variables=VALUES) as learning:
         await begin(page, site)
         await run_flow(page, LOGIN, VALUES)
     assert learning.entry is not None
@@ -256,7 +256,7 @@ async def test_a_scenario_is_learned_and_replayed_by_requests(
     assert await ask(actor, "cacheClear") == {"deleted": 1}
 
 
-async def test_request_discards_a_recording(
+async def test_request_discards_learned_steps(
     page: Page, site: CacheSite, cache: ActionCache, actor: Actor
 ) -> None:
     await begin(page, site)
@@ -332,9 +332,9 @@ async def test_no_password_is_anywhere(
     await begin(page, site)
     said: list[str] = []
     goal = f"log in as ada with password {PASSWORD.replace(' ', '')}"
-    async with cache.record(page, scenario="login", variables=VALUES) as learning:
+    async with cache.learn(page, scenario="login", variables=VALUES) as learning:
         await run_flow(page, LOGIN, VALUES)
-    said += [repr(learning), repr(learning.entry), *learning.recording.notes]
+    said += [repr(learning), repr(learning.entry), *learning.learned.notes]
     await begin(page, site, "c")
     report = await cache.execute(page, "login", variables=VALUES)
     assert not report.ok

@@ -33,7 +33,7 @@ async def keyed(file: Path) -> AsyncIterator[ActionCache]:
 
 async def learn(page: Page, site: CacheSite, cache: ActionCache, variables: Mapping[str, str]) -> CacheEntry:
     await begin(page, site)
-    async with cache.record(page, scenario="login", variables=variables) as learning:
+    async with cache.learn(page, scenario="login", variables=variables) as learning:
         await run_flow(page, LOGIN, VALUES)
     assert learning.entry is not None
     await begin(page, site)
@@ -66,7 +66,7 @@ async def test_an_entry_that_does_not_use_a_given_variable_is_not_replayed(
     assert is_logged_in(site)
 
 
-async def test_recording_a_flow_with_more_variables_makes_a_new_version(
+async def test_learning_a_flow_with_more_variables_makes_a_new_version(
     page: Page, site: CacheSite, keyed: ActionCache
 ) -> None:
     narrow = await learn(page, site, keyed, {"password": VALUES["password"]})

@@ -148,7 +148,7 @@ async def test_guide_lists_known_scenarios(cache: ActionCache, known: CacheEntry
 async def test_a_flow_of_two_pages(page: Page, site: CacheSite, cache: ActionCache) -> None:
     LOGOUT.reset(site, "a")
     await page.goto(site.url + LOGOUT.start)
-    async with cache.record(page, scenario="logout"):
+    async with cache.learn(page, scenario="logout"):
         await run_flow(page, LOGOUT, {})
     LOGOUT.reset(site, "a")
     await page.goto(site.url + LOGOUT.start)

@@ -255,4 +255,4 @@ async def test_the_failure_of_a_classifier_is_completely_in_the_error(
         with pytest.raises(CacheMissError) as caught:
             await cache.perform(page, "fill in the form")
     remark = "the classifier's answer is not a ScenarioMatch with a confidence of 0 to 100"
-    assert f"there is no entry for this address, or it has expired; {remark}. Record it" in str(caught.value)
+    assert f"there is no entry for this address, or it has expired; {remark}. Learn it" in str(caught.value)

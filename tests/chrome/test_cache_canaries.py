@@ -64,11 +64,11 @@ async def test_password_appears_nowhere(
     config = CacheConfig(keyring=False)
     async with record(page.browser, wire), ActionCache.open(file, config=config) as cache:
         await begin("a")
-        async with cache.record(page, scenario=name, variables=values) as learning:
+        async with cache.learn(page, scenario=name, variables=values) as learning:
             await do(page, site, flow, values)
-        assert learning.entry is not None, learning.recording.notes
+        assert learning.entry is not None, learning.learned.notes
         assert "password" in learning.entry.sensitive
-        keep(learning, learning.entry, learning.recording, *learning.recording.notes)
+        keep(learning, learning.entry, learning.learned, *learning.learned.notes)
         for design in ("a", "c"):
             await begin(design)
             report = await cache.execute(page, name, variables=values, timeout=20)

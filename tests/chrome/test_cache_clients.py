@@ -165,7 +165,7 @@ async def test_person_of_mcp_client_confirms_deletions(
                 assert (report["ok"], report["refused"]) == (title, not title)
             assert len(person.asked) == 3
             assert set(person.asked) == {
-                f'The recorded flow "cleaning" is about to click button "Delete", on {url}. Continue?'
+                f'The learned flow "cleaning" is about to click button "Delete", on {url}. Continue?'
             }
         # A client without the capability gets no question, as before.
         async with Client(server.server(), mode=mode) as client:

@@ -33,7 +33,7 @@ async def paying(page: Page, cache: ActionCache, httpserver: HTTPServer) -> Cach
     httpserver.clear()
     httpserver.expect_request("/shop").respond_with_data(SHOP, content_type="text/html")
     await page.goto(httpserver.url_for("/shop"))
-    async with cache.record(page, scenario="checkout", variables=CARD) as learning:
+    async with cache.learn(page, scenario="checkout", variables=CARD) as learning:
         await page.fill(page.locate(role="textbox", name="Card"), CARD["card"])
         await page.click(page.locate(role="button", name="Show total"))
         await page.click(page.locate(role="button", name="Pay now"))

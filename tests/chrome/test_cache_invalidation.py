@@ -27,7 +27,7 @@ CONFIG = CacheConfig(keyring=False)
 
 async def learn(cache: ActionCache, page: Page, url: str, page_type: Any) -> str:
     await page.goto(url)
-    async with cache.record(page, scenario="settings", page_type=page_type) as learning:
+    async with cache.learn(page, scenario="settings", page_type=page_type) as learning:
         await page.click(page.locate(role="button", name="Save"))
     assert learning.entry is not None
     assert learning.entry.features is not None

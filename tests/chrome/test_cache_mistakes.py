@@ -169,7 +169,7 @@ async def test_values_that_the_page_does_not_have(
         report = await cache.execute(page, "order", variables={"city": "Rome", "size": "Huge"})
     assert (report.fault, report.stopped_at) == ("value", 1), report.reason
     assert "Small" in report.reason
-    # The same list without a value from the caller: the recorded option is gone.
+    # The same list without a value from the caller: the learned option is gone.
     await cache.clear()
     chosen = attrs.evolve(single(entry, 1), request=Select(ref="t1", values=("Small",)))
     key = attrs.evolve(entry.key, variables=("city",))
@@ -181,7 +181,7 @@ async def test_values_that_the_page_does_not_have(
     await cache.clear()
     links = "<h1>Shop</h1><nav aria-label=Goods><a href=#a>Cup</a> <a href=#b>Bowl</a></nav>"
     await page.goto(serve(links, "/goods"))
-    async with cache.record(page, scenario="goods", variables={"product": "Cup"}):
+    async with cache.learn(page, scenario="goods", variables={"product": "Cup"}):
         await page.click(page.locate(role="link", name="Cup"))
     for product, expected in (("Bowl", None), ("Plate", "value")):
         await page.goto(serve(links, "/goods"))

@@ -1,4 +1,4 @@
-"""Values of variables are entered only in documents of the origins that they were recorded on."""
+"""Values of variables are entered only in documents of the origins that they were learned on."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def origins(httpserver: HTTPServer) -> TwoOrigins:
     return both
 
 
-async def record_form(page: Page, cache: ActionCache, url: str, **variables: str) -> CacheEntry:
+async def learn_form(page: Page, cache: ActionCache, url: str, **variables: str) -> CacheEntry:
     await page.goto(url)
-    async with cache.record(page, scenario="gift", variables=variables) as learning:
+    async with cache.learn(page, scenario="gift", variables=variables) as learning:
         if "size" in variables:
             await page.select(page.locate(role="combobox", name="Size"), variables["size"])
         await page.fill(page.locate(role="textbox", name="Password"), variables["password"])
@@ -72,10 +72,10 @@ async def record_form(page: Page, cache: ActionCache, url: str, **variables: str
     return learning.entry
 
 
-async def test_a_value_is_entered_only_where_it_was_recorded(
+async def test_a_value_is_entered_only_where_it_was_learned(
     page: Page, cache: ActionCache, origins: TwoOrigins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = await record_form(page, cache, f"{origins.here}/form", password=FIRST)
+    entry = await learn_form(page, cache, f"{origins.here}/form", password=FIRST)
     assert entry.steps[0].origins == (origins.here,)  # type: ignore[union-attr]
     assert entry.steps[1].origins == ()  # type: ignore[union-attr]
     await page.goto(f"{origins.here}/form")
@@ -105,7 +105,7 @@ async def test_requested_values_are_not_sent_to_another_origin(
         return SECRET
 
     async with ActionCache.open(file, config=CONFIG, ask=ask) as cache:
-        entry = await record_form(page, cache, f"{origins.here}/form", password=FIRST)
+        entry = await learn_form(page, cache, f"{origins.here}/form", password=FIRST)
         await page.goto(f"{origins.elsewhere}/form")
         report = await cache.execute(page, entry.key, force=True)
     assert f"is for {origins.here}" in report.reason
@@ -116,7 +116,7 @@ async def test_requested_values_are_not_sent_to_another_origin(
 async def test_a_page_that_navigates_right_before_a_step_gets_no_value(
     page: Page, cache: ActionCache, origins: TwoOrigins
 ) -> None:
-    entry = await record_form(page, cache, f"{origins.here}/form", size="large", password=FIRST)
+    entry = await learn_form(page, cache, f"{origins.here}/form", size="large", password=FIRST)
     values = Values({"size": "large", "password": SECRET})
 
     async def leave(_actor: Actor, request: ActRequest) -> None:
@@ -143,7 +143,7 @@ async def test_a_frame_of_another_origin_gets_no_value(
     """Same-process and cross-process frames. At the end, a frame has the same form at another origin."""
     first, second = getattr(origins, inner), "https://never.example"
     origins.serve("/framed", FRAMED.format(inner=f"{first}/form"))
-    entry = await record_form(page, cache, f"{origins.here}/framed", password=FIRST)
+    entry = await learn_form(page, cache, f"{origins.here}/framed", password=FIRST)
     assert [step.origins for step in entry.all_steps()] == [(first,)]
     await page.goto(f"{origins.here}/framed")
     assert (await execute_entry(page, entry, Values({"password": SECRET}))).ok
@@ -160,7 +160,7 @@ async def test_a_frame_of_another_origin_gets_no_value(
 async def test_a_frame_without_an_address_has_the_origin_of_its_page(
     page: Page, cache: ActionCache, origins: TwoOrigins
 ) -> None:
-    entry = await record_form(page, cache, f"{origins.here}/blank", password=FIRST)
+    entry = await learn_form(page, cache, f"{origins.here}/blank", password=FIRST)
     assert [step.origins for step in entry.all_steps()] == [(origins.here,)]
     await page.goto(f"{origins.here}/blank")
     assert (await execute_entry(page, entry, Values({"password": SECRET}))).ok
@@ -209,7 +209,7 @@ async def test_planner_enters_secrets_only_on_its_start_origin(
 async def test_replay_by_request_names_the_origin(
     page: Page, cache: ActionCache, origins: TwoOrigins
 ) -> None:
-    entry = await record_form(page, cache, f"{origins.here}/form", password=FIRST)
+    entry = await learn_form(page, cache, f"{origins.here}/form", password=FIRST)
     await page.goto(f"{origins.elsewhere}/form")
     actor = Actor(page.browser, cache=CacheRequests(cache))
     actor.focus(page)

@@ -1,4 +1,4 @@
-"""Flows recorded on one design of the demo site and replayed on each: correct, or stopped with the reason.
+"""Flows learned on one design of the demo site and replayed on each: correct, or stopped with the reason.
 
 No replay clicks wrongly. The oracle is the site's record, with the key of each clicked or edited element and
 each submission.
@@ -19,22 +19,22 @@ from cdpengine.cache import (
     ExecutionReport,
     entry_to_json,
     execute_entry,
+    learn_steps,
     make_entry,
     make_key,
     parse_entry,
-    record_steps,
     resolve_values,
 )
 
 pytestmark = pytest.mark.chrome
 
 USUAL = {("login", "a")}
-"""The recordings and replays of a run without `--run-slow`."""
+"""The learned flows and replays of a run without `--run-slow`."""
 
 COMPLETE = {("a", "b"): {"login", "logout", "settings"}}
 """Flows that must succeed in a different design. The other flows may stop."""
 
-RECORDINGS = [
+LEARNED = [
     pytest.param(name, known, marks=[] if (name, known) in USUAL else [pytest.mark.slow])
     for known in ("a", "b")
     for name in FLOWS
@@ -49,16 +49,14 @@ def page(used_page: Page) -> Page:
 async def learn(
     page: Page, site: CacheSite, flow: Flow, design: Design, values: Mapping[str, str]
 ) -> CacheEntry:
-    """Record a flow done by a program, and return its entry after a round trip through JSON."""
+    """Learn a flow done by a program, and return its entry after a round trip through JSON."""
     flow.reset(site, design)
     await page.goto(site.url + flow.start)
-    async with record_steps(page, variables=values) as recording:
+    async with learn_steps(page, variables=values) as learned:
         await run_flow(page, flow, values, design)
-    assert recording.viewport is not None
-    key = make_key(flow.scenario, recording.url, recording.viewport, recording.variables)
-    entry = make_entry(
-        key, recording.steps, now=1.0, sensitive=recording.sensitive, features=recording.features
-    )
+    assert learned.viewport is not None
+    key = make_key(flow.scenario, learned.url, learned.viewport, learned.variables)
+    entry = make_entry(key, learned.steps, now=1.0, sensitive=learned.sensitive, features=learned.features)
     assert site.submitted == flow.submitted(values)
     return parse_entry(entry_to_json(entry))
 
@@ -87,7 +85,7 @@ def judge(site: CacheSite, flow: Flow, values: Mapping[str, str], report: Execut
     return ""
 
 
-@pytest.mark.parametrize(("scenario", "known"), RECORDINGS)
+@pytest.mark.parametrize(("scenario", "known"), LEARNED)
 async def test_a_flow_is_replayed_right_or_stops(
     page: Page, site: CacheSite, scenario: str, known: Design
 ) -> None:

@@ -39,7 +39,7 @@ async def learn(page: Page, serve: Callable[..., str], cache: ActionCache) -> No
     for variant in "ab":
         await show(page, serve, variant)
         field, button = NAMES[variant]
-        async with cache.record(page, scenario="settings", variant=variant, variables={"city": "Bonn"}):
+        async with cache.learn(page, scenario="settings", variant=variant, variables={"city": "Bonn"}):
             await page.fill(page.locate(role="textbox", name=field), "Bonn")
             await page.click(page.locate(role="button", name=button))
 
@@ -80,7 +80,7 @@ async def test_the_variant_that_the_page_shows_is_replayed(
 
 
 @pytest.mark.slow
-async def test_unrecorded_variant_counts_against_no_entry(
+async def test_unlearned_variant_counts_against_no_entry(
     page: Page, serve: Callable[..., str], cache: ActionCache
 ) -> None:
     await learn(page, serve, cache)

@@ -18,7 +18,7 @@ from pytest_httpserver import HTTPServer
 import cdpengine
 from cdpengine import debug
 from cdpengine.act import Actor, dispatch
-from cdpengine.cache import execute_entry, make_entry, make_key, record_steps, resolve_values
+from cdpengine.cache import execute_entry, learn_steps, make_entry, make_key, resolve_values
 from cdpengine.service.mcp_server import McpSettings, ToolServer
 from cdpengine.service.mcp_tools import CAPABILITIES
 from cdpengine.service.serving import serve
@@ -194,10 +194,10 @@ async def test_a_cached_flow_clicks_by_such_a_name(
     url = serve_page(httpserver)
     async with browser.new_context() as context:
         page = await context.new_page(url)
-        async with record_steps(page) as recording:
+        async with learn_steps(page) as learned:
             await page.click(await page.find(role="button", name=TEXTS[1]))
-        assert recording.viewport is not None
-        made = make_entry(make_key("greet", url, recording.viewport, ()), recording.steps, now=1.0)
+        assert learned.viewport is not None
+        made = make_entry(make_key("greet", url, learned.viewport, ()), learned.steps, now=1.0)
         async with opened(tmp_path / "cache.db", key=KEY) as store:
             await store.put(made)
             entry = await store.get(made.key)

@@ -75,7 +75,7 @@ def test_entries_are_listed_and_shown(file: Path) -> None:
         "mistakes of the caller",
         "stopped",
         "source",
-        "recorded",
+        "learned",
     ):
         assert words in printed
 

@@ -7,8 +7,8 @@ import pytest
 from snapshot_trees import Short, snapshot_of, tree
 
 from cdpengine.cache import PostCondition
-from cdpengine.cache.recording.outcomes import PageView, Reading, count_tokens, find_condition
-from cdpengine.cache.recording.templating import Templating
+from cdpengine.cache.learning.outcomes import PageView, Reading, count_tokens, find_condition
+from cdpengine.cache.learning.templating import Templating
 
 URL = "https://shop.example/cart"
 VALUES = {"user": "ada", "word": "hunter2"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cdpengine.cache import Viewport, make_key, normalize_url
-from cdpengine.cache.recording.templating import Templating
+from cdpengine.cache.learning.templating import Templating
 from cdpengine.cache.session_ids import clean_url, is_random
 
 HASH = "d41d8cd98f00b204e9800998ecf8427e"
@@ -72,7 +72,7 @@ def test_a_url_without_session_ids_stays_as_it_is() -> None:
         assert clean_url(url) == url
 
 
-def test_a_recorded_url_keeps_no_session_id_and_no_token() -> None:
+def test_a_learned_url_keeps_no_session_id_and_no_token() -> None:
     templating = Templating({"order": UUID})
     assert templating.address(f"{SITE}/login;jsessionid=1A5?PHPSESSID=x&next=1") == f"{SITE}/login?next=1"
     assert templating.address(f"{SITE}/orders/{UUID}/edit") == f"{SITE}/orders/${{order}}/edit"

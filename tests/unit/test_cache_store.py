@@ -162,7 +162,7 @@ async def test_an_older_version_is_restored_as_the_newest(path: Path) -> None:
 
 
 async def test_a_concurrent_newer_version_stays_the_newest(path: Path) -> None:
-    """A replay of version 1 writes its entry after version 2 was recorded. Both are kept."""
+    """A replay of version 1 writes its entry after version 2 was learned. Both are kept."""
     async with opened(path, key=KEY) as store:
         first = await store.put(entry(steps=[Step(request=Press(key="F1"))]))
         await store.put(entry(steps=[Step(request=Press(key="F2"))]))

@@ -1,4 +1,4 @@
-"""Recorded strings become templates; secret fields; and the names of their variables."""
+"""Entered strings become templates; secret fields; and the names of their variables."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine.cache import PathStep, Target, fill
-from cdpengine.cache.recording.fields import FieldFacts, secret_name
-from cdpengine.cache.recording.outcomes import clean_target
-from cdpengine.cache.recording.steps import is_paste, typed_character
-from cdpengine.cache.recording.templating import Templating
+from cdpengine.cache.learning.fields import FieldFacts, secret_name
+from cdpengine.cache.learning.outcomes import clean_target
+from cdpengine.cache.learning.steps import is_paste, typed_character
+from cdpengine.cache.learning.templating import Templating
 from cdpengine.errors import InvalidArgumentError
 
 VALUES = {

@@ -92,7 +92,7 @@ async def test_the_person_is_asked(response: dict[str, Any], refusal: str) -> No
         assert asked["method"] == "elicitation/create"
         assert asked["params"]["requestedSchema"] == {"type": "object", "properties": {}}
         message = asked["params"]["message"]
-        assert 'The recorded flow "checkout" is about to click button "Pay", on https://' in message
+        assert 'The learned flow "checkout" is about to click button "Pay", on https://' in message
         assert "s3cret" not in message
         assert "pw" not in message
         await lines.send(id=asked["id"], **response)

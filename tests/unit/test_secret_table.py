@@ -24,7 +24,7 @@ from cdpengine._secrets import (
     spellings,
 )
 from cdpengine.cache import normalize_url
-from cdpengine.cache.recording.fields import FieldFacts, secret_name
+from cdpengine.cache.learning.fields import FieldFacts, secret_name
 from cdpengine.debug import Redactor
 from cdpengine.debug.recording.secret_fields import is_secret_control
 from cdpengine.errors.texts import hide_secrets

@@ -117,7 +117,7 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.ReplayDivergedError: Advice("Record again: the calls have changed."),
     errors.UndefinedVariablesError: Advice("Pass a value for each variable that the message names."),
     errors.UnusedVariablesError: Advice(
-        "Omit the variables that the message names, or record the flow again with them."
+        "Omit the variables that the message names, or learn the flow again with them."
     ),
     errors.NotInTrioError: Advice("Start the program in trio."),
     errors.WrongRunError: Advice("Use the browser in the run that started it."),

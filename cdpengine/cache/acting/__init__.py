@@ -1,1 +1,1 @@
-"""ActionCache and its operations: recording, replaying, performing, and requests about it."""
+"""ActionCache and its operations: learning, replaying, performing, and requests about it."""

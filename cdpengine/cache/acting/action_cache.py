@@ -1,4 +1,4 @@
-"""ActionCache: replays known actions on pages, and learns new ones from a planner or a recording.
+"""ActionCache: replays known actions on pages, and learns new ones from a planner or from actions on a page.
 
 Rule: an action starts only after all its values are available. Failed steps are never stored. If a replay
 stops, the report contains the step and the reason. With a planner, the planner completes the goal, and the
@@ -49,6 +49,7 @@ from cdpengine.cache.entries import CacheEntry, CacheKey, LearningCost, Level, V
 from cdpengine.cache.entry_json import Export, ImportReport
 from cdpengine.cache.entry_table import ScenarioSummary, StoreLimits
 from cdpengine.cache.judging.faults import is_mistake
+from cdpengine.cache.learning.learned_steps import learn_steps
 from cdpengine.cache.recognizing.recognition import (
     ASKS_NOTHING,
     CLASSIFYING,
@@ -57,7 +58,6 @@ from cdpengine.cache.recognizing.recognition import (
     ScenarioRecognizer,
 )
 from cdpengine.cache.recognizing.scenario_rules import SCENARIO_RULES, ScenarioRule
-from cdpengine.cache.recording.recording import record_steps
 from cdpengine.cache.replaying.options import ConfirmOptions, ExecutionOptions
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.store import CacheStore
@@ -150,7 +150,7 @@ class ActionCache:
     # --- learning --------------------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def record(
+    async def learn(
         self,
         page: Page,
         *,
@@ -173,22 +173,22 @@ class ActionCache:
 
         The end of the block stores the entry in the cache and in `Learning.entry`. A block that raises stores
         nothing. Raises InvalidArgumentError immediately for an invalid scenario. Also raises the errors of
-        `record_steps` and `CacheStore.put`.
+        `learn_steps` and `CacheStore.put`.
         """
         make_key(
             scenario, "https://a.example/", Viewport(width=1, height=1), variables or (), variant=variant
         )
         began = trio.current_time()
-        async with record_steps(page, variables=variables, keep_typed=self._store.encrypted) as recording:
-            learning = Learning(recording=recording, notice="" if self._store.encrypted else WITHOUT_KEY)
+        async with learn_steps(page, variables=variables, keep_typed=self._store.encrypted) as learned:
+            learning = Learning(learned=learned, notice="" if self._store.encrypted else WITHOUT_KEY)
             yield learning
-        if recording.steps and learning.keep:
-            cost = LearningCost(tokens=recording.tokens, milliseconds=(trio.current_time() - began) * 1_000)
+        if learned.steps and learning.keep:
+            cost = LearningCost(tokens=learned.tokens, milliseconds=(trio.current_time() - began) * 1_000)
             made = learn_entry(
-                recording,
+                learned,
                 scenario,
                 level=level,
-                source="recorded",
+                source="learned",
                 cost=cost,
                 now=self._now(),
                 lifetime=self._config.lifetime(level),
@@ -199,6 +199,9 @@ class ActionCache:
                 made, description=description, tags=tuple(tags), page_type=page_type, environment=known
             )
             learning.entry = await self._store.put(named, replace_narrower=True)
+
+    record = learn
+    """Another name of `learn`."""
 
     # --- replay ----------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Choosing: selection of a scenario's entry by the given variables and the page.
 
 Rule: an entry must use every given variable. A flow without a variable for the user's name would log in as
-the user of the recording, whatever name the caller gives. Among variants, the best match to the
+the user of the entry, whatever name the caller gives. Among variants, the best match to the
 page comes first.
 """
 
@@ -18,7 +18,7 @@ from cdpengine._page.patterns import origin_of
 from cdpengine.act import Navigate, NewTab
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CacheEntry, CacheKey, Viewport, step_variables
-from cdpengine.cache.recording.elements import read_viewport
+from cdpengine.cache.learning.elements import read_viewport
 from cdpengine.cache.replaying.finding import find_target
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.templates import find_variables

@@ -1,6 +1,6 @@
-"""Learning: conversion of a recording to an entry with an address, a name and a cost.
+"""Learning: conversion of learned steps to an entry with an address, a name and a cost.
 
-Rule: an entry begins at the first address of its recording. A recording that starts on a blank page begins
+Rule: an entry begins at the first address of its learning. An entry whose learning starts on a blank page begins
 at the target of its first navigation. A replay of such an entry can start on any page. A repair keeps the
 steps that still work.
 """
@@ -30,9 +30,9 @@ from cdpengine.cache.entries import (
     make_entry,
     make_key,
 )
+from cdpengine.cache.learning.learned_steps import LearnedSteps
 from cdpengine.cache.recognizing.recognition import ScenarioMatch
 from cdpengine.cache.recognizing.sentences import mask_values
-from cdpengine.cache.recording.recording import Recording
 from cdpengine.cache.store import CacheStore
 from cdpengine.errors import InvalidArgumentError
 
@@ -41,7 +41,7 @@ WITHOUT_KEY = (
     "a variable with the name of its field. To store typed strings, set CDPENGINE_CACHE_KEY, or let the cache use "
     "the user's keyring"
 )
-"""Notice before a recording in a cache without encryption."""
+"""Notice at the start of learning in a cache without encryption."""
 
 _UNKNOWN = Viewport(width=1280, height=720)
 """Viewport of an entry if the page did not report its own."""
@@ -49,14 +49,14 @@ _UNKNOWN = Viewport(width=1280, height=720)
 
 @attrs.define(eq=False, kw_only=True)
 class Learning:
-    """The result of a block of `ActionCache.record`: `recording` during the block, `entry` after it.
+    """The result of a block of `ActionCache.learn`: `learned` during the block, `entry` after it.
 
-    `entry` is None if no action became a step. The notes of the recording list those actions. Set `keep` to
+    `entry` is None if no action became a step. The notes of `learned` list those actions. Set `keep` to
     False in the block to store nothing. `notice` warns that the cache has no key and stores no typed
     strings. It is "" if the cache has a key.
     """
 
-    recording: Recording
+    learned: LearnedSteps
     notice: str = ""
     keep: bool = True
     entry: CacheEntry | None = None
@@ -112,7 +112,7 @@ def conclude(outcome: Outcome, found: Lookup, **more: Any) -> PerformReport:
 
 
 def learn_entry(
-    recording: Recording,
+    learned: LearnedSteps,
     scenario: str,
     *,
     level: Level,
@@ -122,37 +122,37 @@ def learn_entry(
     lifetime: float,
     variant: str = "",
 ) -> CacheEntry:
-    """Return the entry of a recording. Raises InvalidArgumentError if it cannot become an entry."""
-    address = _find_address(recording)
-    key = make_key(scenario, address, recording.viewport or _UNKNOWN, recording.variables, variant=variant)
+    """Return the entry of the learned steps. Raises InvalidArgumentError if it cannot become an entry."""
+    address = _find_address(learned)
+    key = make_key(scenario, address, learned.viewport or _UNKNOWN, learned.variables, variant=variant)
     return make_entry(
         key,
-        recording.steps,
+        learned.steps,
         now=now,
         expires_at=now + lifetime,
         level=level,
         source=source,
         cost=cost,
-        sensitive=recording.sensitive,
-        features=recording.features if address == recording.url else None,
+        sensitive=learned.sensitive,
+        features=learned.features if address == learned.url else None,
     )
 
 
 def repair_entry(
     before: CacheEntry,
     kept: tuple[Step | StepGroup, ...],
-    recording: Recording,
+    learned: LearnedSteps,
     *,
     cost: LearningCost,
     now: float,
     lifetime: float,
 ) -> CacheEntry:
-    """Return an entry of the kept steps, followed by the recorded ones."""
-    names = tuple(sorted({*before.key.variables, *recording.variables}))
+    """Return an entry of the kept steps, followed by the learned ones."""
+    names = tuple(sorted({*before.key.variables, *learned.variables}))
     share = len(kept) / len(before.steps)  # the kept share of the learning cost
     return make_entry(
         attrs.evolve(before.key, variables=names),
-        (*kept, *recording.steps),
+        (*kept, *learned.steps),
         now=now,
         expires_at=now + lifetime,
         level=before.level,
@@ -161,7 +161,7 @@ def repair_entry(
             tokens=round(before.cost.tokens * share) + cost.tokens,
             milliseconds=before.cost.milliseconds * share + cost.milliseconds,
         ),
-        sensitive=tuple(sorted({*before.sensitive, *recording.sensitive})),
+        sensitive=tuple(sorted({*before.sensitive, *learned.sensitive})),
         environment=before.environment,
         features=before.features,
         description=before.description,
@@ -171,7 +171,7 @@ def repair_entry(
 
 
 def learn_plan(
-    recording: Recording,
+    learned: LearnedSteps,
     found: Lookup,
     before: CacheEntry | None,
     stopped_at: int | None,
@@ -183,12 +183,10 @@ def learn_plan(
     """Return the entry of a planner's steps, after the steps of `before` that a replay completed."""
     if before is not None:
         lifetime = config.lifetime(before.level)
-        return repair_entry(
-            before, before.steps[:stopped_at], recording, cost=cost, now=now, lifetime=lifetime
-        )
+        return repair_entry(before, before.steps[:stopped_at], learned, cost=cost, now=now, lifetime=lifetime)
     level = config.level(0 if found.match is None else found.match.confidence)
     return learn_entry(
-        recording,
+        learned,
         found.scenario,
         level=level,
         source="planned",
@@ -211,14 +209,14 @@ def name_goal(goal: str) -> str:
     return f"goal_{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
-def _find_address(recording: Recording) -> str | UrlPattern:
+def _find_address(learned: LearnedSteps) -> str | UrlPattern:
     """Return the address where an entry begins. Raises InvalidArgumentError if its pages have no address."""
-    if has_address(recording.url):
-        return recording.url
-    goes = begins_with(recording.steps)
+    if has_address(learned.url):
+        return learned.url
+    goes = begins_with(learned.steps)
     if not isinstance(goes, Navigate) or not has_address(goes.url):
         raise InvalidArgumentError(
-            "page of the recording", "a blank tab or a document of a program", "a page of http, https or file"
+            "page of the learning", "a blank tab or a document of a program", "a page of http, https or file"
         )
     if "${" not in goes.url:
         return goes.url

@@ -25,9 +25,9 @@ from cdpengine.cache.acting.running import resolve_for_planner
 from cdpengine.cache.acting.statistics import PLANNED, REPAIRED
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CacheEntry, LearningCost
+from cdpengine.cache.learning.learned_steps import learn_steps
 from cdpengine.cache.origins import value_origins
 from cdpengine.cache.recognizing.masking import mask_goal, mask_snapshot
-from cdpengine.cache.recording.recording import record_steps
 from cdpengine.cache.replaying.confirming import Confirming
 from cdpengine.cache.replaying.options import ConfirmOptions
 from cdpengine.cache.replaying.report import ExecutionReport
@@ -82,7 +82,7 @@ async def plan_goal(
 
     confirming = Confirming(scenario=found.scenario, **goal.asking)
     limits = PlanLimits(actor=goal.actor, origins=value_origins(found.entry), confirming=confirming)
-    async with record_steps(page, variables=known, keep_typed=store.encrypted) as recording:
+    async with learn_steps(page, variables=known, keep_typed=store.encrypted) as learned:
         result = await follow_plan(
             page, masked, ask_planner, resolve, rounds=config.rounds, deadline=goal.deadline, limits=limits
         )  # fmt: skip
@@ -91,11 +91,11 @@ async def plan_goal(
         return conclude(ended, found, replay=report, responses=result.responses, reason=result.reason)
     repairs = report is not None and found.entry is not None and (report.stopped_at or 0) > 0
     entry: CacheEntry | None = None
-    if config.learn and config.enabled and recording.steps:
+    if config.learn and config.enabled and learned.steps:
         cost = LearningCost(tokens=result.tokens, milliseconds=(trio.current_time() - began) * 1_000)
         before = found.entry if repairs else None
         stopped_at = None if before is None or report is None else report.stopped_at
-        made = learn_plan(recording, found, before, stopped_at, cost=cost, now=now(), config=config)
+        made = learn_plan(learned, found, before, stopped_at, cost=cost, now=now(), config=config)
         failed = None if report is None or found.entry is None else found.entry.key
         entry = await keep_plan(store, made, failed)
     if config.statistics:

@@ -133,7 +133,7 @@ async def _look_up(cache: ActionCache, run: Performance, request: CacheLookup) -
 
 
 async def _start(cache: ActionCache, run: Performance, request: StartLearning) -> dict[str, Any] | None:
-    scope = cache.record(
+    scope = cache.learn(
         run.page,
         scenario=request.scenario,
         variables=request.variables,
@@ -153,7 +153,7 @@ async def _stop(_cache: ActionCache, run: Performance, request: StopLearning) ->
     result: dict[str, Any] = {
         "stored": learning.entry is not None,
         "kept": request.keep,
-        "notes": list(learning.recording.notes),
+        "notes": list(learning.learned.notes),
     }
     return result | ({} if learning.entry is None else {"entry": to_json(summarize(learning.entry))})
 

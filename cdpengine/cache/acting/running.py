@@ -184,18 +184,18 @@ async def _surely(work: Callable[[], Awaitable[object]]) -> None:
 async def resolve_for_entry(
     entry: CacheEntry, url: str, variables: Mapping[str, str], ask: AskForSecret | None, *, begins: bool
 ) -> Values:
-    """Return the values for an entry. Values from the environment are limited to the origin of the recording.
+    """Return the values for an entry. Values from the environment are limited to the origin where it was learned.
 
     url: the page's URL. If the entry begins with a navigation, and `begins` is True, its own page counts
         instead.
     """
-    recorded_on = origin_of(entry.key.address)
-    origin = recorded_on if begins and begins_anywhere(entry) else origin_of(url)
-    recorded = entry.environment if origin == recorded_on else ()
+    learned_on = origin_of(entry.key.address)
+    origin = learned_on if begins and begins_anywhere(entry) else origin_of(url)
+    learned = entry.environment if origin == learned_on else ()
     return await resolve_values(
         sorted(used_variables(entry)),
         values=variables,
-        permitted=partial(is_permitted, recorded=recorded, origin=origin),
+        permitted=partial(is_permitted, learned=learned, origin=origin),
         ask=ask,
         sensitive=entry.sensitive,
     )
@@ -205,5 +205,5 @@ async def resolve_for_planner(
     names: Iterable[str], url: str, variables: Mapping[str, str], ask: AskForSecret | None
 ) -> Values:
     """Return the values of a plan's variables, for a page with this URL."""
-    permitted = partial(is_permitted, recorded=(), origin=origin_of(url))
+    permitted = partial(is_permitted, learned=(), origin=origin_of(url))
     return await resolve_values(names, values=variables, permitted=permitted, ask=ask)

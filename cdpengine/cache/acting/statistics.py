@@ -8,7 +8,7 @@ not reset them.
 
 A successful run saves the tokens of the snapshots that its steps would otherwise need (`LearningCost`). The
 output and the thoughts of a model do not count. The saved time is the learning time, planner included, minus
-the time of the run, and at least 0. For an entry that a person recorded, it reflects the person's pace.
+the time of the run, and at least 0. For an entry that was learned from a person, it reflects the person's pace.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Verdict:
 
 @attrs.define(eq=False)
 class Judge:
-    """The judge of a run. It records the documents that received values, and the signs before each step.
+    """The judge of a run. It keeps the documents that received values, and the signs before each step.
 
     `latest` are the last signs read. `signs` are the signs before the current step. `entered` contains
     Chrome's ids of the documents that received values. `filled` contains the names of the filled fields.
@@ -89,7 +89,7 @@ class Judge:
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        """Record the dialogs that the page opens."""
+        """Collect the dialogs that the page opens."""
         with self.page.internals.target.running.record() as self._effects:
             yield
 

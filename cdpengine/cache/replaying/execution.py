@@ -226,7 +226,7 @@ class _Run:
             missing = await self.judge.judge_missing(nothing_there) if hard else None
         except EngineError as error:
             self.fault = "timeout" if self.left <= 0 else judge_error(error)
-            return self.values.hide(f"the page could not be compared with the recorded one: {error}")
+            return self.values.hide(f"the page could not be compared with the learned one: {error}")
         if missing is not None:
             self.fault = missing.fault
             return self.values.hide(missing.message)
@@ -239,7 +239,7 @@ class _Run:
         features = self.entry.features
         if features is None:
             return "keep"
-        with within("compare the page with the recorded one", min(_LOOKING, self.left)):
+        with within("compare the page with the learned one", min(_LOOKING, self.left)):
             same_is_kept = self.thresholds[self.entry.page_type].soft > MOST_OF_SAME_COUNTS
             if same_is_kept and len(self.page.frames) == 1 and not features.partial:
                 probed = await probe_page(self.page, {}, counted=True)

@@ -1,4 +1,4 @@
-"""The search for a recorded target in a current snapshot. Pure.
+"""The search for a learned target in a current snapshot. Pure.
 
 Rule: the search never returns a different element. A match has the target's role and frame. Its name is the
 target's name or a synonym from the tables. Its surroundings may have changed, but must not contradict the
@@ -170,10 +170,10 @@ class _Search:
         return any(not self.item or same_words(self.item, self.page.item(place)) for place in named)
 
     def _can_be(self, node: SnapshotNode) -> bool:
-        recorded = self.target.role
+        learned = self.target.role
         return (
-            node.role == recorded
-            or any({node.role, recorded} <= like for like in _LIKE_ROLES)
+            node.role == learned
+            or any({node.role, learned} <= like for like in _LIKE_ROLES)
             or (node.role in _INTERACTIVE and node.name[:LONGEST_NAME] == self.name)
         )
 
@@ -193,8 +193,8 @@ class _Search:
         return found, ""
 
     def _is_frame(self, chain: tuple[FramePlace, ...]) -> bool:
-        recorded = self.target.frames
-        return len(chain) == len(recorded) and all(map(_same_frame, recorded, chain))
+        learned = self.target.frames
+        return len(chain) == len(learned) and all(map(_same_frame, learned, chain))
 
     def _frames_of(self, places: Iterable[int]) -> set[str | None]:
         return {self.page.nodes[place].frame for place in places}
@@ -285,7 +285,7 @@ class _Search:
         ]
 
     def _of_the_same_place(self, possible: Sequence[Evidence], named: Sequence[int]) -> list[Evidence]:
-        """Return the elements of the same name that the recorded surroundings still distinguish."""
+        """Return the elements of the same name that the learned surroundings still distinguish."""
         if self.item:
             return [each for each in possible if each.item]
         if len(named) < self.target.alike:
@@ -390,10 +390,10 @@ class _Search:
         return attrs.evolve(evidence, against=self._against(evidence))
 
     def _same_within(self, within: Sequence[int]) -> bool | None:
-        recorded = [each for each in self.target.within if each.name]
-        if not recorded:
+        learned = [each for each in self.target.within if each.name]
+        if not learned:
             return None
-        return any(same_part(recorded[0], self.page.landmark(place)) for place in within)
+        return any(same_part(learned[0], self.page.landmark(place)) for place in within)
 
     def _against(self, evidence: Evidence) -> str:
         """Return the contradiction of an element, or "" if none exists."""
@@ -413,11 +413,11 @@ class _Search:
     def _is_in_another_part(self, evidence: Evidence) -> bool:
         """Return whether the element is in a different named part, without its former neighbours."""
         part = self.page.part(evidence.place)
-        recorded = [each for each in (self.target.before, self.target.after) if each is not None]
-        if part is None or not recorded or evidence.positive:
+        learned = [each for each in (self.target.before, self.target.after) if each is not None]
+        if part is None or not learned or evidence.positive:
             return False
         inside = list(self.page.landmarks_in(part, evidence.place))
-        return not any(same_landmark(beside, each) for beside in recorded for each in inside)
+        return not any(same_landmark(beside, each) for beside in learned for each in inside)
 
     def _other_dialog(self, evidence: Evidence, generic: bool) -> str:
         place = self.page.dialog(evidence.place)
@@ -465,18 +465,16 @@ class _Search:
         return TargetMatch(level=level, reason=reason, candidates=tuple(candidates[:_MOST_CANDIDATES]))
 
 
-def _same_frame(recorded: FramePlace, now: FramePlace) -> bool:
-    """Return whether a frame can be the recorded one, by its address, or by its name on the same server."""
-    if recorded.alike != now.alike:
+def _same_frame(learned: FramePlace, now: FramePlace) -> bool:
+    """Return whether a frame can be the learned one, by its address, or by its name on the same server."""
+    if learned.alike != now.alike:
         return False
-    if recorded.alike > 1 or not (recorded.address or recorded.name):
-        return recorded == now
-    if recorded.address == now.address:
-        return recorded.name == now.name or not (recorded.name and now.name and not recorded.address)
+    if learned.alike > 1 or not (learned.address or learned.name):
+        return learned == now
+    if learned.address == now.address:
+        return learned.name == now.name or not (learned.name and now.name and not learned.address)
     return (
-        bool(recorded.name)
-        and recorded.name == now.name
-        and _server(recorded.address) == _server(now.address)
+        bool(learned.name) and learned.name == now.name and _server(learned.address) == _server(now.address)
     )
 
 

@@ -20,7 +20,7 @@ class Healing:
     _unconfirmed: set[tuple[int, int | None]] = attrs.field(factory=set)
 
     def note(self, place: Place, step: Step, matches: Mapping[str, TargetMatch]) -> None:
-        """Record a completed step and the matches of its targets."""
+        """Keep a completed step and the matches of its targets."""
         found = {
             slot: match.found
             for slot, match in matches.items()

@@ -236,7 +236,7 @@ def _probe() -> str:
 
 
 def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
-    """Return whether the page has the recorded numbers of forms, buttons, links, headings and fields."""
+    """Return whether the page has the learned numbers of forms, buttons, links, headings and fields."""
     counts: Counter[str] = Counter()
     for role, count in roles.items():
         counts[role_name(role)] += count

@@ -1,4 +1,4 @@
-"""Evidence that a current element is the recorded one. Pure.
+"""Evidence that a current element is the learned one. Pure.
 
 Rule: each sign is True, False, or None if unknown. A sign that is missing from the description has no effect.
 """
@@ -104,22 +104,22 @@ class Evidence:
         )
 
 
-def count_together(recorded: Collection[Landmark], now: Collection[Landmark]) -> int:
+def count_together(learned: Collection[Landmark], now: Collection[Landmark]) -> int:
     """Return the number of known controls that are still in a form, possibly under a synonym."""
     return sum(
         each in now or any(same_landmark(each, other) for other in now if other.role == each.role)
-        for each in recorded
+        for each in learned
     )
 
 
-def judge_together(recorded: Collection[Landmark], count: int) -> bool | None:
+def judge_together(learned: Collection[Landmark], count: int) -> bool | None:
     """Return whether a form has at least half of its known controls, and at least 2 unless only 1 is known.
 
     Return None if no control is known, or if some controls remain but too few.
     """
-    if not recorded:
+    if not learned:
         return None
-    if count >= max(len(recorded) / 2, min(2, len(recorded))):
+    if count >= max(len(learned) / 2, min(2, len(learned))):
         return True
     return None if count else False
 
@@ -128,19 +128,19 @@ PARTS = frozenset({"form", "region", "group", "main", "search", "article", "comp
 """Interchangeable parts of a page: a redesign can replace one role by another and keep the name."""
 
 
-def same_part(recorded: Landmark, now: Landmark) -> bool:
+def same_part(learned: Landmark, now: Landmark) -> bool:
     """Return whether a named part of the page is the known one, possibly under a synonym or another role."""
-    if {recorded.role, now.role} <= PARTS:
-        now = Landmark(role=recorded.role, name=now.name)
-    return bool(same_landmark(recorded, now))
+    if {learned.role, now.role} <= PARTS:
+        now = Landmark(role=learned.role, name=now.name)
+    return bool(same_landmark(learned, now))
 
 
-def same_landmark(recorded: Landmark | None, now: Landmark | None) -> bool | None:
+def same_landmark(learned: Landmark | None, now: Landmark | None) -> bool | None:
     """Return whether a landmark is the known one, possibly under a synonym, or None if none is known."""
-    if recorded is None:
+    if learned is None:
         return None
-    if now is None or recorded.role != now.role:
+    if now is None or learned.role != now.role:
         return False
-    if recorded.name == now.name:
+    if learned.name == now.name:
         return True
-    return relate_names(recorded.name, now.name) == "synonyms" and read_meaning(recorded.name).known
+    return relate_names(learned.name, now.name) == "synonyms" and read_meaning(learned.name).known

@@ -73,7 +73,7 @@ def _make_confirm(context: ServerRequestContext[Any]) -> Confirm | None:
 
 def _word(confirmation: Confirmation) -> str:
     about = f"{confirmation.what}, on {confirmation.url}"
-    return f'The recorded flow "{confirmation.scenario}" is about to {about}. Continue?'
+    return f'The learned flow "{confirmation.scenario}" is about to {about}. Continue?'
 
 
 # --- questions between two calls --------------------------------------------------------------------------------

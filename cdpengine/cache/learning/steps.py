@@ -2,7 +2,7 @@
 
 Rule: an action without an exact request leaves a note with the reason. It never becomes a similar request.
 Typed input stays pending (`Typing`) until it is complete, because its pieces may form one variable's value.
-Then it becomes a template, and the recording drops the string.
+Then it becomes a template, and the engine drops the string.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from cdpengine.act import (
 )
 from cdpengine.act.requests import ElementRequest
 from cdpengine.cache.entries import PostCondition, Step, Target
+from cdpengine.cache.learning.fields import NO_FACTS, FieldFacts, secret_name
+from cdpengine.cache.learning.outcomes import PageView, Reading
+from cdpengine.cache.learning.templating import Templating
 from cdpengine.cache.origins import document_origin, sent_variables, url_origin
-from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name
-from cdpengine.cache.recording.outcomes import PageView, Reading
-from cdpengine.cache.recording.templating import Templating
 from cdpengine.cache.session_ids import clean_url
 from cdpengine.errors.texts import hide_secrets
 

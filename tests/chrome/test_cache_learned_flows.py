@@ -1,15 +1,15 @@
-"""Each flow of the demo site is recorded from a person once and replayed with other values."""
+"""Each flow of the demo site is learned from a person once and replayed with other values."""
 
 from __future__ import annotations
 
 import pytest
 from cache_flows import FLOWS, Flow, run_step
 from cache_site.server import CacheSite
-from recorded_steps import pause
+from learned_steps import pause
 
 import cdpengine
 from cdpengine import Page
-from cdpengine.cache import Recording, execute_entry, make_entry, make_key, record_steps, resolve_values
+from cdpengine.cache import LearnedSteps, execute_entry, learn_steps, make_entry, make_key, resolve_values
 
 pytestmark = pytest.mark.chrome
 
@@ -20,25 +20,23 @@ def page(used_page: Page) -> Page:
 
 
 CALLED = {"card_code": "cvc", "card_expiry": "expires"}
-"""Names of the fields that become variables in a recording, and their names in the flow."""
+"""Names of the fields that become variables during learning, and their names in the flow."""
 
 
-async def check_replayed(page: Page, site: CacheSite, flow: Flow, recording: Recording) -> None:
-    """Replay the recording with other values, in the same design and in another one."""
-    assert recording.viewport is not None
+async def check_replayed(page: Page, site: CacheSite, flow: Flow, learned: LearnedSteps) -> None:
+    """Replay the steps with other values, in the same design and in another one."""
+    assert learned.viewport is not None
     start = site.url + flow.start
-    key = make_key(flow.scenario, start, recording.viewport, recording.variables)
-    entry = make_entry(
-        key, recording.steps, now=1.0, sensitive=recording.sensitive, features=recording.features
-    )
+    key = make_key(flow.scenario, start, learned.viewport, learned.variables)
+    entry = make_entry(key, learned.steps, now=1.0, sensitive=learned.sensitive, features=learned.features)
     for name in flow.sensitive:
         assert flow.examples[0][name] not in repr(entry)
     given = flow.examples[1]
     values = await resolve_values(
-        recording.variables,
-        values={name: given[CALLED.get(name, name)] for name in recording.variables},
+        learned.variables,
+        values={name: given[CALLED.get(name, name)] for name in learned.variables},
         environment={},
-        sensitive=recording.sensitive,
+        sensitive=learned.sensitive,
     )
     flow.reset(site, "a")
     await page.goto(start)
@@ -57,7 +55,7 @@ async def check_replayed(page: Page, site: CacheSite, flow: Flow, recording: Rec
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("flow", FLOWS.values(), ids=FLOWS)
-async def test_recording_of_a_person_is_replayed(
+async def test_flow_of_a_person_is_replayed(
     page: Page, site: CacheSite, flow: Flow, shared_endpoint: str
 ) -> None:
     flow.reset(site, "a")
@@ -66,13 +64,13 @@ async def test_recording_of_a_person_is_replayed(
     plain = {name: value for name, value in values.items() if name not in flow.sensitive}
     async with cdpengine.connect(shared_endpoint) as other:
         person = await other.wait_for_page(where=lambda each: each.target_id == page.target_id)
-        async with record_steps(page, variables=plain) as recording:
+        async with learn_steps(page, variables=plain) as learned:
             await pause(page)
             for step in flow.steps:
                 called = step.called("a")
                 assert called is not None
                 await run_step(person, step, called, values)
                 await pause(page)
-    assert recording.notes == ()
-    assert {CALLED.get(name, name) for name in recording.variables} == set(values)
-    await check_replayed(page, site, flow, recording)
+    assert learned.notes == ()
+    assert {CALLED.get(name, name) for name in learned.variables} == set(values)
+    await check_replayed(page, site, flow, learned)

@@ -20,7 +20,7 @@ from cdpengine.act.requests import LoadStateName
 from cdpengine.cache.addresses import UrlPattern
 from cdpengine.cache.changes import read_features
 from cdpengine.cache.entries import FramePlace, Landmark, PostCondition, Target
-from cdpengine.cache.recording.templating import Templating
+from cdpengine.cache.learning.templating import Templating
 from cdpengine.cache.targets import describe_target
 from cdpengine.cache.templates import escape
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cdpengine.cache.recording.elements import ElementReader
-from cdpengine.cache.recording.fields import secret_name
-from cdpengine.cache.recording.outcomes import PageView
-from cdpengine.cache.recording.person import PersonAction, PersonObserver
-from cdpengine.cache.recording.steps import CannotBeStep, Draft, Element, Typing, draft_of
-from cdpengine.cache.recording.templating import Templating
+from cdpengine.cache.learning.elements import ElementReader
+from cdpengine.cache.learning.fields import secret_name
+from cdpengine.cache.learning.outcomes import PageView
+from cdpengine.cache.learning.person import PersonAction, PersonObserver
+from cdpengine.cache.learning.steps import CannotBeStep, Draft, Element, Typing, draft_of
+from cdpengine.cache.learning.templating import Templating
 
 
 class Gestures:

@@ -1,9 +1,9 @@
-"""record_steps: records the actions on a page during a block as the steps of an entry.
+"""learn_steps: makes the actions on a page during a block the steps of an entry.
 
-Rule: the page's verbs notify the recording before and after they run (`announcing.py`). The recording reads
+Rule: the page's verbs notify the learner before and after they run (`announcing.py`). The learner reads
 the page before each verb. That view also shows the effect of the previous step, so each step costs one
-reading. A failed verb is no step. The recording stores templates. It drops each raw string when its step is
-complete, at the latest at the end of the block. Recording never makes a verb fail or hang.
+reading. A failed verb is no step. The learner stores templates. It drops each raw string when its step is
+complete, at the latest at the end of the block. Learning never makes a verb fail or hang.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from cdpengine.act import Dialog, FileChooser
 from cdpengine.cache.addresses import has_address
 from cdpengine.cache.changes import PageFeatures, read_features
 from cdpengine.cache.entries import MOST_STEPS, Step, Viewport
-from cdpengine.cache.recording.elements import DESCRIBING, ElementReader, read_viewport
-from cdpengine.cache.recording.fields import FieldFacts, secret_name
-from cdpengine.cache.recording.gestures import Gestures
-from cdpengine.cache.recording.joining import entered_texts, enters_text, join_typing, take_pasted
-from cdpengine.cache.recording.outcomes import PageView, count_tokens, find_condition
-from cdpengine.cache.recording.person import PersonObserver
-from cdpengine.cache.recording.steps import (
+from cdpengine.cache.learning.elements import DESCRIBING, ElementReader, read_viewport
+from cdpengine.cache.learning.fields import FieldFacts, secret_name
+from cdpengine.cache.learning.gestures import Gestures
+from cdpengine.cache.learning.joining import entered_texts, enters_text, join_typing, take_pasted
+from cdpengine.cache.learning.outcomes import PageView, count_tokens, find_condition
+from cdpengine.cache.learning.person import PersonObserver
+from cdpengine.cache.learning.steps import (
     CannotBeStep,
     Draft,
     Element,
     Typing,
     draft_of,
 )
-from cdpengine.cache.recording.templating import Templating
+from cdpengine.cache.learning.templating import Templating
 from cdpengine.errors.texts import hide_secrets
 
 ENDING = 4.0
@@ -48,7 +48,7 @@ _STARTING = 5.0
 """Maximum time for the first reading of the page, in seconds."""
 
 _CATCHING_UP = 1.5
-"""Maximum time that a verb waits for the recording of a person's earlier actions, in seconds."""
+"""Maximum time that a verb waits for the steps of a person's earlier actions, in seconds."""
 
 _PAUSE = 0.1
 """Pause between two readings of a changing page, in seconds."""
@@ -60,8 +60,8 @@ _MOST_NOTES = 200
 
 
 @attrs.define(eq=False, kw_only=True)
-class Recording:
-    """The recorded actions of a page. It is complete after the block of `record_steps`.
+class LearnedSteps:
+    """The learned actions of a page. It is complete after the block of `learn_steps`.
 
     `steps` are the steps of the new entry. `variables` are the names that the steps use. `sensitive` are the names
     whose values appear nowhere. A secret without a variable adds a new name. `url`, `viewport` and `features`
@@ -80,23 +80,23 @@ class Recording:
 
 
 @asynccontextmanager
-async def record_steps(
+async def learn_steps(
     page: Page,
     *,
     variables: Mapping[str, str] | None = None,
     sensitive: Iterable[str] = (),
     keep_typed: bool = True,
-) -> AsyncIterator[Recording]:
-    """Record the actions on the page during the block, by verbs and by a person in the browser window.
+) -> AsyncIterator[LearnedSteps]:
+    """Learn the actions on the page during the block, by verbs and by a person in the browser window.
 
     variables: values by name. In entered strings, selected options and URLs, a variable replaces its value.
-        The recording drops the values at the end of the block.
+        The engine drops the values at the end of the block.
     sensitive: further names of variables whose values appear nowhere, in addition to `is_sensitive_name`.
     keep_typed: False stores no typed strings. Each becomes a variable named after its field.
 
     In all tasks, each verb of the page first waits for a reading of the page. This takes 0.2 s on most
     pages, about 3 s on a page that does not answer, and at most 8 s. The end of the block waits at most 4 s
-    for the effect of the last step. An exception from the block propagates unchanged, and the recording
+    for the effect of the last step. An exception from the block propagates unchanged, and `LearnedSteps`
     keeps the steps.
 
     Raises InvalidArgumentError for an invalid name or a value that is no string. If the page is unusable,
@@ -104,24 +104,24 @@ async def record_steps(
     """
     if (error := page.session.error()) is not None:
         raise error
-    recorder = _Recorder(page, Templating(variables or {}, sensitive, keep_typed=keep_typed))
+    learner = _StepLearner(page, Templating(variables or {}, sensitive, keep_typed=keep_typed))
     running = page.internals.target.running
     with running.record() as effects:
-        recorder.effects = effects
-        async with recorder.person.observing(lambda reason: recorder.note("person", reason)):
-            await recorder.begin()
+        learner.effects = effects
+        async with learner.person.observing(lambda reason: learner.note("person", reason)):
+            await learner.begin()
             async with open_body_nursery() as nursery:
-                nursery.start_soon(recorder.take_actions, name="record what a person does")
-                nursery.start_soon(recorder.keep_fresh, name="read the page that is recorded")
-                running.listeners.append(recorder)
+                nursery.start_soon(learner.take_actions, name="learn a person's actions")
+                nursery.start_soon(learner.keep_fresh, name="read the page during learning")
+                running.listeners.append(learner)
                 try:
-                    yield recorder.recording
+                    yield learner.learned
                     with trio.move_on_after(ENDING):
-                        await recorder.catch_up()
-                        await recorder.look()
+                        await learner.catch_up()
+                        await learner.look()
                 finally:
-                    running.listeners.remove(recorder)
-                    recorder.end()
+                    running.listeners.remove(learner)
+                    learner.end()
 
 
 @attrs.define(eq=False)
@@ -134,13 +134,13 @@ class _RunningVerb:
     nodes: dict[str, tuple[str | None, int]] = attrs.field(factory=dict)
 
 
-class _Recorder:
+class _StepLearner:
     """The builder of the steps, an ActionListener of the page."""
 
     effects: SideEffects
 
     def __init__(self, page: Page, templating: Templating) -> None:
-        self.recording = Recording()
+        self.learned = LearnedSteps()
         self._page = page
         self._templating = templating
         self._reader = ElementReader(page, templating)
@@ -163,38 +163,38 @@ class _Recorder:
     # --- beginning and end -------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
-        """Read the first page of the recording."""
-        recording = self.recording
+        """Read the first page."""
+        learned = self.learned
         url = hide_secrets(self._page.url)
-        recording.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
+        learned.url = url.partition("?")[0] if self._templating.holds_secret(url) else url
         with trio.move_on_after(_STARTING):
-            recording.viewport = await read_viewport(self._page)
+            learned.viewport = await read_viewport(self._page)
             view = await self.look()
             if view.snapshot is not None:
-                recording.features = read_features(view.snapshot)
+                learned.features = read_features(view.snapshot)
 
     def end(self) -> None:
-        """Complete the recording and drop all raw strings. Does not wait."""
+        """Complete the steps and drop all raw strings. Does not wait."""
         self._open = False
         if self._drafts:
             self._seal(self._drafts[-1])
         used = self._templating.used
-        recording = self.recording
-        recording.steps = tuple(draft.as_step() for draft in self._drafts)
-        recording.variables = tuple(sorted(used))
-        recording.sensitive = tuple(sorted(used & self._templating.sensitive))
+        learned = self.learned
+        learned.steps = tuple(draft.as_step() for draft in self._drafts)
+        learned.variables = tuple(sorted(used))
+        learned.sensitive = tuple(sorted(used & self._templating.sensitive))
         if replaced := self._templating.replaced:
             self.note(
-                "record", f"typed strings are not stored; they became the variables {', '.join(replaced)}"
+                "learn", f"typed strings are not stored; they became the variables {', '.join(replaced)}"
             )
         if made := self._templating.generalized:
             self.note("goto", f"random parts of URLs are not kept; they are the variables {', '.join(made)}")
-        if recording.steps and recording.features is None:
+        if learned.steps and learned.features is None:
             self.note(
-                "record", "the first page could not be read, so replays do not compare the page as a whole"
+                "learn", "the first page could not be read, so replays do not compare the page as a whole"
             )
-        recording.notes = tuple(self._notes)
-        recording.tokens = count_tokens(draft.reading for draft in self._drafts)
+        learned.notes = tuple(self._notes)
+        learned.tokens = count_tokens(draft.reading for draft in self._drafts)
         self._templating.forget()
         self._running.clear()
         self._latest = self._unclaimed = None
@@ -257,7 +257,7 @@ class _Recorder:
             self._note_change()
 
     def _leave(self, call: ActionCall) -> _RunningVerb | None:
-        """Remove a finished verb and return it. Return None after the end of the recording."""
+        """Remove a finished verb and return it. Return None after the end of the block."""
         running = self._running.pop(call, None)
         if running is None or not self._open:
             return None
@@ -300,7 +300,7 @@ class _Recorder:
             else:
                 self._seal(last)
         if len(self._drafts) >= MOST_STEPS:
-            self.note("record", f"there are {MOST_STEPS} steps, which is the most")
+            self.note("learn", f"there are {MOST_STEPS} steps, which is the most")
             return
         if draft.reading is None and draft.before is not None:
             draft.reading = draft.before.reading
@@ -309,13 +309,13 @@ class _Recorder:
             self._note_secret(draft.typing)
 
     def _begin_at(self, view: PageView) -> None:
-        """Use the page of the first step if the recording began in a blank tab, or could not read its page."""
-        recording, url = self.recording, hide_secrets(view.url)
+        """Use the page of the first step if the learning began in a blank tab, or could not read its page."""
+        learned, url = self.learned, hide_secrets(view.url)
         url = url.partition("?")[0] if self._templating.holds_secret(url) else url
-        if has_address(url) and not has_address(recording.url):
-            recording.url, recording.features = url, None
-        if recording.features is None and view.snapshot is not None and url == recording.url:
-            recording.features = read_features(view.snapshot)
+        if has_address(url) and not has_address(learned.url):
+            learned.url, learned.features = url, None
+        if learned.features is None and view.snapshot is not None and url == learned.url:
+            learned.features = read_features(view.snapshot)
 
     def _note_secret(self, typing: Typing) -> None:
         if secret_name(typing.element.facts) is not None:
@@ -361,7 +361,7 @@ class _Recorder:
             return view
 
     def _finish(self, view: PageView, place: int) -> None:
-        """Record the side effects and the condition of the last step if `place` is its place."""
+        """Add the side effects and the condition of the last step if `place` is its place."""
         last = self._drafts[-1] if self._drafts else None
         if last is None or last.place != place:
             return
@@ -425,14 +425,14 @@ class _Recorder:
             self._note_change()
 
     async def catch_up(self) -> None:
-        """Wait until a person's earlier actions are recorded, at most 1.5 s after the flush."""
+        """Wait until a person's earlier actions are steps or notes, at most 1.5 s after the flush."""
         await self.person.flush()
         with trio.move_on_after(_CATCHING_UP):
             while self._processed < self._place and not self.person.own_verbs:
                 await self._progress.wait()
 
     def _take_effects(self, last: Draft) -> None:
-        """Record the answers to dialogs that the last step opened, and note new pages and downloads."""
+        """Add the answers to dialogs that the last step opened, and note new pages and downloads."""
         dialogs, popups, downloads = self._seen
         effects = self.effects
         self._seen = len(effects.tracked_dialogs), len(effects.popups), len(effects.downloads)
@@ -452,7 +452,7 @@ class _Recorder:
             answer.note_origins(self._page.url if last.before is None else last.before.url)
             self._drafts.insert(self._drafts.index(last), answer)
         if len(effects.popups) > popups:
-            self.note("popup", "another page was opened; actions on it are not recorded")
+            self.note("popup", "another page was opened; actions on it are not learned")
         if len(effects.downloads) > downloads:
             self.note("download", "a download began; a step does not wait for it")
 

@@ -1,4 +1,4 @@
-"""Recording a program: each verb with each way to name an element, and the reasons why an action is no step."""
+"""Learning from a program: each verb with each way to name an element, and the reasons why an action is no step."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 import pytest
 import trio
+from learned_steps import FORM, VALUES, site
 from pytest_httpserver import HTTPServer
-from recorded_steps import FORM, VALUES, site
 
 import cdpengine
 from cdpengine import Page
@@ -39,9 +39,9 @@ from cdpengine.act import (
 )
 from cdpengine.act.requests import ActRequest
 from cdpengine.cache import (
+    LearnedSteps,
     PostCondition,
-    Recording,
-    record_steps,
+    learn_steps,
 )
 from cdpengine.errors import EngineError
 
@@ -164,9 +164,9 @@ ROWS: dict[str, Row] = {
 }  # fmt: skip
 
 
-def check_rows(recording: Recording, names: list[str]) -> None:
-    assert not recording.notes
-    for name, step in zip(names, recording.steps, strict=True):
+def check_rows(learned: LearnedSteps, names: list[str]) -> None:
+    assert not learned.notes
+    for name, step in zip(names, learned.steps, strict=True):
         row = ROWS[name]
         assert step.request == row.expected, name
         assert (step.targets["t1"].name, name) == (row.element.name, name)
@@ -180,13 +180,13 @@ async def test_each_verb_is_a_step_whatever_names_its_element(
 ) -> None:
     await page.goto(site(httpserver, FORM))
     names = [name for name in ROWS if not (way == "Locator" and name == "fill form")]
-    async with record_steps(page, variables=VALUES) as recording:
+    async with learn_steps(page, variables=VALUES) as learned:
         for name in names:
             row = ROWS[name]
             await row.verb(page, await WAYS[way](page, row.element))
-    check_rows(recording, names)
-    assert recording.variables == ("colour", "user")
-    assert recording.sensitive == ()
+    check_rows(learned, names)
+    assert learned.variables == ("colour", "user")
+    assert learned.sensitive == ()
 
 
 @pytest.mark.sample(1)
@@ -195,7 +195,7 @@ async def test_each_request_is_a_step(
     page: Page, browser: cdpengine.Browser, httpserver: HTTPServer, at_once: None, way: str
 ) -> None:
     await page.goto(site(httpserver, FORM))
-    async with record_steps(page, variables=VALUES) as recording:
+    async with learn_steps(page, variables=VALUES) as learned:
         for row in ROWS.values():
             where: dict[str, Any] = {
                 way: row.element.css if way == "selector" else await ref_text(page, row.element)
@@ -204,16 +204,16 @@ async def test_each_request_is_a_step(
             request = attrs.evolve(row.asked(where), target_id=page.target_id)
             response = await dispatch(browser, request)
             assert response.ok, response
-    check_rows(recording, list(ROWS))
+    check_rows(learned, list(ROWS))
 
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "BackendNode"])
 async def test_a_drag_has_two_targets(page: Page, httpserver: HTTPServer, at_once: None, way: str) -> None:
     await page.goto(site(httpserver, FORM))
-    async with record_steps(page) as recording:
+    async with learn_steps(page) as learned:
         await page.drag(await WAYS[way](page, ONE), await WAYS[way](page, TWO))
-    (step,) = recording.steps
+    (step,) = learned.steps
     assert step.request == Drag(start_ref="t1", end_ref="t2")
     assert (step.targets["t1"].name, step.targets["t2"].name) == ("First", "Second")
 
@@ -221,7 +221,7 @@ async def test_a_drag_has_two_targets(page: Page, httpserver: HTTPServer, at_onc
 async def test_page_level_actions_are_steps(page: Page, httpserver: HTTPServer, at_once: None) -> None:
     first, second = site(httpserver, FORM), site(httpserver, "<h1>Next</h1>", "/next/ada")
     await page.goto(first)
-    async with record_steps(page, variables=VALUES) as recording:
+    async with learn_steps(page, variables=VALUES) as learned:
         await page.goto(second, wait_until="domcontentloaded")
         await page.go_back()
         await page.go_forward()
@@ -231,7 +231,7 @@ async def test_page_level_actions_are_steps(page: Page, httpserver: HTTPServer, 
         await page.wait_for(text="Next", load_state="load")
         await page.emulation.set_viewport(500, 400)
     await page.emulation.reset()
-    assert [step.request for step in recording.steps] == [
+    assert [step.request for step in learned.steps] == [
         Navigate(url=second.replace("ada", "${user}"), wait_until="domcontentloaded"),
         Back(),
         Forward(),
@@ -241,27 +241,27 @@ async def test_page_level_actions_are_steps(page: Page, httpserver: HTTPServer, 
         Wait(text="Next", load_state="load"),
         Resize(width=500, height=400),
     ]
-    assert recording.steps[0].after == PostCondition(url=httpserver.url_for("/next/*"), load_state="load")
-    assert recording.url == first
-    assert recording.features is not None
-    assert recording.features.forms == 1
-    assert recording.viewport is not None
+    assert learned.steps[0].after == PostCondition(url=httpserver.url_for("/next/*"), load_state="load")
+    assert learned.url == first
+    assert learned.features is not None
+    assert learned.features.forms == 1
+    assert learned.viewport is not None
 
 
-async def test_child_of_control_is_recorded_as_the_control(
+async def test_child_of_control_is_learned_as_the_control(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     html = """<form aria-label=All><button><b>Go</b></button><p id=text>Words</p>
       <input type=file id=file style="display: none"></form><ul aria-label=Items><li id=item>One</ul>"""
     await page.goto(site(httpserver, html))
-    async with record_steps(page) as recording:
+    async with learn_steps(page) as learned:
         await page.click(page.locate("b"))
         await page.click(page.locate("#text"))
         await page.click(page.locate("#item"))
         await page.upload(page.locate("#file"), PATH)
-    found = [(step.targets["t1"].role, step.targets["t1"].name) for step in recording.steps]
+    found = [(step.targets["t1"].role, step.targets["t1"].name) for step in learned.steps]
     assert found == [("button", "Go"), ("paragraph", ""), ("listitem", "")]
-    assert [note.partition(": ")[2] for note in recording.notes] == [
+    assert [note.partition(": ")[2] for note in learned.notes] == [
         "upload: the element could not be described"
     ]
 
@@ -270,18 +270,18 @@ async def test_files_for_a_chooser_are_named_before_it_opens(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     await page.goto(site(httpserver, "<label>F <input type=file id=file></label>"))
-    async with record_steps(page) as recording, page.expect_file_chooser() as chooser:
+    async with learn_steps(page) as learned, page.expect_file_chooser() as chooser:
         await page.click(page.locate("#file"))
         await chooser.set_files(PATH)
-    assert [step.request for step in recording.steps] == [FileChooser(paths=(PATH,)), Click(ref="t1")]
-    assert recording.notes == ()
+    assert [step.request for step in learned.steps] == [FileChooser(paths=(PATH,)), Click(ref="t1")]
+    assert learned.notes == ()
 
 
 async def test_skipped_action_is_noted_with_its_reason(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     await page.goto(site(httpserver, FORM))
-    async with record_steps(page) as recording:
+    async with learn_steps(page) as learned:
         await page.evaluate("1")
         await page.storage.set_cookies([{"name": "a", "value": "secretcookie", "url": page.url}])
         await page.click(page.locate("#go"), count=3)
@@ -297,8 +297,8 @@ async def test_skipped_action_is_noted_with_its_reason(
         async with page.evaluate_handle("document.body"):
             pass
         await page.storage.local.set({"a": "secretcookie"})
-    assert recording.steps == ()
-    found = [note.split(": ", 1)[1] for note in recording.notes]
+    assert learned.steps == ()
+    found = [note.split(": ", 1)[1] for note in learned.notes]
     assert found == [
         "evaluate: an entry runs no script",
         "set_cookies: an entry sets no cookies",
@@ -313,4 +313,4 @@ async def test_skipped_action_is_noted_with_its_reason(
         "evaluate_handle: an entry runs no script",
         "set_storage: an entry sets no storages",
     ]
-    assert "secretcookie" not in repr(recording)
+    assert "secretcookie" not in repr(learned)

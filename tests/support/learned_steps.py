@@ -1,5 +1,5 @@
-"""Shared parts of recording tests: a form, fields of every kind of secret, and the full contents of a
-recording.
+"""Shared parts of the tests of learning: a form, fields of every kind of secret, and the full contents of
+learned steps.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import trio
 from pytest_httpserver import HTTPServer
 
 from cdpengine import Page
-from cdpengine.cache import Recording, Step, Viewport, entry_to_json, make_entry, make_key
-from cdpengine.cache.recording.recording import _Recorder
+from cdpengine.cache import LearnedSteps, Step, Viewport, entry_to_json, make_entry, make_key
+from cdpengine.cache.learning.learned_steps import _StepLearner
 from cdpengine.errors import EngineError
 
 
@@ -22,12 +22,12 @@ def site(server: HTTPServer, html: str, path: str = "/") -> str:
     return server.url_for(path)
 
 
-def kept(recording: Recording) -> str:
-    """Return everything that a recording contains, as an entry's JSON and as its `repr`."""
-    steps: list[Any] = list(recording.steps)
-    key = make_key("form_fill", "https://shop.example/", Viewport(width=1, height=1), recording.variables)
-    entry = make_entry(key, steps, now=1.0, sensitive=recording.sensitive, features=recording.features)
-    return "\n".join([json.dumps(entry_to_json(entry)), repr(recording), repr(steps), str(recording.notes)])
+def kept(learned: LearnedSteps) -> str:
+    """Return everything that learned steps contain, as an entry's JSON and as its `repr`."""
+    steps: list[Any] = list(learned.steps)
+    key = make_key("form_fill", "https://shop.example/", Viewport(width=1, height=1), learned.variables)
+    entry = make_entry(key, steps, now=1.0, sensitive=learned.sensitive, features=learned.features)
+    return "\n".join([json.dumps(entry_to_json(entry)), repr(learned), repr(steps), str(learned.notes)])
 
 
 FORM = """<!doctype html><title>form</title><link rel=icon href="data:,"><h1>Shop</h1>
@@ -41,7 +41,7 @@ FORM = """<!doctype html><title>form</title><link rel=icon href="data:,"><h1>Sho
 <div role=listitem tabindex=0 id=one draggable=true aria-label="First">1</div>
 <div role=listitem tabindex=0 id=two aria-label="Second" ondragover="event.preventDefault()">2</div>"""
 VALUES = {"user": "ada", "colour": "blue"}
-"""The variables of the recorded actions."""
+"""The variables of the learned actions."""
 
 CANARY = "Kanarien-7/$x"
 
@@ -73,11 +73,11 @@ def shown(step: Step, which: str) -> tuple[str, str]:
 
 async def pause(page: Page) -> None:
     """Wait, as a person does, until the page has settled and was seen."""
-    recorder = page.internals.target.running.listeners[-1]
-    assert isinstance(recorder, _Recorder)
+    learner = page.internals.target.running.listeners[-1]
+    assert isinstance(learner, _StepLearner)
     with trio.fail_after(8):
         for session in list(page.internals.target.frame_sessions.values()):
             with suppress(EngineError):  # a frame that was removed
                 await session.call("Runtime.evaluate", expression="0")  # its reports have arrived by now
-        while not recorder.is_up_to_date:  # noqa: ASYNC110 - the recorder has no event for this state
+        while not learner.is_up_to_date:  # noqa: ASYNC110 - the learner has no event for this state
             await trio.sleep(0.01)

@@ -1,7 +1,7 @@
 """Fields: facts about input elements, and the detection of secret fields. Pure.
 
 Rule: the type, autocomplete attribute, rendering, name, id or label of a field can mark it as secret.
-The recording stores the input of a secret field only as a variable. The field's purpose names the variable.
+The learned steps store the input of a secret field only as a variable. The field's purpose names the variable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A recording's contents: no secrets, the effect of each step, and its steps if the page closes or the block
+"""The contents of learned steps: no secrets, the effect of each step, and its steps if the page closes or the block
 fails.
 """
 
@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 import trio
+from learned_steps import CANARY, FORM, NEW_NAMES, SECRET_FIELDS, VALUES, kept, shown, site
 from pytest_httpserver import HTTPServer
-from recorded_steps import CANARY, FORM, NEW_NAMES, SECRET_FIELDS, VALUES, kept, shown, site
 
 from cdpengine import Page
 from cdpengine.act import Click, Dialog, Fill, Type
 from cdpengine.act.requests import ActRequest
 from cdpengine.cache import (
+    LearnedSteps,
     PostCondition,
-    Recording,
-    record_steps,
+    learn_steps,
 )
-from cdpengine.cache.recording import elements
+from cdpengine.cache.learning import elements
 from cdpengine.errors import EngineError
 
 # --- secrets -------------------------------------------------------------------------------------------------
@@ -80,28 +80,24 @@ async def test_a_secret_is_only_ever_a_variable(
     assert len(found) == len(fields)
     variables = {"login": CANARY} if known else {}
     seen: list[str] = []
-    async with record_steps(page, variables=variables) as recording:
+    async with learn_steps(page, variables=variables) as learned:
         for target in found:
             await SECRET_WAYS[way](page, target)
-            seen.append(repr(recording))
-    text = (
-        kept(recording)
-        + "".join(seen)
-        + "".join(map(str, (recording.features and [recording.features]) or []))
-    )
+            seen.append(repr(learned))
+    text = kept(learned) + "".join(seen) + "".join(map(str, (learned.features and [learned.features]) or []))
     for piece in (CANARY, CANARY.replace("$", "$$"), "Kanarien", "Kanarien-7%2F"):
         assert piece not in text
         assert not [record for record in caplog.records if piece in record.getMessage()]
-    entering = [step.request for step in recording.steps if not isinstance(step.request, Click)]
+    entering = [step.request for step in learned.steps if not isinstance(step.request, Click)]
     templates = [entered(request) for request in entering]
     if known:
         assert templates == ["${login}"] * len(fields)
-        assert recording.sensitive == ("login",)
+        assert learned.sensitive == ("login",)
     else:
         # The same string in each of them is the same variable, named after the first one.
         assert templates == ["${password}"] * len(fields)
-        assert recording.sensitive == ("password",)
-    assert not recording.notes
+        assert learned.sensitive == ("password",)
+    assert not learned.notes
 
 
 def entered(request: ActRequest) -> object:
@@ -115,12 +111,12 @@ async def test_a_new_variable_is_called_like_its_field(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     await page.goto(site(httpserver, "<!doctype html>" + "<br>".join(SECRET_FIELDS.values())))
-    async with record_steps(page) as recording:
+    async with learn_steps(page) as learned:
         for number, target in enumerate(await page.find_all("input, textarea, div")):
             await page.fill(target, f"{CANARY}{number}")
-    assert [entered(step.request) for step in recording.steps] == [f"${{{name}}}" for name in NEW_NAMES]
-    assert recording.sensitive == tuple(sorted(NEW_NAMES))
-    assert CANARY not in kept(recording)
+    assert [entered(step.request) for step in learned.steps] == [f"${{{name}}}" for name in NEW_NAMES]
+    assert learned.sensitive == tuple(sorted(NEW_NAMES))
+    assert CANARY not in kept(learned)
 
 
 async def test_string_typed_in_parts_is_one_step(page: Page, httpserver: HTTPServer, at_once: None) -> None:
@@ -128,7 +124,7 @@ async def test_string_typed_in_parts_is_one_step(page: Page, httpserver: HTTPSer
         site(httpserver, "<!doctype html><label>A <input></label><label>B <input type=password></label>")
     )
     first, second = await page.find_all("input")
-    async with record_steps(page, variables={"word": "hunter2!", "user": "Ada"}) as recording:
+    async with learn_steps(page, variables={"word": "hunter2!", "user": "Ada"}) as learned:
         await page.press("Shift+a", first)
         await page.type(first, "da is")
         await page.press("Space", first)
@@ -138,10 +134,10 @@ async def test_string_typed_in_parts_is_one_step(page: Page, httpserver: HTTPSer
         await page.press("3")
         await page.press("Backspace")
         await page.type(second, "2!", submit=True)
-    assert [step.request for step in recording.steps] == [
+    assert [step.request for step in learned.steps] == [
         Type(ref="t1", text="${user} is "), Type(ref="t1", text="${word}", submit=True),
     ]  # fmt: skip
-    assert recording.sensitive == ("word",)
+    assert learned.sensitive == ("word",)
 
 
 # --- effects of steps ----------------------------------------------------------------------------------------
@@ -164,7 +160,7 @@ async def test_step_has_its_effects(page: Page, httpserver: HTTPServer) -> None:
     site(httpserver, "<h1>Other</h1>", "/other")
     await page.goto(site(httpserver, OUTCOMES))
     buttons = ["Accept", "Greet", "Fail", "Count", "Nothing", "Later", "Push", "Delete", "Popup"]
-    async with record_steps(page, variables=VALUES) as recording:
+    async with learn_steps(page, variables=VALUES) as learned:
         await page.fill(page.locate("#name"), "ada")
         for name in buttons[:7]:
             await page.click(page.locate(role="button", name=name))
@@ -174,7 +170,7 @@ async def test_step_has_its_effects(page: Page, httpserver: HTTPServer) -> None:
             await page.click(page.locate(role="button", name="Popup"))
         await popup.value.close()
         await page.click(page.locate(role="link", name="Other"))
-    steps = list(recording.steps)
+    steps = list(learned.steps)
     assert [step.label for step in steps] == [
         'fill textbox "Name"', *(f'click button "{name}"' for name in buttons[:7]), "answer confirm",
         'click button "Delete"', 'click button "Popup"', 'click link "Other"',
@@ -192,55 +188,53 @@ async def test_step_has_its_effects(page: Page, httpserver: HTTPServer) -> None:
     assert after[9] == PostCondition(text="Deleted it")
     assert after[10] is None
     assert after[11] == PostCondition(url=httpserver.url_for("/other"), load_state="load")
-    assert recording.notes == (
-        "after step 11: popup: another page was opened; actions on it are not recorded",
-    )
-    kept(recording)
+    assert learned.notes == ("after step 11: popup: another page was opened; actions on it are not learned",)
+    kept(learned)
 
 
 # --- nothing hangs -------------------------------------------------------------------------------------------
 
 
-async def test_a_hung_page_is_recorded_without_waiting_for_it(
+async def test_a_hung_page_is_learned_without_waiting_for_it(
     new_tab: Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(elements, "SETTLING", 0.1)
     page = new_tab
     await page.goto(site(httpserver, FORM + "<script>function hang() { for (;;); }</script>"))
     with trio.fail_after(8):
-        async with record_steps(page) as recording:
+        async with learn_steps(page) as learned:
             await page.click(page.locate("#go"))
             await page.session.call("Runtime.evaluate", expression="setTimeout(hang)")
             with pytest.raises(EngineError):
                 await page.click(page.locate("#go"), timeout=0.5)
             await page.recover()
             await page.click(page.locate("#go"))
-    assert [step.request for step in recording.steps] == [Click(ref="t1"), Click(ref="t1")]
-    assert [note.split(": ")[1] for note in recording.notes] == ["click", "recover"]
+    assert [step.request for step in learned.steps] == [Click(ref="t1"), Click(ref="t1")]
+    assert [note.split(": ")[1] for note in learned.notes] == ["click", "recover"]
 
 
-async def test_a_closed_page_ends_no_recording(new_tab: Page, httpserver: HTTPServer, at_once: None) -> None:
+async def test_a_closed_page_ends_no_learning(new_tab: Page, httpserver: HTTPServer, at_once: None) -> None:
     await new_tab.goto(site(httpserver, FORM))
     with trio.fail_after(5):
-        async with record_steps(new_tab) as recording:
+        async with learn_steps(new_tab) as learned:
             await new_tab.click(new_tab.locate("#go"))
             await new_tab.close()
-    assert [step.request for step in recording.steps] == [Click(ref="t1")]
+    assert [step.request for step in learned.steps] == [Click(ref="t1")]
     with pytest.raises(EngineError):
-        async with record_steps(new_tab):
+        async with learn_steps(new_tab):
             pass
 
 
 @pytest.mark.parametrize("moment", [0, 1, 2, 3])
-async def test_a_cancelled_recording_leaves_nothing(page: Page, httpserver: HTTPServer, moment: int) -> None:
+async def test_a_cancelled_learning_leaves_nothing(page: Page, httpserver: HTTPServer, moment: int) -> None:
     """At the start, in the reading before a verb, in the verb, and at the end."""
     await page.goto(site(httpserver, FORM))
     running = page.internals.target.running
-    known: Recording | None = None
+    known: LearnedSteps | None = None
     with trio.CancelScope() as scope:
         if moment == 0:
             scope.cancel()
-        async with record_steps(page) as known:
+        async with learn_steps(page) as known:
             if moment == 1:
                 scope.deadline = trio.current_time() + 0.02
             if moment == 2:
@@ -263,9 +257,9 @@ async def test_error_of_the_block_propagates_unchanged(
     page: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     await page.goto(site(httpserver, FORM))
-    recording = Recording()
+    learned = LearnedSteps()
     with pytest.raises(ZeroDivisionError):
-        async with record_steps(page) as recording:
+        async with learn_steps(page) as learned:
             await page.click(page.locate("#go"))
             raise ZeroDivisionError
-    assert [step.request for step in recording.steps] == [Click(ref="t1")]
+    assert [step.request for step in learned.steps] == [Click(ref="t1")]

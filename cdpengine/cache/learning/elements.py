@@ -1,6 +1,6 @@
 """Elements: descriptions of the nodes that actions target, from a snapshot taken before the action.
 
-Rule: every read has a time limit. An unreadable value is None and never fails the recorded verb. If the
+Rule: every read has a time limit. An unreadable value is None and never fails the learned verb. If the
 snapshot does not contain a node, the enclosing button, link or similar control replaces it.
 """
 
@@ -24,11 +24,11 @@ from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import RefsFor
 from cdpengine._snapshot.roles import INTERACTIVE_ROLES
 from cdpengine.cache.entries import Viewport
+from cdpengine.cache.learning.fields import NO_FACTS, FieldFacts
+from cdpengine.cache.learning.outcomes import PageView, clean_target
+from cdpengine.cache.learning.steps import Element
+from cdpengine.cache.learning.templating import Templating
 from cdpengine.cache.origins import frame_origin
-from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts
-from cdpengine.cache.recording.outcomes import PageView, clean_target
-from cdpengine.cache.recording.steps import Element
-from cdpengine.cache.recording.templating import Templating
 from cdpengine.cache.targets import describe_target
 from cdpengine.errors import EngineError
 
@@ -46,12 +46,12 @@ _MEASURING = 2.0
 
 _REFS: tuple[RefsFor, ...] = ("actions", "all")
 
-_AROUND = own(script("cache/recording/around"))
-_FOCUSED = own(script("cache/recording/focused"))
+_AROUND = own(script("cache/learning/around"))
+_FOCUSED = own(script("cache/learning/focused"))
 
 
 class ElementReader:
-    """A reader of one page for a recording."""
+    """A reader of one page during learning."""
 
     def __init__(self, page: Page, templating: Templating) -> None:
         self._page = page
@@ -95,7 +95,7 @@ class ElementReader:
         with _limit(DESCRIBING), suppress(EngineError):
             for frame in self._core.target.frames:
                 context = await self._core.worlds.context(frame.session, frame.id)
-                with object_group("recording") as group:
+                with object_group("learning") as group:
                     found = await context.make(_FOCUSED, group=group)
                     if found is not None:
                         number = await found.backend_node_id()
@@ -107,7 +107,7 @@ class ElementReader:
     ) -> Element | None:
         """Return the description of a node, or None. If `snapshot` lacks the node, take a new snapshot."""
         facts, around = NO_FACTS, [node.backend_node_id]
-        with _limit(min(seconds, DESCRIBING)), suppress(EngineError), object_group("recording") as group:
+        with _limit(min(seconds, DESCRIBING)), suppress(EngineError), object_group("learning") as group:
             handle = await self._core.worlds.resolve(node, group)
             facts = await handle.call(_facts_script(), {}, returns=FieldFacts)
             around = await _numbers_around(handle)
@@ -175,7 +175,7 @@ class ElementReader:
 
 
 def _facts_script() -> str:
-    return script_with("cache/recording/field_facts", "_page/scripts/secret_field")
+    return script_with("cache/learning/field_facts", "_page/scripts/secret_field")
 
 
 async def _numbers_around(handle: RemoteHandle) -> list[int]:

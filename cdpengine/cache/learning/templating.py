@@ -1,9 +1,9 @@
-"""Templating: recorded strings become templates. A variable replaces its value, and no secret remains. Pure.
+"""Templating: entered strings become templates. A variable replaces its value, and no secret remains. Pure.
 
 Rule: longer values match first. A string that equals a value becomes its variable, whatever its length. A
 part of a string matches only if the value has at least 3 characters and is a separate word. If several
 variables have the value, a sensitive one has priority. Otherwise, the name, id or label of the field
-selects one. If it selects none, the string stays unchanged. For a secret without a variable, the recording
+selects one. If it selects none, the string stays unchanged. For a secret without a variable, the engine
 keeps only a keyed hash while it runs. The hash finds the secret again where the page shows it.
 """
 
@@ -19,7 +19,7 @@ import attrs
 
 from cdpengine._secrets import is_sensitive_name
 from cdpengine.cache.addresses import generalize_url
-from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name, variable_name
+from cdpengine.cache.learning.fields import NO_FACTS, FieldFacts, secret_name, variable_name
 from cdpengine.cache.session_ids import clean_url
 from cdpengine.cache.templates import check_name, escape, has_text
 from cdpengine.errors import InvalidArgumentError
@@ -30,7 +30,7 @@ SHORTEST_PART = 3
 
 @attrs.define(eq=False)
 class _Marks:
-    """A set of strings that stores only their lengths and keyed hashes. Each recording has its own key."""
+    """A set of strings that stores only their lengths and keyed hashes. Each learning has its own key."""
 
     _key: bytes = attrs.field(factory=lambda: secrets.token_bytes(32), repr=False)
     _names: dict[bytes, str] = attrs.field(factory=dict, repr=False)
@@ -61,7 +61,7 @@ class _Marks:
 
 
 class Templating:
-    """A converter from the strings of one recording to templates. `values` are the caller's variables.
+    """A converter from the strings of one learning to templates. `values` are the caller's variables.
 
     `keep_typed` False stores no typed strings: each becomes a variable named after its field. `replaced`
     lists these names. `generalized` lists the variables for random segments of URLs. `used` has the

@@ -38,10 +38,10 @@ from cdpengine._protocol.domains.runtime import BindingCalled
 from cdpengine._protocol.messages import decode_payload
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
-from cdpengine.cache.recording.fields import NO_FACTS, FieldFacts, secret_name
+from cdpengine.cache.learning.fields import NO_FACTS, FieldFacts, secret_name
 from cdpengine.errors import EngineError, RemoteError
 
-WORLD = "cdpengine.recording"
+WORLD = "cdpengine.learning"
 """Name of the observer's isolated world. The engine's other scripts run in a different world."""
 
 ANSWERING = 1.0
@@ -86,7 +86,7 @@ class PersonAction:
     `place` counts the reports. A view shows the effect of an action if its reading began after the action
     and ended before the next one. `view` is the observer's view at arrival. `at` is the arrival time on
     trio's clock. `where` is the session and the execution context of the report. `rested`: whether the page
-    had settled and the recording had read it since the previous action.
+    had settled and the engine had read it since the previous action.
     """
 
     report: Report = attrs.field(repr=False)
@@ -139,10 +139,10 @@ class PersonObserver:
                 _json.encode_ascii(self._binding),
                 _json.encode_ascii(self._key),
                 f"({script('_page/scripts/secret_field')})()",
-                f"({script('cache/recording/field_facts')})",
+                f"({script('cache/learning/field_facts')})",
             ]
         )
-        return with_dom(f"({script('cache/recording/person')}\n)({parts})")
+        return with_dom(f"({script('cache/learning/person')}\n)({parts})")
 
     @asynccontextmanager
     async def observing(self, note: Callable[[str], None]) -> AsyncIterator[None]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cdpengine.act import Fill, Press, Type
-from cdpengine.cache.recording.outcomes import PageView
-from cdpengine.cache.recording.steps import Draft, Typing, is_paste, typed_character
+from cdpengine.cache.learning.outcomes import PageView
+from cdpengine.cache.learning.steps import Draft, Typing, is_paste, typed_character
 
 _DELETING = "Backspace"
 

@@ -1,4 +1,4 @@
-"""Recording a person: trusted events from another connection that no verb of the recording page caused."""
+"""Learning from a person: trusted events from another connection that no verb of the page caused."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 import attrs
 import pytest
 import trio
+from learned_steps import CANARY, NEW_NAMES, SECRET_FIELDS, kept, pause, shown, site
 from pytest_httpserver import HTTPServer
-from recorded_steps import CANARY, NEW_NAMES, SECRET_FIELDS, kept, pause, shown, site
 
 import cdpengine
 from cdpengine import Page
 from cdpengine._protocol.instruments import Traffic
 from cdpengine.act import Back, Check, Click, Fill, FormField, Navigate, Press, Reload, Select
 from cdpengine.act.requests import ActRequest
-from cdpengine.cache import PostCondition, record_steps
-from cdpengine.cache.recording import elements
-from cdpengine.cache.recording import person as person_module
-from cdpengine.cache.recording import recording as recording_module
+from cdpengine.cache import PostCondition, learn_steps
+from cdpengine.cache.learning import elements
+from cdpengine.cache.learning import learned_steps as learning_module
+from cdpengine.cache.learning import person as person_module
 
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a recording read the page after each change, without waiting for it to rest."""
+    """Make learning read the page after each change, without waiting for it to rest."""
     monkeypatch.setattr(elements, "SETTLING", 0)
-    monkeypatch.setattr(recording_module, "_PAUSE", 0.01)
+    monkeypatch.setattr(learning_module, "_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -163,24 +163,24 @@ async def test_each_gesture_becomes_the_expected_steps(
     page: Page, person: Page, httpserver: HTTPServer, at_once: None
 ) -> None:
     await page.goto(site(httpserver, FORM))
-    async with record_steps(page, variables={"user": "ada"}) as recording:
+    async with learn_steps(page, variables={"user": "ada"}) as learned:
         for gesture in GESTURES.values():
             await gesture.do(person)
             await pause(page)
     expected = [(name, *step) for name, gesture in GESTURES.items() for step in gesture.steps]
-    found = [(step.request, step.targets["t1"].name if step.targets else "") for step in recording.steps]
+    found = [(step.request, step.targets["t1"].name if step.targets else "") for step in learned.steps]
     assert [(name, *step) for (name, *_), step in zip(expected, found, strict=False)] == expected
     assert len(found) == len(expected)
-    conditions = {step.label: step.after for step in recording.steps if step.after is not None}
+    conditions = {step.label: step.after for step in learned.steps if step.after is not None}
     assert conditions.keys() == {'click button "Terms"', "press", 'press textbox "Search"'}
-    assert shown(recording.steps[-4], "shown") == ("dialog", "Terms")
+    assert shown(learned.steps[-4], "shown") == ("dialog", "Terms")
     assert conditions['press textbox "Search"'] == PostCondition(text="Sent it")
-    assert [note.partition(": ")[2] for note in recording.notes] == [
-        "person: files were chosen (test_cache_recording_person.py), and a page does not say where they are",
+    assert [note.partition(": ")[2] for note in learned.notes] == [
+        "person: files were chosen (test_cache_learning_person.py), and a page does not say where they are",
         "person: characters were typed outside of a field; they may be a part of a secret",
         "person: characters were typed outside of a field; they may be a part of a secret",
     ]
-    kept(recording)
+    kept(learned)
 
 
 async def test_element_is_described_as_before_its_navigation(
@@ -189,7 +189,7 @@ async def test_element_is_described_as_before_its_navigation(
     other = site(httpserver, "<h1>Other</h1><a href='/'>Home</a>", "/other")
     first = site(httpserver, "<h1>One</h1><nav aria-label=Main><a href=/other>Away</a></nav>")
     await page.goto(first)
-    async with record_steps(page, variables={"q": "shoes"}) as recording:
+    async with learn_steps(page, variables={"q": "shoes"}) as learned:
         await pause(page)
         await person.click(person.locate("a"))
         await pause(page)
@@ -203,17 +203,17 @@ async def test_element_is_described_as_before_its_navigation(
         await pause(page)
         await person.click(person.locate("a"))
         await pause(page)
-    steps = recording.steps
+    steps = learned.steps
     assert [step.request for step in steps] == [
         Click(ref="t1"), Navigate(url=first + "?q=${q}"), Reload(), Back(), Click(ref="t1"),
     ]  # fmt: skip
     assert (steps[0].targets["t1"].name, steps[0].targets["t1"].within[0].name) == ("Away", "Main")
     assert steps[0].after == PostCondition(url=other, load_state="load")
     assert steps[1].after == PostCondition(url=first + "?q=*", load_state="load")
-    assert [note.partition(": ")[2] for note in recording.notes] == [
+    assert [note.partition(": ")[2] for note in learned.notes] == [
         "person: a secret is in the URL, which messages show"
     ]
-    assert "abcdef1234" not in kept(recording)
+    assert "abcdef1234" not in kept(learned)
 
 
 async def test_busy_page_is_read_once_idle(page: Page, person: Page, httpserver: HTTPServer) -> None:
@@ -221,13 +221,13 @@ async def test_busy_page_is_read_once_idle(page: Page, person: Page, httpserver:
     site(httpserver, "<h1>Other</h1>", "/other")
     await page.goto(site(httpserver, "<h1>One</h1><a href=/other>Away</a><p id=out></p>"))
     busy = "for (const end = performance.now() + 2000; performance.now() < end;);"
-    async with record_steps(page) as recording:
+    async with learn_steps(page) as learned:
         await pause(page)
         await person.evaluate(f"document.body.append('more'); setTimeout(() => {{ {busy} }}, 30)")
         await pause(page)
         await person.click(person.locate("a"))
         await pause(page)
-    assert [step.request for step in recording.steps] == [Click(ref="t1")], recording.notes
+    assert [step.request for step in learned.steps] == [Click(ref="t1")], learned.notes
 
 
 async def test_frames_of_other_processes_are_seen(page: Page, person: Page, httpserver: HTTPServer) -> None:
@@ -239,24 +239,24 @@ async def test_frames_of_other_processes_are_seen(page: Page, person: Page, http
     if "localhost" not in inner:
         inner = inner.replace("//", "//x.")
     await page.goto(site(httpserver, f"<h1>Out</h1><iframe title=Box src='{inner}'></iframe>"))
-    async with record_steps(page) as recording:
+    async with learn_steps(page) as learned:
         await pause(page)
         await person.click(person.locate("button"))
         await pause(page)
         await person.focus(person.locate("input"))
         await person.keyboard.type("Ulm")
         await page.click(page.locate("button"))
-    assert [step.request for step in recording.steps] == [Click(ref="t1"), filled("Ulm"), Click(ref="t1")]
-    for step in recording.steps:
+    assert [step.request for step in learned.steps] == [Click(ref="t1"), filled("Ulm"), Click(ref="t1")]
+    for step in learned.steps:
         assert [frame.name for frame in step.targets["t1"].frames] == ["Box"]
-    assert recording.steps[0].after == PostCondition(text="Done it")
+    assert learned.steps[0].after == PostCondition(text="Done it")
 
 
 async def test_a_person_and_a_program_keep_their_order(
     page: Page, person: Page, httpserver: HTTPServer
 ) -> None:
     await page.goto(site(httpserver, FORM))
-    async with record_steps(page) as recording:
+    async with learn_steps(page) as learned:
         await pause(page)
         await person.focus(person.locate("#name"))
         await person.keyboard.type("one")
@@ -266,13 +266,13 @@ async def test_a_person_and_a_program_keep_their_order(
         await page.mouse.click(1, 1)
         await person.focus(person.locate("#q"))
         await person.keyboard.type("four")
-    assert [step.targets["t1"].name for step in recording.steps][:4] == [
+    assert [step.targets["t1"].name for step in learned.steps][:4] == [
         "Name",
         "City",
         "Order now",
         "Remarks",
     ]
-    assert recording.steps[-1].request == filled("four")
+    assert learned.steps[-1].request == filled("four")
 
 
 # --- secrets -------------------------------------------------------------------------------------------------
@@ -295,39 +295,39 @@ async def test_a_secret_that_a_person_types_is_never_read(
             reports.append(message)
 
     with browser.instruments.attached(watch):
-        async with record_steps(page) as recording:
+        async with learn_steps(page) as learned:
             await pause(page)
             for field in fields:
                 await person.focus(field)
                 await person.keyboard.type(CANARY)
                 await person.keyboard.press("Tab")
                 await pause(page)
-    names = [entry.fields[0].value for step in recording.steps if isinstance(entry := step.request, Fill)]
+    names = [entry.fields[0].value for step in learned.steps if isinstance(entry := step.request, Fill)]
     assert len(names) == len(SECRET_FIELDS)
     assert set(names) == {f"${{{name.removesuffix('_2').removesuffix('_3')}}}" for name in NEW_NAMES}
     assert any("entered" in report for report in reports)
-    for text in [kept(recording), *reports]:
+    for text in [kept(learned), *reports]:
         assert CANARY not in text
         assert json.dumps(CANARY)[1:-1] not in text
-    assert recording.notes == ()
+    assert learned.notes == ()
 
 
 # --- leftovers -----------------------------------------------------------------------------------------------
 
 
-async def test_recording_is_invisible_to_page_and_leaves_nothing(
+async def test_learning_is_invisible_to_page_and_leaves_nothing(
     page: Page, person: Page, httpserver: HTTPServer
 ) -> None:
     await page.goto(site(httpserver, FORM))
     names = "Object.getOwnPropertyNames(globalThis).sort().join()"
     before = await page.evaluate(names)
-    async with record_steps(page) as first:
+    async with learn_steps(page) as first:
         assert await person.evaluate(names) == before
         await person.click(person.locate("#go"))
         await pause(page)
     assert await page.evaluate(names) == before
     world = await page.session.call(
-        "Page.createIsolatedWorld", frameId=page.frames[0].id, worldName="cdpengine.recording"
+        "Page.createIsolatedWorld", frameId=page.frames[0].id, worldName="cdpengine.learning"
     )
     left = await page.session.call(
         "Runtime.evaluate",
@@ -335,24 +335,24 @@ async def test_recording_is_invisible_to_page_and_leaves_nothing(
         contextId=world["executionContextId"],
     )
     assert left["result"]["value"] == 0
-    async with record_steps(page) as second:
+    async with learn_steps(page) as second:
         await pause(page)
         await person.click(person.locate("#go"))
         await pause(page)
     assert [len(first.steps), len(second.steps)] == [1, 1]
 
 
-async def test_untrusted_events_are_not_recorded(page: Page, httpserver: HTTPServer) -> None:
+async def test_untrusted_events_are_not_learned(page: Page, httpserver: HTTPServer) -> None:
     await page.goto(
         site(httpserver, FORM + "<script>setInterval(() => { go.click(); gift.click() }, 20)</script>")
     )
-    async with record_steps(page) as recording:
+    async with learn_steps(page) as learned:
         with trio.move_on_after(0.3):
             await page.wait_for(text="never")
-    assert recording.steps == ()
+    assert learned.steps == ()
 
 
-async def test_hung_page_does_not_end_recording_of_a_person(
+async def test_hung_page_does_not_end_learning_from_a_person(
     new_tab: Page, shared_endpoint: str, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await new_tab.goto(
@@ -361,17 +361,17 @@ async def test_hung_page_does_not_end_recording_of_a_person(
     async with cdpengine.connect(shared_endpoint) as other:
         person = await other.wait_for_page(where=lambda each: each.target_id == new_tab.target_id)
         with trio.fail_after(15):
-            async with record_steps(new_tab) as recording:
+            async with learn_steps(new_tab) as learned:
                 await pause(new_tab)
                 await person.click(person.locate("button"))
-    assert [shown_name(step) for step in recording.steps] == ["Hang"]
+    assert [shown_name(step) for step in learned.steps] == ["Hang"]
 
 
 def shown_name(step: Any) -> str:
     return str(step.targets["t1"].name)
 
 
-async def test_page_that_hung_before_can_be_recorded(
+async def test_page_that_hung_before_can_be_learned(
     new_tab: Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(elements, "SETTLING", 0.1)
@@ -380,24 +380,24 @@ async def test_page_that_hung_before_can_be_recorded(
     await new_tab.goto(site(httpserver, "<button onclick='done = 1'>Go</button>"))
     await new_tab.session.call("Runtime.evaluate", expression="setTimeout(() => { for (;;); })")
     with trio.fail_after(12):
-        async with record_steps(new_tab) as recording:
+        async with learn_steps(new_tab) as learned:
             await new_tab.recover()
             await new_tab.click(new_tab.locate("button"))
             await pause(new_tab)
-    assert [shown_name(step) for step in recording.steps] == ["Go"]
-    assert recording.viewport is None
-    assert recording.features is not None  # read at the first step
-    assert "may not be seen before the next document" in recording.notes[0]
+    assert [shown_name(step) for step in learned.steps] == ["Go"]
+    assert learned.viewport is None
+    assert learned.features is not None  # read at the first step
+    assert "may not be seen before the next document" in learned.notes[0]
 
 
-async def test_a_recording_can_be_cancelled_at_any_moment(
+async def test_learning_can_be_cancelled_at_any_moment(
     page: Page, person: Page, httpserver: HTTPServer
 ) -> None:
     await page.goto(site(httpserver, FORM))
     running = page.internals.target.running
     for delay in (0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.24, 0.32, 0.48):
         with trio.move_on_after(delay) as scope:
-            async with record_steps(page):
+            async with learn_steps(page):
                 await person.click(person.locate("#go"))
                 await person.focus(person.locate("#name"))
                 await person.keyboard.type("one")
@@ -405,6 +405,6 @@ async def test_a_recording_can_be_cancelled_at_any_moment(
                 await trio.sleep_forever()
         assert scope.cancelled_caught
         assert (running.listeners, running._records) == ([], [])
-    async with record_steps(page) as recording:
+    async with learn_steps(page) as learned:
         await page.click(page.locate("#go"))
-    assert [shown_name(step) for step in recording.steps] == ["Order now"]
+    assert [shown_name(step) for step in learned.steps] == ["Order now"]

@@ -1,7 +1,7 @@
 // Reports a person's actions in one document. Runs once per document, in an isolated world. Arguments: the name of the
 // binding for reports, the key of the observer's object in this world, and the functions of secret_field.js and
 // field_facts.js. Only trusted events count. The observer reports a field's value when the person leaves or submits the
-// field. It does so only for fields that are not secret and that the recording has allowed after a check of their facts.
+// field. It does so only for fields that are not secret and that the engine has allowed after a check of their facts.
 // For all other fields, it reports only that the person entered a value.
 (function (binding, key, isSecret, factsOf) {
   "use strict";
@@ -51,7 +51,7 @@
     return host;
   }
 
-  // The label of a link or a button. It identifies an element that is gone before the recording can look it up.
+  // The label of a link or a button. It identifies an element that is gone before the engine can look it up.
   function labelOf(element) {
     const control = DOM.closest(element, "a, button, summary, [role=button], [role=link], [role=tab], [role=menuitem]");
     if (control === null || DOM.isContentEditable(control)) return {};

@@ -1,0 +1,1 @@
+"""Learning: the actions on a page become the steps of an entry."""

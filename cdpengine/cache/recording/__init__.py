@@ -1,1 +1,0 @@
-"""Recording the actions on a page as the steps of an entry."""
