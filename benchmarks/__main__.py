@@ -1,9 +1,7 @@
 """`python -m benchmarks`: compare the engine with its peers and with the floor, case by case, in one run.
 
-Rule: this module parses arguments, runs cases and writes files. `cases/` defines the cases, `harness/` the
-reports. Progress goes to standard error, tables to standard output. Published documents require a quiet machine;
-otherwise the run is refused before it begins. Exit status: 0; 1 if a case of the engine failed; 2 for wrong usage
-or a refusal.
+Rule: progress goes to standard error, tables to standard output. Published documents require a quiet machine;
+otherwise the run is refused before it begins. Exit status: 0; 1 if a case of the engine failed; 2 for wrong usage.
 """
 
 from __future__ import annotations
@@ -86,7 +84,7 @@ async def take(
         for number, case in enumerate(cases, start=1):
             say(f"[{number}/{len(cases)}] {case.name}: {case.title}")
             ran.append(await run_case(bench, case))
-            said = bench.peers.said.values()
+            said = bench.peers.known.values()
             report = Report(
                 began=f"{began:%Y-%m-%d %H:%M} UTC",
                 command=command,

@@ -1,9 +1,7 @@
 """`python -m benchmarks.check`: measure and assert the engine's performance promises.
 
-Rule: it runs the cases of the promises in short form, with the peers that they name, and judges each promise by
-this run. Cases spoiled by an uneven machine are measured again: cases with an undecided or failed promise while
-the same arithmetic varied in speed. It is not part of the tests, because figures depend on the machine. Exit
-status: 0 if every promise holds within its tolerance, 1 if one fails or could not be measured.
+Rule: it runs the cases of the promises in short form, with the peers that they name. Cases spoiled by an uneven machine
+are measured again. Exit status: 0 if every promise holds within its tolerance, 1 if one fails or was not measured.
 """
 
 from __future__ import annotations

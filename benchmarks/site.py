@@ -30,9 +30,7 @@ WORDS = (
 )  # fmt: skip
 """Words of generated texts."""
 
-SMALL = b"x" * 200
-"""Response of `/n?...`."""
-
+SMALL = b"x" * 200  # response of `/n?...`
 SCENE = (
     "<button id=go onclick='clicks++'>Go</button> <button id=other onmouseover='overs++'>Over</button>"
     "<textarea id=field></textarea><script>clicks = 0; overs = 0</script>"

@@ -14,9 +14,7 @@ import trio
 from benchmarks.harness.bench import Bench, Case
 from benchmarks.harness.engine import Engine
 
-REST = 1.0
-"""Time for a browser to settle after its start, in seconds."""
-
+REST = 1.0  # time for a browser to settle after its start, in seconds
 TABS = 20
 TEXT = ("the quick brown fox jumps over the lazy dog " * 12)[:500]
 REPEATS = {"click": 10, "hover": 8, "type": 1, "fill": 8, "click_tab": 6}

@@ -1,16 +1,10 @@
 """A flow replayed by the action cache, compared with the same flow with a snapshot before every step.
 
-Rule: the flow was learned once, on a page with a given number of rows. Both sides perform the same steps: the
-same requests by the same dispatch, with the same post-conditions. One side is `execute_entry`. The other takes a
-snapshot of the whole page, with text and refs, before each step, and finds the element by role and name, like a
-program or a model that has to see the page. "fresh" may not reuse unchanged parts of the page, "ax" uses Chrome's
-accessibility tree. "stored replay" is the whole of `ActionCache.execute` with an encrypted store of 1,000 entries:
-find the entry, decrypt it, run it and count the run. "hooked snapshots" are requests of an actor whose hook adds the
-store's knowledge of the page to each snapshot; the elements are found in the response text. The floor is the time of
-the steps without any reading.
-
-Each turn begins with a newly opened and drawn page, which is not counted, and ends with a check of the page's
-record, so that exactly the timed steps happened. The time of a model to read a snapshot is not included.
+Rule: all sides perform the same requests, with the same post-conditions. "engine" is `execute_entry`. "stored replay"
+is `ActionCache.execute` with an encrypted store of 1,000 entries. The others find each element in a snapshot by role
+and name: "fresh" reuses no part of the page, "ax" uses Chrome's accessibility tree, "hooked" has the store's knowledge
+in the response text. The floor reads nothing. Each turn begins with a newly drawn page, which is not counted. It ends
+with a check of the page's record, so that exactly the timed steps happened.
 """
 
 from __future__ import annotations
@@ -36,7 +30,6 @@ from cdpengine.cache import (
     CacheConfig,
     CacheEntry,
     CacheRequests,
-    LearnedSteps,
     Step,
     Values,
     execute_entry,
@@ -51,9 +44,9 @@ ROWS = (10, 100, 1_000)
 VARIABLES: Mapping[str, str] = {"product": "item", "order": "Price"}
 
 STEPS = 6
+MOST_TRIES = 5
 
-ENTRIES = 1_000
-"""Number of entries in the store, including that of the flow."""
+ENTRIES = 1_000  # number of entries in the store, including that of the flow
 
 
 def row_of(rows: int) -> int:
@@ -91,27 +84,17 @@ async def do_by_program(page: cdpengine.Page, row: int) -> None:
     await page.click(page.locate(role="button", name=f"Buy {row}"))
 
 
-def is_whole(learned: LearnedSteps) -> bool:
-    """Return whether the whole flow was learned, and its first page was read completely."""
-    features = learned.features
-    return len(learned.steps) == STEPS and features is not None and not features.partial
-
-
-MOST_TRIES = 5
-"""Maximum number of times that the flow is learned. A learner on a busy large page can miss a step."""
-
-
 async def learn_flow(page: cdpengine.Page, url: str, row: int) -> CacheEntry:
+    """Return the entry of the flow. A learner on a busy large page can miss a step, so this tries repeatedly."""
     for _ in range(MOST_TRIES):
         await opened(page, url)
         async with learn_steps(page, variables=VARIABLES) as learned:
             await do_by_program(page, row)
-        if is_whole(learned):
-            break
-    assert learned.viewport is not None
-    assert is_whole(learned), f"{learned.notes}, {learned.features}"
-    key = make_key("settings", learned.url, learned.viewport, learned.variables)
-    return make_entry(key, learned.steps, now=time.time(), features=learned.features)
+        features, viewport = learned.features, learned.viewport
+        if len(learned.steps) == STEPS and features and not features.partial and viewport:
+            key = make_key("settings", learned.url, viewport, learned.variables)
+            return make_entry(key, learned.steps, now=time.time(), features=features)
+    raise AssertionError(f"{learned.notes}, {learned.features}")
 
 
 Find = Callable[[str, str], str]
@@ -219,19 +202,16 @@ async def filled(cache: ActionCache, entry: CacheEntry) -> None:
 
 
 async def run(bench: Bench) -> None:
+    config = CacheConfig(keyring=False)
     with TemporaryDirectory() as folder:
-        async with (
-            bench.launch() as browser,
-            ActionCache.open(
-                Path(folder) / "cache.sqlite3", config=CacheConfig(keyring=False), key=b"k" * 32
-            ) as cache,
-        ):
+        path = Path(folder) / "cache.sqlite3"
+        async with bench.launch() as browser, ActionCache.open(path, config=config, key=b"k" * 32) as cache:
             page = await browser.new_page()
             for rows in (1_000,) if bench.quick else ROWS:
-                await _measure(bench, page, cache, rows)
+                await measure(bench, page, cache, rows)
 
 
-async def _measure(bench: Bench, page: cdpengine.Page, cache: ActionCache, rows: int) -> None:
+async def measure(bench: Bench, page: cdpengine.Page, cache: ActionCache, rows: int) -> None:
     url = f"{bench.site}/stock/{rows}"
     row = row_of(rows)
     entry = await learn_flow(page, url, row)

@@ -1,8 +1,6 @@
-"""A flood of 4,000 console messages, until a consumer has received all.
+"""A flood of 4,000 console messages, until a consumer has received all, and the memory of each side after it.
 
-Rule: a turn lasts from the call that starts the flood until the side's consumer has received the last message. The
-engine's messages (`page.activity`) must arrive completely and in order. A further figure is the memory of each side
-after each turn.
+Rule: the engine's messages (`page.activity`) must arrive completely and in order.
 """
 
 from __future__ import annotations
@@ -20,8 +18,7 @@ from benchmarks.peers.memory import resident
 MESSAGES = 4_000
 WARM_UP = 500
 KEPT = 500
-PATIENCE = 60.0
-"""Timeout of a flood, in seconds."""
+PATIENCE = 60.0  # timeout of a flood, in seconds
 
 
 async def read(page: cdpengine.Page, count: int) -> float:

@@ -1,9 +1,7 @@
 """Growth of cost: first snapshots with rows and frames, memory with pages, events with their number.
 
-Rule: each curve has the curve of a floor: Chrome's accessibility tree of the same new document, pages opened over
-a bare pipe, events that are only read and decoded. "Steepness" is the exponent between a side's two largest sizes:
-1 means that twice the size costs twice as much. Large sizes have one round. Chrome's tree of 20,000 rows takes a
-minute and grows superlinearly, so the tree is limited to 5,000 rows.
+Rule: each curve has the curve of a floor. "Steepness" is the exponent between a side's two largest sizes: 1 means
+that twice the size costs twice as much. Large sizes have one round.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from functools import partial
 import cdpengine
 from benchmarks.floor.event_source import read_bare, read_by_engine
 from benchmarks.floor.websocket import Counting, own_page
-from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.bench import Bench, Case, Turn, timed
 from benchmarks.harness.figures import Measurement, SideFigures, Unit
 from benchmarks.harness.peers import engine_peer
 
@@ -25,13 +23,10 @@ MOST_IN_A_TREE = 5_000
 FRAMES = (1, 10, 50, 200)
 PAGES = (1, 10, 50, 200)
 EVENTS = (10_000, 100_000, 1_000_000)
-PATIENCE = 120.0
-"""Timeout of one snapshot, or of a process that opens pages, in seconds."""
-
+PATIENCE = 120.0  # timeout of one snapshot, or of a process that opens pages, in seconds
 TREE, PIPE, DECODED = "floor: getFullAXTree", "floor: pipe", "floor: decoded"
 
-Curve = dict[int, Measurement]
-"""A measurement for each size."""
+Curve = dict[int, Measurement]  # a measurement for each size
 
 
 def steepness(curve: Curve, side: str) -> float:
@@ -49,9 +44,7 @@ def record_steepness(bench: Bench, what: str, curve: Curve, floor: str) -> None:
 async def first_look(page: cdpengine.Page, url: str) -> float:
     """Return the milliseconds of the engine's first snapshot of a new document."""
     await page.goto(url, timeout=PATIENCE)
-    started = time.perf_counter()
-    await page.snapshot(timeout=PATIENCE)
-    return (time.perf_counter() - started) * 1000
+    return await timed(partial(page.snapshot, timeout=PATIENCE))
 
 
 async def first_tree(bare: Counting, url: str) -> float:

@@ -1,9 +1,8 @@
 """A hung evaluate: the delay of the timeout, the time until the page is free, and the next click.
 
-Rule: the side's `evaluate` runs an endless loop with a timeout. Then the same page has to accept a click, which
-the page counts. A side without a timeout is cancelled from outside at the same deadline, and its click has a few
-seconds. A side that cannot click reports the reason. Whole runs also measure all sides below their `evaluate`: by
-a bare Runtime.evaluate with Chrome's timeout.
+Rule: the side's `evaluate` runs an endless loop with a timeout. Then the page has to count a click. A side without a
+timeout is cancelled from outside at the same deadline, and its click has a few seconds. Whole runs also measure a bare
+Runtime.evaluate with Chrome's timeout on all sides.
 """
 
 from __future__ import annotations
@@ -18,15 +17,11 @@ from benchmarks.harness.bench import Bench, Case, Further, Turn, timed
 from benchmarks.harness.engine import Engine, Part
 from benchmarks.harness.peers import Peer
 from benchmarks.harness.programs import Cannot
+from benchmarks.peers.verbs import HANG
 from cdpengine.errors import EvaluationTimeoutError, RemoteError
 
-BUDGET = 0.3
-"""Timeout of the script, in seconds."""
-
-HANG = "while (true) {}"
-HANGS = 5
-"""Of a turn."""
-
+BUDGET = 0.3  # timeout of the script, in seconds
+HANGS = 5  # of a turn
 WAYS = {"evaluate": "", "cdp": ", by a bare Runtime.evaluate"}
 """Ways to run the script, and their words in the name of a figure."""
 

@@ -1,20 +1,19 @@
 """Import time: the delay before a program's first statement, each time in a new interpreter.
 
-Rule: only the import is timed, within the interpreter, whose start is the same for all. Modules are compiled
-beforehand. The package loads its names on first use, so there are two figures: the bare import, and everything
-needed to start a browser. Each library is imported as in its documentation, by the interpreter for which it is
-installed.
+Rule: the interpreter's start is excluded, and modules are compiled beforehand. The engine loads its names on first
+use, so there are two figures: the bare import, and everything needed to start a browser.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from functools import partial
 
 import trio
 
 from benchmarks.harness.bench import Bench, Case, Turn
-from benchmarks.harness.peers import NODE_MODULES, peer_interpreter
+from benchmarks.harness.peers import NODE_MODULES, is_peer, peer_command
 from benchmarks.site import ROOT
 
 PYTHON_TIMER = """
@@ -40,36 +39,31 @@ PEER_IMPORTS = {
 }
 
 
-async def run_for_number(command: list[str], cache: str) -> float:
+async def turn(name: str, statement: str, cache: str) -> float:
+    """Return the milliseconds of an import by the interpreter of that side. Raises Cannot if it is not installed."""
+    program = peer_command(name)[0] if is_peer(name) else sys.executable
+    node = name == "puppeteer"
+    timer = ["-e", NODE_TIMER] if node else ["-c", PYTHON_TIMER]
     # No path of this program, so that each interpreter finds its installed packages.
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPYCACHEPREFIX": cache}
-    folder = NODE_MODULES.parent if NODE_TIMER in command else ROOT
-    return float((await trio.run_process(command, capture_stdout=True, env=environment, cwd=folder)).stdout)
-
-
-def python_turn(statement: str, cache: str) -> Turn:
-    return lambda: run_for_number([sys.executable, "-c", PYTHON_TIMER, statement], cache)
-
-
-def peer_turn(name: str, cache: str) -> Turn:
-    """Return a peer's turn. It raises the reason if the peer is unavailable."""
-
-    async def turn() -> float:
-        program = peer_interpreter(name)
-        timer = ["-e", NODE_TIMER] if name == "puppeteer" else ["-c", PYTHON_TIMER]
-        return await run_for_number([program, *timer, PEER_IMPORTS[name]], cache)
-
-    return turn
+    folder = NODE_MODULES.parent if node else ROOT
+    done = await trio.run_process(
+        [program, *timer, statement], capture_stdout=True, env=environment, cwd=folder
+    )
+    return float(done.stdout)
 
 
 async def run(bench: Bench) -> None:
     with tempfile.TemporaryDirectory(prefix="compiled-") as cache:
-        floor = {"floor: trio_websocket": python_turn("import trio_websocket", cache)}
-        bare = {"engine": python_turn("import cdpengine", cache), **floor}
-        await bench.turns(bare, "import", unit="ms")
-        ready = {"engine": python_turn("from cdpengine import launch", cache), **floor}
-        ready |= {name: peer_turn(name, cache) for name in bench.peers.names}
-        await bench.turns(ready, "ready to start a browser", unit="ms")
+
+        def turns(statements: dict[str, str]) -> dict[str, Turn]:
+            return {name: partial(turn, name, statement, cache) for name, statement in statements.items()}
+
+        floor = {"floor: trio_websocket": "import trio_websocket"}
+        await bench.turns(turns({"engine": "import cdpengine", **floor}), "import", unit="ms")
+        ready = {"engine": "from cdpengine import launch", **floor}
+        ready |= {name: PEER_IMPORTS[name] for name in bench.peers.names}
+        await bench.turns(turns(ready), "ready to start a browser", unit="ms")
 
 
 CASE = Case("imports", "Import time, in fresh interpreters", run, 25, 15)

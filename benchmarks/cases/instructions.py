@@ -1,9 +1,7 @@
 """Python's cost of a round trip and of imports in instructions, which is independent of the machine's load.
 
-Rule: two programs make N and 2 N calls to the same page. The difference is the cost of N calls, without start and
-end. Its ratio to the bare loop is a figure without noise, which grows when a call becomes more expensive. valgrind
-counts the instructions of the program, without the kernel and the browser. The cost of an import is the difference
-between an interpreter with and without it.
+Rule: valgrind counts the instructions of two programs with N and 2 N calls to the same page. The difference is the
+cost of N calls. The cost of an import is the difference between an interpreter with and without it.
 """
 
 from __future__ import annotations
@@ -23,9 +21,7 @@ from benchmarks.harness.figures import SideFigures
 from benchmarks.site import ROOT
 
 CALLS = 400
-AT_ONCE = 2
-"""Number of programs counted concurrently. It does not change the counts."""
-
+AT_ONCE = 2  # programs counted concurrently, which does not change the counts
 WAYS = {"engine": "engine", "floor: websocket": "websocket"}
 IMPORTS = {"engine": "from cdpengine import launch", "floor: trio_websocket": "import trio_websocket"}
 

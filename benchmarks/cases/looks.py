@@ -1,12 +1,8 @@
 """An agent's view: the first snapshot of a new document, and a step: a click and the snapshot after it.
 
-Rule: each first snapshot has a new document. Its navigation is not counted, but everything that the snapshot needs
-is. A click changes the button's row, and the snapshot must show that. Every side clicks like its users, with its
-default waits, and reads the whole page.
-
-The floors are Chrome's times for a new document, measured by a bare loop: `an answer` answers nothing, but waits
-until the loaded page is idle; `roles and names` returns Chrome's role and name of every element, as one string in
-one call; `getFullAXTree` returns the whole tree.
+Rule: navigations are not counted. A click changes the button's row, and the snapshot must show that. The floors are
+Chrome's times for a new document: `an answer` waits until the loaded page is idle; `roles and names` returns Chrome's
+role and name of every element in one call; `getFullAXTree` returns the whole tree.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
 """Comparison of MCP servers: the amount of text for a model, and its waiting time.
 
-Rule: one client drives all servers on the same pages of the same browser, headless, each with its own browser flags
-and defaults. The client does only the necessary work: one call at a time, no schema, no cache. A turn is an agent's
-sequence: navigate, snapshot, snapshot again, click a button that changes nothing else, evaluate. Each call is timed
-from request to response. "The first look" is the snapshot right after a navigation, "snapshot" a later one. Both
-cover the whole page on all sides. "Snapshot as it comes" is a call without arguments: the engine then limits it to
-8,000 tokens, to the viewport and its surroundings, and writes the rest to a file.
-
-Characters are counted in the response text, and in the compact JSON of the list of tools. The engine's response to
-a click includes the changes. Other servers need another snapshot, so their figure includes both responses.
+Rule: one client drives all servers on the same pages of the same browser, each with its own flags and defaults. A turn
+is an agent's sequence: navigate, snapshot, snapshot again, click a button that changes nothing else, evaluate. "The
+first look" is the snapshot right after a navigation, "snapshot" a later one, both of the whole page. "Snapshot as it
+comes" is a call without arguments, which the engine limits. The engine's response to a click includes the changes.
+Other servers need another snapshot, so their figure includes both responses.
 """
 
 from __future__ import annotations
@@ -33,12 +29,8 @@ from benchmarks.harness.peers import INSTALL, MCP_SERVERS, NODE_MODULES, node
 from benchmarks.harness.programs import Cannot, Program, open_program
 
 ROWS = (10, 1_000)
-AGAIN = 3
-"""Number of repetitions of short calls in a turn."""
-
-PATIENCE = 60.0
-"""Timeout of a server's call, in seconds."""
-
+AGAIN = 3  # number of repetitions of short calls in a turn
+PATIENCE = 60.0  # timeout of a server's call, in seconds
 VERSION = "2025-06-18"
 
 Call = tuple[str, dict[str, Any]]

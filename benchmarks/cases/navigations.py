@@ -1,10 +1,7 @@
 """Navigations in one tab: the time of each, and the memory left afterwards.
 
-Rule: the sides take turns of 30 navigations, each until the page's load event, 90 for each side. The engine runs in
-a separate process, like the peers, so that its memory excludes the benchmark program. The resident memory of that
-process (for a peer, including its driver) is measured after each turn, after a garbage collection. The difference
-between the first and the last turn shows a leak. Every side opens its tab like its users (Playwright: in a separate
-context).
+Rule: every side waits for the load event, in a separate process. The resident memory of that process (for a peer,
+including its driver) is measured after each turn. The difference between the first and the last turn shows a leak.
 """
 
 from __future__ import annotations
@@ -18,8 +15,7 @@ from benchmarks.harness.peers import engine_peer
 
 TURNS, A_TURN = 3, 30
 QUICK_TURNS, QUICK_TURN = 2, 25
-PATIENCE = 60.0
-"""Timeout of a turn, in seconds."""
+PATIENCE = 60.0  # timeout of a turn, in seconds
 
 
 async def run(bench: Bench) -> None:

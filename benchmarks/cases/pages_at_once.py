@@ -1,9 +1,7 @@
 """Concurrent pages: opened, read, clicked and closed at the same time.
 
-Rule: a page counts when its title was read and the page counted one click. The clock runs from the start of the
-first page to the end of the last. Every side opens as many at a time as requested. A further figure ends with the
-last click: the engine, Playwright and Puppeteer wait until a page is gone, which takes Chrome about 12 ms; the
-others only request it. Selenium, which handles one page after the other, opens one only.
+Rule: a page counts when its title was read and it counted one click. A further figure ends with the last click: the
+engine, Playwright and Puppeteer wait until a page is gone; the others only request it.
 """
 
 from __future__ import annotations
@@ -13,9 +11,7 @@ from benchmarks.harness.engine import PATIENCE, Engine
 
 PAGES = (1, 50)
 QUICK = (1, 20)
-TURNS = {1: 4, 50: 1}
-"""Few turns: with fifty pages, a turn of all sides takes most of a minute."""
-
+TURNS = {1: 4, 50: 1}  # few turns: with fifty pages, a turn of all sides takes most of a minute
 WARM_UP = 2
 
 

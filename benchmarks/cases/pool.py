@@ -1,9 +1,7 @@
 """The pool: the cost of a job on a leased page, compared with a page opened by hand.
 
-Rule: a job is a page in a separate context: opened, navigated, its title read, closed. A turn is 12 jobs, ten
-concurrently; 24 in quick runs with fewer sides, because the promised difference is small. The clock runs from the
-first job to the end of the last. "By hand" is the same engine with ten tasks that create contexts. The overhead of
-a pool, and of Dask, is the difference in each round. Dask's workers are processes of this machine.
+Rule: a job is a page in a separate context: opened, navigated, its title read, closed. "By hand" is the same engine
+with ten tasks that create contexts. The overhead of a pool, and of Dask, is the difference in each round.
 """
 
 from __future__ import annotations
@@ -29,8 +27,7 @@ JOBS, QUICK_JOBS = 12, 24
 AT_ONCE = 10
 TURNS = 4
 MB = 1 << 20
-PATIENCE = 120.0
-"""Timeout of a peer's turn, in seconds."""
+PATIENCE = 120.0  # timeout of a peer's turn, in seconds
 
 
 async def job(page: cdpengine.Page, url: str) -> str:

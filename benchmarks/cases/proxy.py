@@ -1,8 +1,4 @@
-"""The proxy's cost for a round trip: a browser reached directly, and through the proxy.
-
-Rule: both use the same page of the same browser over the engine. The proxy is the command, in a separate process.
-The relevant figure is the difference within a round.
-"""
+"""The proxy's cost for a round trip: a page reached directly, and through the proxy in a separate process."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The cost of recording: commands a second without the recorder, with plain and with compressed recording.
 
-Rule: one browser and ten sessions, with one call in flight on each. Turns are short and many, because the machine's
-speed varies. No two markup pages are equal. A message lost by the recorder is an error.
+Rule: ten sessions have one call in flight each. Turns are short and many, because the machine's speed varies. No two
+markup pages are equal. A message lost by the recorder is an error.
 """
 
 from __future__ import annotations

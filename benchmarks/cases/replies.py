@@ -1,55 +1,35 @@
-"""Large replies: strings of 1, 10 and 100 MB from a page.
-
-Rule: the timing ends when the whole string is in this program as a string. Most of the time is Chrome's generation
-of the JSON. The floors show the minimum. The largest replies have fewer turns.
-"""
+"""Large replies: strings of 1, 10 and 100 MB from a page, until the whole string is in this program."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Awaitable, Callable
+from functools import partial
 
-from benchmarks.floor.stand import Stand, open_stand
-from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.floor.stand import Call, Stand, open_stand
+from benchmarks.harness.bench import Bench, Case, Turn, timed
 
 MEGABYTES = (1, 10, 100)
-TURNS = {1: 4, 10: 3, 100: 2}
-"""Rounds at most."""
-
+TURNS = {1: 4, 10: 3, 100: 2}  # rounds at most
 NOT_OF_THE_LARGEST = frozenset({"selenium", "nodriver"})
 """Sides without a turn at 100 MB, because they take twice as long as all others."""
 
-PATIENCE = 25
-"""Timeout of a peer's reply, in seconds."""
+PATIENCE = 25  # timeout of a peer's reply, in seconds
 
 
 def sides_of(stand: Stand, size: int) -> dict[str, Turn]:
     expression = f"reply({size})"  # the page /burst creates such a string
-    params = {"expression": expression, "returnByValue": True}
-    session = stand.pages[0].session
 
-    async def engine() -> str:
-        result = await session.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        return str(result["result"]["value"])
+    async def read(call: Call) -> None:
+        assert len((await call())["result"]["value"]) == size
 
-    async def websocket() -> str:
-        result = await stand.websocket.call("Runtime.evaluate", params, stand.on_websocket[0])
-        return str(result["result"]["value"])
+    async def pipe() -> None:
+        assert len(stand.pipe.evaluate(stand.on_pipe[0], expression)) == size
 
-    async def pipe() -> str:
-        return str(stand.pipe.evaluate(stand.on_pipe[0], expression))
-
-    def turn_of(read: Callable[[], Awaitable[str]]) -> Turn:
-        async def turn() -> float:
-            started = time.perf_counter()
-            value = await read()
-            taken = (time.perf_counter() - started) * 1000
-            assert len(value) == size
-            return taken
-
-        return turn
-
-    return {"engine": turn_of(engine), "floor: websocket": turn_of(websocket), "floor: pipe": turn_of(pipe)}
+    calls = stand.calls(expression=expression, returnByValue=True)
+    return {
+        "engine": partial(timed, partial(read, calls["engine"][0])),
+        "floor: websocket": partial(timed, partial(read, calls["floor: websocket"][0])),
+        "floor: pipe": partial(timed, pipe),
+    }
 
 
 async def run(bench: Bench) -> None:

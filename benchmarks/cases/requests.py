@@ -1,11 +1,8 @@
 """A page with 2,000 requests, each of which must be reported at its end.
 
-Rule: a turn lasts from the call that starts the requests until the side's consumer has received the end of each.
-The page keeps 20 in flight; Chrome sends 6 at a time to one server. The floor, which counts websocket messages
-without decoding, shows the possible speed. The engine's stream must not drop any, and its buffers must be exact to
-their bounds. A peer must report exactly the number sent. The peers get 1,000 requests, which already take seconds;
-the figure is a rate. All pages are in an isolated context, like Playwright's, because the default context writes
-its cache to the disk.
+Rule: a turn lasts until the side's consumer has received the end of each request. The engine's stream must not drop
+any. All pages are in an isolated context, because the default context writes its cache to the disk. The peers get
+1,000 requests, which already take seconds; the figure is a rate.
 """
 
 from __future__ import annotations
@@ -23,8 +20,7 @@ PEERS_REQUESTS = 1_000
 QUICK = 1_000
 WARM_UP = 200
 KEPT = 500
-PATIENCE = 100.0
-"""Timeout of a burst, in seconds."""
+PATIENCE = 100.0  # timeout of a burst, in seconds
 
 
 async def count_ends(page: cdpengine.Page, count: int) -> float:

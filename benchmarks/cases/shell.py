@@ -1,9 +1,8 @@
 """One shell command with a running browser: a click, a snapshot of 100 rows, and the client's start.
 
-Rule: a turn is the whole program as started by a shell, from start to end, with its output read. Both sides have a
-session with the same page, which counts the clicks. The engine's side is the installed script, on Python. The
-other is agent-browser's native program, which also uses a background process. The client's start is a command that
-the service answers from memory.
+Rule: a turn is the whole program, from start to end, with its output read. The engine's side is the installed script;
+the other is agent-browser's native program, which also uses a background process. The client's start is a command
+that the service answers from memory.
 """
 
 from __future__ import annotations

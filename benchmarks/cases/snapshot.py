@@ -1,27 +1,26 @@
 """Snapshots by page size and source, compared with the bare protocol and with peers.
 
-Rule: a turn takes several snapshots of a small page, one of a large one, because programs read a page repeatedly.
-The first snapshot, for which Chrome builds its accessibility tree, is not counted. The page is unchanged between
-the turns, so `computed` may reuse its parts; "scratch" uses `fresh=True`. Two floors are a call without work
-("floor: round trip"), and Chrome's time to send its accessibility tree to a client that does not decode it
-("floor: getFullAXTree").
+Rule: the first snapshot, for which Chrome builds its accessibility tree, is not counted. The page is unchanged between
+the turns, so `computed` may reuse its parts; "scratch" uses `fresh=True`. The floors are a call without work, and
+Chrome's time to send its accessibility tree to a client that does not decode it.
 """
 
 from __future__ import annotations
 
 import gc
-import time
 import tracemalloc
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Any
 
 import attrs
 import msgspec
 
 import cdpengine
 from benchmarks.floor.websocket import Counting, own_page
-from benchmarks.harness.bench import Bench, Case, Turn, each_timed
-from benchmarks.harness.figures import SideFigures
+from benchmarks.harness.bench import Bench, Case, Turn, each_timed, timed
+from benchmarks.harness.engine import PATIENCE
+from benchmarks.harness.figures import SideFigures, is_engine
 from cdpengine._snapshot.refs import RefTable
 from cdpengine._snapshot.render.lines import SnapshotOptions
 from cdpengine._snapshot.render.render import render
@@ -31,9 +30,6 @@ from cdpengine._snapshot.sources.ax_tree import ax_nodes
 ROWS = (10, 100, 1_000, 5_000)
 FRAGMENTS = 10_000
 FRAMES = 30
-PATIENCE = 60.0
-"""Timeout of one snapshot, in seconds."""
-
 CHANGE_ONE_ROW = """n => {
     const row = document.querySelectorAll("li")[n % document.querySelectorAll("li").length];
     row.querySelector("button").textContent = "Sold " + n;
@@ -41,85 +37,68 @@ CHANGE_ONE_ROW = """n => {
 }"""
 
 
-def in_a_row(rows: int) -> int:
-    return 8 if rows <= 100 else 2 if rows <= 1_000 else 1
-
-
 @attrs.frozen
 class Looker:
-    """One page of the site, open on every side."""
+    """The engine's page and the floor's, which show the same page of the site."""
 
     bench: Bench
     page: cdpengine.Page
     bare: Counting
-    times: int
 
-    @classmethod
-    async def opened(
-        cls, bench: Bench, page: cdpengine.Page, bare: Counting, path: str, times: int = 1
-    ) -> Looker:
-        await page.goto(f"{bench.site}/{path}")
-        await bare.navigate(f"{bench.site}/{path}")
-        return cls(bench, page, bare, times)
+    async def load(self, path: str) -> None:
+        await self.page.goto(f"{self.bench.site}/{path}")
+        await self.bare.navigate(f"{self.bench.site}/{path}")
 
-    def walking(self) -> dict[str, Turn]:
-        take = self.page.snapshot
-        computed = partial(take, source="computed", timeout=PATIENCE)
+    def snapshots(self, times: int = 1, **options: Any) -> Turn:
+        return partial(each_timed, partial(self.page.snapshot, timeout=PATIENCE, **options), times)
+
+    def floor(self, times: int, method: str, **params: str) -> Turn:
+        return partial(each_timed, partial(self.bare.call, method, **params), times)
+
+    async def sides(self, times: int = 1) -> dict[str, Turn]:
+        """Return the turns of the engine, without its snapshots by the accessibility tree, and of the peers."""
+        patience = PATIENCE * times
         return {
-            "engine": lambda: each_timed(partial(take, timeout=PATIENCE), self.times),
-            "engine: computed": lambda: each_timed(computed, self.times),
+            "engine": self.snapshots(times),
+            "engine: computed": self.snapshots(times, source="computed"),
+            **await self.bench.peer_turns("snapshot", url=self.page.url, times=times, patience=patience),
         }
 
-    def by_tree(self) -> Turn:
-        take = partial(self.page.snapshot, source="ax", timeout=PATIENCE)
-        return lambda: each_timed(take, self.times)
 
-    def floor(self, method: str, **params: str) -> Turn:
-        return lambda: each_timed(lambda: self.bare.call(method, **params), self.times)
-
-    async def peers(self) -> dict[str, Turn]:
-        patience = PATIENCE * self.times
-        return await self.bench.peer_turns("snapshot", url=self.page.url, times=self.times, patience=patience)
-
-
-async def by_rows(bench: Bench, page: cdpengine.Page, bare: Counting, rows: int) -> None:
+async def by_rows(looker: Looker, rows: int) -> None:
     """Measure all sides on a page with that number of rows, and a further snapshot after one has changed."""
-    looker = await Looker.opened(bench, page, bare, f"rows/{rows}", in_a_row(rows))
-    ours = {**looker.walking(), "engine: ax": looker.by_tree()}
-    sides: dict[str, Turn] = {
-        **ours,
-        "floor: round trip": looker.floor("Runtime.evaluate", expression="0"),
-        "floor: getFullAXTree": looker.floor("Accessibility.getFullAXTree"),
-        **await looker.peers(),
-    }
-    turns, warm_up = min(bench.turn_count, 4 if rows <= 100 else 3), 1
-    if (
-        rows > 1_000
-    ):  # only the engine reuses an earlier snapshot; the smaller pages were the warm-up of the others
+    await looker.load(f"rows/{rows}")
+    times = 8 if rows <= 100 else 2 if rows <= 1_000 else 1
+    sides = await looker.sides(times)
+    sides["engine: ax"] = looker.snapshots(times, source="ax")
+    sides["floor: round trip"] = looker.floor(times, "Runtime.evaluate", expression="0")
+    sides["floor: getFullAXTree"] = looker.floor(times, "Accessibility.getFullAXTree")
+    turns, warm_up = min(looker.bench.turn_count, 4 if rows <= 100 else 3), 1
+    if rows > 1_000:
+        # Only the engine reuses an earlier snapshot; the smaller pages were the warm-up of the others.
         turns, warm_up = 1, 0
-        for turn in ours.values():
-            await turn()
-    await bench.turns(sides, f"{rows:,} rows", unit="ms", turns=turns, warm_up=warm_up)
+        for name, turn in sides.items():
+            if is_engine(name):
+                await turn()
+    await looker.bench.turns(sides, f"{rows:,} rows", unit="ms", turns=turns, warm_up=warm_up)
     if rows > ROWS[0]:
-        await one_row_changed(bench, page, rows)
+        await one_row_changed(looker, rows, times)
 
 
-async def one_row_changed(bench: Bench, page: cdpengine.Page, rows: int) -> None:
+async def one_row_changed(looker: Looker, rows: int, times: int) -> None:
     """Measure a further snapshot after one row changed, and one from scratch on the same page.
 
     Both follow a change immediately, because Chrome has work then.
     """
-    changes = 0
+    page, changes = looker.page, 0
 
     async def after_a_change(fresh: bool) -> list[float]:
         nonlocal changes
         taken = []
-        for _ in range(in_a_row(rows)):
+        for _ in range(times):
             changes += 1
             await page.evaluate(CHANGE_ONE_ROW, changes)
-            started = time.perf_counter()
-            await page.snapshot(fresh=fresh, timeout=PATIENCE)
-            taken.append((time.perf_counter() - started) * 1000)
+            taken.append(await timed(partial(page.snapshot, fresh=fresh, timeout=PATIENCE)))
             if fresh:
                 await page.snapshot(timeout=PATIENCE)  # so that the next one can reuse parts
         return taken
@@ -128,33 +107,34 @@ async def one_row_changed(bench: Bench, page: cdpengine.Page, rows: int) -> None
         "engine: further": partial(after_a_change, fresh=False),
         "engine: scratch": partial(after_a_change, fresh=True),
     }
-    await bench.turns(sides, f"{rows:,} rows, one changed", unit="ms", turns=min(bench.turn_count, 5))
+    turns = min(looker.bench.turn_count, 5)
+    await looker.bench.turns(sides, f"{rows:,} rows, one changed", unit="ms", turns=turns)
 
 
-async def of_frames(bench: Bench, page: cdpengine.Page, bare: Counting) -> None:
+async def of_frames(looker: Looker) -> None:
     """Measure a page of frames. The bare tree excludes its frames, so it is no floor here."""
-    looker = await Looker.opened(bench, page, bare, f"frames/{FRAMES}")
-    sides = {**looker.walking(), "engine: ax": looker.by_tree(), **await looker.peers()}
-    turns = min(bench.turn_count, 3)
-    await bench.turns(sides, f"{FRAMES} frames of ten rows", unit="ms", turns=turns)
+    await looker.load(f"frames/{FRAMES}")
+    sides = {**await looker.sides(), "engine: ax": looker.snapshots(source="ax")}
+    turns = min(looker.bench.turn_count, 3)
+    await looker.bench.turns(sides, f"{FRAMES} frames of ten rows", unit="ms", turns=turns)
 
 
-async def of_fragments(bench: Bench, page: cdpengine.Page, bare: Counting) -> None:
+async def of_fragments(looker: Looker) -> None:
     """Measure the page that makes Chrome's accessibility tree quadratic, once for each side.
 
     Puppeteer, which reads that tree, is left out.
     """
-    looker = await Looker.opened(bench, page, bare, f"fragments/{FRAGMENTS}")
+    await looker.load(f"fragments/{FRAGMENTS}")
     variant = f"{FRAGMENTS:,} fragment links"
-    sides = {**looker.walking(), **await looker.peers()}
+    sides = await looker.sides()
     sides.pop("puppeteer", None)
-    await bench.turns(sides, variant, unit="ms", turns=1)
+    await looker.bench.turns(sides, variant, unit="ms", turns=1)
     # Twenty seconds each: once, and without a warm-up.
-    by_tree = {
-        "engine: ax": looker.by_tree(),
-        "floor: getFullAXTree": looker.floor("Accessibility.getFullAXTree"),
+    tree = {
+        "engine: ax": looker.snapshots(source="ax"),
+        "floor: getFullAXTree": looker.floor(1, "Accessibility.getFullAXTree"),
     }
-    await bench.turns(by_tree, f"{variant}, by the accessibility tree", unit="ms", turns=1, warm_up=0)
+    await looker.bench.turns(tree, f"{variant}, by the accessibility tree", unit="ms", turns=1, warm_up=0)
 
 
 async def memory(bench: Bench, bare: Counting, rows: int) -> None:
@@ -186,11 +166,12 @@ async def run(bench: Bench) -> None:
         page = await browser.new_page()
         bare = await stack.enter_async_context(own_page(bench.executable, f"{bench.site}/blank"))
         await bare.call("Accessibility.enable")  # like the engine, so that Chrome keeps its tree
+        looker = Looker(bench, page, bare)
         for rows in sizes:
-            await by_rows(bench, page, bare, rows)
-        await of_frames(bench, page, bare)
+            await by_rows(looker, rows)
+        await of_frames(looker)
         if not bench.quick:
-            await of_fragments(bench, page, bare)
+            await of_fragments(looker)
         await bench.peers.close()
         await memory(bench, bare, sizes[-1])
 

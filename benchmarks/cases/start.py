@@ -1,11 +1,8 @@
 """From nothing to the first page: the start of a browser with a loaded page, and one whole command.
 
-The command is `cdpengine evaluate about:blank 1+1`, from the start of its interpreter to its end. Its floor is the
-browser's part: a bare pipe that starts the browser, opens a page, evaluates the same and ends the browser.
+The command is `cdpengine evaluate about:blank 1+1`. Its floor is the browser's part: a bare pipe that does the same.
 
-Rule: a turn ends when the page has loaded. Closing is not counted, but is complete before the next turn. Each side
-starts the same binary with the same flags and a new profile. Imports are excluded; the case `imports` measures
-them.
+Rule: closing is not counted, but is complete before the next turn. Imports are excluded.
 """
 
 from __future__ import annotations

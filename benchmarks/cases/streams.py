@@ -1,8 +1,7 @@
 """The cost of recording a streamed body: milliseconds for a piece, compared with its decoding alone.
 
 Rule: no browser takes part, because its work would hide the cost. The pieces are messages in Chrome's form, 64 kB
-each of markup, script or JSON, all different. Ten secrets are known. The floor is the minimum for reading a body:
-decoding the message from JSON and the body from base64 and UTF-8.
+each, all different. Ten secrets are known. The floor decodes the message from JSON, and the body from base64 and UTF-8.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A number of sequential calls and nothing else, for counting their instructions.
 
-Rule: each way imports only its needs, so that little else is counted. `python -m benchmarks.floor.calls WAY URL
-TARGET CALLS`, with the browser's websocket and the id of a page.
+`python -m benchmarks.floor.calls WAY URL TARGET CALLS`, with the browser's websocket and the id of a page.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A pipe that is always full of events, read by the engine and by the least code.
 
-Rule: a separate process writes console events, each ended by a NUL, as fast as they are read. The floor reads and
-decodes them. The engine delivers them to a subscription, in order and completely. `python -m
-benchmarks.floor.event_source COUNT` writes to standard output.
+Rule: a separate process writes console events as fast as they are read. `python -m benchmarks.floor.event_source COUNT`
+writes them to standard output.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A bare pipe: Chromium's --remote-debugging-pipe on descriptors 3 and 4, with NUL-terminated messages.
 
-Rule: only reads and writes of the operating system: no tasks, no event loop. Nothing else runs during its turn. The
-browser has the flags of all sides and a temporary profile. It leads a process group, which is killed at the end.
+Rule: only reads and writes of the operating system: no tasks, no event loop. Nothing else runs during its turn.
 """
 
 from __future__ import annotations

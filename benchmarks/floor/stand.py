@@ -1,14 +1,15 @@
 """A test stand: the engine and the floors, each with sessions on a number of pages at the same address.
 
 Rule: the floor on a websocket uses the same pages as the engine over a websocket. The floor and the engine on a pipe
-have a browser each, because a browser has one pipe. All browsers have the same flags. During the turn of the floor
-on a pipe, nothing else of this program runs.
+have a browser each, because a browser has one pipe.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any
 
 import attrs
 import trio
@@ -19,8 +20,9 @@ from benchmarks.floor.websocket import BareLoop, bare_loop
 from benchmarks.harness.bench import Bench
 from cdpengine._launch.endpoint import resolve_endpoint
 
-REST = 1.0
-"""Time for browsers to settle after pages were opened, in seconds."""
+Call = Callable[[], Awaitable[dict[str, Any]]]
+
+REST = 1.0  # time for browsers to settle after pages were opened, in seconds
 
 
 @attrs.define(eq=False)
@@ -47,6 +49,19 @@ class Stand:
             self.on_websocket.append(await self.websocket.attach(page.target_id))
             self.on_pipe.append(self.pipe.open_loaded_page(url))
         await trio.sleep(REST)
+
+    def calls(self, **params: object) -> dict[str, list[Call]]:
+        """Return the calls of Runtime.evaluate on each page, by side, without the bare pipe."""
+        method = "Runtime.evaluate"
+        return {
+            "engine": [partial(page.session.call, method, **params) for page in self.pages],
+            "engine: websocket": [
+                partial(page.session.call, method, **params) for page in self.pages_on_websocket
+            ],
+            "floor: websocket": [
+                partial(self.websocket.call, method, params, session) for session in self.on_websocket
+            ],
+        }
 
 
 @asynccontextmanager

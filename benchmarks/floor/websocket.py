@@ -1,7 +1,6 @@
 """Bare loops on trio-websocket: one for concurrent calls, and one that decodes nothing.
 
-Rule: limits and buffers equal those of the engine's transport, so that only the code above the library differs. No
-errors, cancellation or streams: the rest is the cost of the library, JSON and the browser.
+Rule: limits and buffers equal those of the engine's transport, so that only the code above the library differs.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The environment of a benchmark case, the turns of its sides, and the running of cases.
 
-Rule: all sides take a turn in every round, and the order rotates from round to round, so that disturbances hit all
-sides. Nothing is counted before each side's warm-up. A side that cannot run the case is left out with its reason.
-An error of a peer is such a reason; an error of the engine ends the case. A failed case is reported with its reason,
-and the others continue. No peer, browser or server survives the run, however it ends.
+Rule: all sides take a turn in every round, and the order rotates, so that disturbances hit all sides. A side that
+cannot run the case is left out with its reason. An error of a peer is such a reason; an error of the engine ends the
+case, and the others continue. No peer, browser or server survives the run, however it ends.
 """
 
 from __future__ import annotations
@@ -29,11 +28,10 @@ from benchmarks.harness.machine import fixed_work
 from benchmarks.harness.peers import PATIENCE, Peer, Peers, is_peer
 from benchmarks.harness.programs import Cannot
 from benchmarks.harness.report import CaseRun
+from benchmarks.peers.verbs import words_of
 from cdpengine._launch.flags import Machine, command_line
 
-LEAST_ROUNDS = 3
-"""Minimum number of rounds of a figure, even if its case takes too long."""
-
+LEAST_ROUNDS = 3  # minimum number of rounds of a figure, even if its case takes too long
 DEADLINE = 4.0
 """Deadline of a case as a multiple of its planned time; at least LEAST_DEADLINE seconds."""
 
@@ -179,12 +177,6 @@ class Case:
     run: Callable[[Bench], Awaitable[None]]
     seconds: float = 60
     quick_seconds: float = 15
-
-
-def words_of(error: BaseException) -> str:
-    """Return an error's type and the first line of its message."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 async def timed(step: Callable[[], Awaitable[object]]) -> float:

@@ -1,8 +1,4 @@
-"""The two charts, as SVG: times of common operations, and all figures beside Playwright. Pure.
-
-Rule: written by hand, because plot libraries lack some features: colours that follow the reader's light or dark
-theme by CSS, text as text, and a title and description for screen readers. All drawn values are also in a table.
-"""
+"""The chart of all figures beside Playwright, as SVG. Pure. Its colours follow the reader's light or dark theme."""
 
 from __future__ import annotations
 
@@ -24,9 +20,7 @@ RIGHT = 150.0
 LANE = 15.0
 TOP = 24.0
 MARK = 4.5
-TEXT = 6.6
-"""Approximate width of a letter."""
-
+TEXT = 6.6  # approximate width of a letter
 STYLE = """
 :root { color-scheme: light dark; --back: #fff; --text: #1b1f24; --soft: #5a626c; --line: #d9dee4; --c: #b93a0a }
 @media (prefers-color-scheme: dark) { :root { --back: #14171b; --text: #e8eaed; --soft: #a0a8b2; --line: #353b43;

@@ -1,8 +1,7 @@
 """The documents that `make bench` writes: a page with its charts, and blocks of other documents.
 
 Rule: a block is the part of a document between two marker lines. It has a fixed choice of figures, so that a run
-cannot choose favourable ones. A run that lacks one of them leaves the block unchanged. A line about a figure names
-every measured peer, and includes figures in which others are better.
+cannot choose favourable ones. A run that lacks one of them leaves the block unchanged.
 """
 
 from __future__ import annotations
@@ -127,8 +126,7 @@ def readme_lines(report: Report) -> list[str]:
 # --- sizes of machines --------------------------------------------------------------------------------------------
 
 SIZING_FIGURES = ("pool: a browser with one page", "pool: each of 30 open pages", "pool: a job, 10 at once")
-GB = 1024
-"""Megabytes in a gigabyte."""
+GB = 1024  # megabytes in a gigabyte
 
 
 def sizing_lines(report: Report) -> list[str]:
@@ -269,7 +267,7 @@ def cache_lines(report: Report) -> list[str]:
 
 
 BLOCKS = {
-    "README.md": Block("front", tuple(each.figure for each in FIGURES), readme_lines),
+    "README.md": Block("front", tuple(FIGURES), readme_lines),
     "docs/deployment.md": Block("sizing", SIZING_FIGURES, sizing_lines),
     "docs/mcp.md": Block(
         "servers",

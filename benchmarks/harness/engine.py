@@ -11,9 +11,7 @@ import trio
 import cdpengine
 from benchmarks.peers.verbs import Verbs
 
-PATIENCE = 60.0
-"""Timeout of a snapshot or of a new page, in seconds."""
-
+PATIENCE = 60.0  # timeout of a snapshot or of a new page, in seconds
 Part = tuple[cdpengine.Page, cdpengine.FoundNode]
 
 

@@ -1,8 +1,7 @@
 """Figures: the values of a case's sides, turn by turn, and their statistics. Pure.
 
-Rule: every value is kept. A side's statistic is the median over its turns of each turn's median, so that one bad
-turn cannot move it. Two sides are compared by the ratio in each round, in which both had the same machine, and by
-the quartiles of these ratios. A ratio is always "how many times better": above 1 is better, whatever the unit.
+Rule: a side's statistic is the median over its turns of each turn's median, so that one bad turn cannot move it. Two
+sides are compared by the ratio in each round, in which both had the same machine. A ratio above 1 is always better.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ Unit = Literal["ms", "calls/s", "events/s", "pages/s", "MB", "instructions", "ch
 
 LESS_IS_BETTER: frozenset[Unit] = frozenset({"ms", "MB", "instructions", "characters", "power"})
 
-QUARTILES_NEED = 4
-"""Number of turns below which the extremes replace the quartiles."""
+QUARTILES_NEED = 4  # number of turns below which the extremes replace the quartiles
 
 
 def _rounds(turns: Iterable[Iterable[float]]) -> tuple[tuple[float, ...], ...]:

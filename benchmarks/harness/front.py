@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from html import escape
 
-import attrs
-
 from benchmarks.harness.figures import Measurement, shown
 from benchmarks.harness.report import Report
 from benchmarks.harness.tables import CANNOT, row
@@ -32,31 +30,20 @@ FEATURES = (
 """Rows that no run measures."""
 
 
-@attrs.frozen
-class FrontFigure:
-    """A figure of the table. `drawn` figures are groups of bars in the chart."""
+FIGURES = {
+    "looks: the first look, 5,000 rows": "First snapshot, 5,000 rows",
+    "looks: the look after a click, 1,000 rows": "Snapshot after a click, 1,000 rows",
+    "actions: click": "Click",
+    "actions: type": "Typing 500 characters",
+    "hung_evaluate: the page free again, after the deadline": "Hung script ended after its deadline",
+    "navigations: each": "Navigation",
+    "start": "Browser start",
+    "mcp: snapshot, 1,000 rows": "Snapshot through MCP, 1,000 rows",
+}
+"""The rows of the table: figures and their titles."""
 
-    figure: str
-    title: str
-    drawn: bool = False
-
-
-FIGURES = (
-    FrontFigure("looks: the first look, 5,000 rows", "First snapshot, 5,000 rows", drawn=True),
-    FrontFigure(
-        "looks: the look after a click, 1,000 rows", "Snapshot after a click, 1,000 rows", drawn=True
-    ),
-    FrontFigure("actions: click", "Click", drawn=True),
-    FrontFigure("actions: type", "Typing 500 characters", drawn=True),
-    FrontFigure(
-        "hung_evaluate: the page free again, after the deadline",
-        "Hung script ended after its deadline",
-        drawn=True,
-    ),
-    FrontFigure("navigations: each", "Navigation"),
-    FrontFigure("start", "Browser start"),
-    FrontFigure("mcp: snapshot, 1,000 rows", "Snapshot through MCP, 1,000 rows"),
-)
+DRAWN = tuple(FIGURES)[:5]
+"""Figures that are groups of bars in the chart."""
 
 
 def cell(found: Measurement, tool: str) -> str | None:
@@ -69,11 +56,11 @@ def cell(found: Measurement, tool: str) -> str | None:
 
 def front_table(report: Report) -> list[str]:
     lines = [row(["", *TOOLS.values()]), row(["---"] * (1 + len(TOOLS))), *map(row, FEATURES)]
-    for each in FIGURES:
-        found = report.figure(each.figure)
+    for figure, title in FIGURES.items():
+        found = report.figure(figure)
         if found is not None:
             own, *others = (cell(found, tool) or "" for tool in TOOLS)
-            lines.append(row([each.title, f"**{own}**", *others]))
+            lines.append(row([title, f"**{own}**", *others]))
     return lines
 
 
@@ -101,13 +88,13 @@ def front_chart(report: Report) -> str:
     Each group has a linear scale of its own, because the figures range from 2 ms to 1 s.
     """
     parts, top = [], TOP
-    for each in FIGURES:
-        found = report.figure(each.figure)
-        if found is None or not each.drawn:
+    for figure in DRAWN:
+        found = report.figure(figure)
+        if found is None:
             continue
         values = {tool: found.median(tool) for tool in TOOLS if found.side(tool)}
         most = max((found.median(tool) for tool in values if found.measured(tool)), default=1.0)
-        parts.append(f'<text x="0" y="{top + 11}" class="t">{escape(each.title)}</text>')
+        parts.append(f'<text x="0" y="{top + 11}" class="t">{escape(FIGURES[figure])}</text>')
         for tool, median in values.items():
             kind = "e" if tool == "engine" else "s"
             width = max(2.0, BARS * median / most) if found.measured(tool) else 0.0

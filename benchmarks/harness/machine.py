@@ -19,11 +19,8 @@ import cdpengine
 PACKAGES = ("trio", "trio-websocket", "msgspec", "attrs")
 TOOLS = ("node", "valgrind")
 
-QUIET = 0.5
-"""Maximum load for each core of a quiet machine."""
-
-STEPS = 60_000
-"""Number of steps of the fixed work: about 3 ms on a machine of 2020."""
+QUIET = 0.5  # maximum load for each core of a quiet machine
+STEPS = 60_000  # number of steps of the fixed work: about 3 ms on a machine of 2020
 
 
 @attrs.frozen

@@ -1,8 +1,7 @@
 """Peers: other engines in separate processes, which perform one task on command and report its duration.
 
-Rule: a peer cannot harm the run. It gets one task at a time, each with a deadline. A peer that times out or ends is
-killed. For the rest of the case it raises Cannot with the reason; for the next case it is restarted. Nothing is
-installed here: `scripts/peers.sh` installs locked versions into folders that git ignores.
+Rule: a peer that times out or ends is killed. For the rest of the case it raises Cannot with the reason; for the next
+case it is restarted. `scripts/peers.sh` installs locked versions into folders that git ignores.
 """
 
 from __future__ import annotations
@@ -20,17 +19,12 @@ import trio
 from benchmarks.harness.programs import Cannot, Program
 from benchmarks.site import ROOT
 
-HERE = ROOT / "benchmarks"
-PYTHON = HERE / ".peers" / "bin" / "python"
-NODE_MODULES = HERE / "peers_node" / "node_modules"
+PYTHON = ROOT / "benchmarks/.peers/bin/python"
+NODE_MODULES = ROOT / "benchmarks/peers_node/node_modules"
 INSTALL = "scripts/peers.sh installs it"
 
-READY_PATIENCE = 40.0
-"""Timeout of a peer's start, in seconds."""
-
-PATIENCE = 45.0
-"""Default timeout of a peer's task, in seconds."""
-
+READY_PATIENCE = 40.0  # timeout of a peer's start, in seconds
+PATIENCE = 45.0  # default timeout of a peer's task, in seconds
 PEERS = {
     "playwright": "playwright_peer",
     "puppeteer": "puppeteer_peer",
@@ -43,9 +37,7 @@ PEERS = {
 
 PEER_NAMES = tuple(PEERS)
 
-PACKAGES = {"puppeteer": "puppeteer-core"}
-"""Packages with other names than their peers."""
-
+PACKAGES = {"puppeteer": "puppeteer-core"}  # packages with other names than their peers
 MCP_SERVERS = {
     "playwright-mcp": (
         "@playwright/mcp/cli.js", "--headless", "--isolated", "--no-sandbox", "--executable-path",
@@ -71,16 +63,17 @@ def node() -> str:
     return found
 
 
-def peer_interpreter(name: str) -> str:
-    """Return the program that runs the peer. Raises Cannot unless its package is installed."""
+def peer_command(name: str) -> list[str]:
+    """Return the command of the peer without its order. Raises Cannot unless its package is installed."""
     package = PACKAGES.get(name, name)
     if name == "puppeteer":
-        program, found = node(), (NODE_MODULES / package).exists()
+        command, found = [node(), f"benchmarks/peers/{PEERS[name]}.mjs"], (NODE_MODULES / package).exists()
     else:
-        program, found = str(PYTHON), any(PYTHON.parents[1].glob(f"lib/python*/site-packages/{package}"))
+        command = [str(PYTHON), "-m", f"benchmarks.peers.{PEERS[name]}"]
+        found = any(PYTHON.parents[1].glob(f"lib/python*/site-packages/{package}"))
     if not found:
         raise Cannot(f"not installed here: {name} ({INSTALL})")
-    return program
+    return command
 
 
 @attrs.define(eq=False)
@@ -100,6 +93,10 @@ class Peer:
             self.refusal = str(reason)
         else:
             self.version = answer["version"]
+
+    @property
+    def is_running(self) -> bool:
+        return self._program is not None
 
     async def tell(self, do: str, *, patience: float = PATIENCE, **order: object) -> dict[str, Any]:
         """Send a task and return the answer. Raises Cannot with the peer's reason, or that of its failure."""
@@ -150,46 +147,38 @@ async def engine_peer(executable: str, site: str, side: str = "engine") -> Async
 
 @attrs.define(eq=False)
 class Peers:
-    """The peers of one run. `names` are the requested ones, in order."""
+    """The peers of one run. `names` are the requested ones, in order. `known` have been started once."""
 
     names: tuple[str, ...]
     executable: str
     flags: tuple[str, ...]
     site: str
     say: Callable[[str], None] = print
-    said: dict[str, Peer] = attrs.field(factory=dict)
-    """The last peer of each name, for the report, even after its end."""
-    _running: dict[str, Peer] = attrs.field(factory=dict)
+    known: dict[str, Peer] = attrs.field(factory=dict)
 
     async def ready(self) -> dict[str, Peer]:
         """Return all peers, running if possible."""
+        peers = {name: self.known.setdefault(name, Peer(name)) for name in self.names}
         async with trio.open_nursery() as nursery:
-            for name in self.names:
-                if name not in self._running:
-                    nursery.start_soon(self._start, name)
-        return {name: self._running[name] for name in self.names}
+            for peer in peers.values():
+                if not (peer.is_running or peer.refusal):
+                    nursery.start_soon(self._start, peer)
+        return peers
 
-    async def _start(self, name: str) -> None:
-        before = self.said.get(name)
-        peer = self._running[name] = self.said[name] = Peer(name)
-        if before is not None and not before.version:
-            peer.refusal = before.refusal  # it failed to start in an earlier case
-            return
-        order = json.dumps({"executable": self.executable, "flags": self.flags, "site": self.site})
-        script = (
-            [f"benchmarks/peers/{PEERS[name]}.mjs"]
-            if name == "puppeteer"
-            else ["-m", f"benchmarks.peers.{PEERS[name]}"]
-        )
+    async def _start(self, peer: Peer) -> None:
+        order = {"executable": self.executable, "flags": self.flags, "site": self.site}
         try:
-            await peer.start([peer_interpreter(name), *script, order, name])
+            await peer.start([*peer_command(peer.name), json.dumps(order), peer.name])
         except Cannot as reason:
             peer.refusal = str(reason)
         if peer.refusal:
-            self.say(f"{name} {peer.refusal}")
+            self.say(f"{peer.name} {peer.refusal}")
 
     async def close(self) -> None:
+        """End all running peers. The next case restarts those that have been running."""
         async with trio.open_nursery() as nursery:
-            for peer in self._running.values():
+            for peer in self.known.values():
                 nursery.start_soon(peer.end)
-        self._running.clear()
+        for peer in self.known.values():
+            if peer.version:
+                peer.refusal = ""

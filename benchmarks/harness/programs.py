@@ -1,8 +1,7 @@
 """Programs in separate sessions that answer lines of JSON.
 
 Rule: nothing of a program survives its end: it is killed with all its descendants, in any group or session. Only
-processes with our mark in their environment are killed, so that no others are hit. Chrome's processes that lack the
-mark end with their parent.
+processes with our mark in their environment are killed. Chrome's processes without it end with their parent.
 """
 
 from __future__ import annotations
@@ -24,12 +23,8 @@ import trio
 
 from benchmarks.site import ROOT
 
-MARK = "CDPENGINE_BENCHMARK_PEER"
-"""Environment variable with the mark."""
-
-STOP_PATIENCE = 6.0
-"""Timeout for a program to end after its input, in seconds."""
-
+MARK = "CDPENGINE_BENCHMARK_PEER"  # environment variable with the mark
+STOP_PATIENCE = 6.0  # timeout for a program to end after its input, in seconds
 KILL_ROUNDS = 20
 PAUSE = 0.05  # seconds; a killed process needs a moment to end
 CHUNK = 1 << 20

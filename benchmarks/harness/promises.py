@@ -1,9 +1,7 @@
 """The engine's performance promises and goals, as data, and their check against a run. Pure.
 
-Rule: a promise is a figure of a side, compared with another side, and the minimum ratio; or a maximum time. A
-promise that was not measured does not hold. The tolerance covers the noise of a short run on a shared machine, with
-its reason in its name. A figure within the tolerance is reported separately. A goal is not a promise: it describes
-the optimum, and no run fails because of it.
+Rule: a promise that was not measured does not hold. The tolerance covers the noise of a short run on a shared machine.
+A goal is not a promise: it describes the optimum, and no run fails because of it.
 """
 
 from __future__ import annotations
@@ -26,15 +24,11 @@ SAME_ROUNDS = 0.1
 FEW_ROUNDS = 0.2
 """Tolerance for few rounds, or for a large share of Chrome's work: the quartiles are further apart."""
 
-OTHER_ROUNDS = 0.3
-"""Tolerance for sides that were measured successively."""
-
+OTHER_ROUNDS = 0.3  # tolerance for sides that were measured successively
 OTHER_MACHINE = 1.0
 """Tolerance for an absolute time on any machine: half the speed breaks no promise."""
 
-GOAL = 0.05
-"""Tolerated shortfall of a goal."""
-
+GOAL = 0.05  # tolerated shortfall of a goal
 UNEVEN = 0.5
 """Maximum relative distance of a ratio's quartiles that still permits a decision near the promised value."""
 

@@ -1,8 +1,4 @@
-"""The report of a run, and its JSON format. Pure.
-
-Rule: the report has every value of every turn, so that all statistics and charts can be derived from the file alone.
-It also reports its own defects: noise above the threshold is named.
-"""
+"""The report of a run, and its JSON format, from which all statistics and charts can be derived. Pure."""
 
 from __future__ import annotations
 

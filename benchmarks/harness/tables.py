@@ -1,8 +1,7 @@
 """The report as Markdown: the tables of a run. Pure.
 
-Rule: a table has the median, the 95th percentile towards the worse end, and the engine's ratio with quartiles. A
-side without a figure has its reason. Foreign strings (peers' reasons) cannot break a table. The choice of rows in
-short tables is fixed, so that a run cannot choose the rows in which the engine leads.
+Rule: a side without a figure has its reason. Foreign strings (peers' reasons) cannot break a table. The choice of rows
+in short tables is fixed, so that a run cannot choose the rows in which the engine leads.
 """
 
 from __future__ import annotations

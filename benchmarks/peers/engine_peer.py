@@ -1,8 +1,7 @@
 """The engine in a separate process, or a bare pipe, as a peer: navigations, and pages that stay open.
 
 Rule: it imports only what its side needs, so that its memory is that side's. `python -m benchmarks.peers.engine_peer
-SIDE EXECUTABLE SITE` reads one order a line and prints one answer a line, like the other peers. It ends with its
-input.
+SIDE EXECUTABLE SITE` reads one order a line and prints one answer a line, like the other peers.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ def memory(browser_pid: int) -> dict[str, float]:
     return {"mb": resident(os.getpid()), "browser_mb": tree_memory(browser_pid) / MB}
 
 
-def browser_pid(processes: list[dict[str, Any]]) -> int:
-    return next(int(each["id"]) for each in processes if each["type"] == "browser")
+def browser_pid(answer: dict[str, Any]) -> int:
+    return next(int(each["id"]) for each in answer["processInfo"] if each["type"] == "browser")
 
 
 async def by_engine(executable: str, site: str) -> None:
@@ -44,28 +43,26 @@ async def by_engine(executable: str, site: str) -> None:
 
     async with cdpengine.launch(executable=executable) as browser:
         page = await browser.new_page()
-        processes = await browser.session.call("SystemInfo.getProcessInfo")
-        pid = browser_pid(processes["processInfo"])
+        pid = browser_pid(await browser.session.call("SystemInfo.getProcessInfo"))
         say({"version": cdpengine.__version__})
         opened = 0
         while line := await trio.to_thread.run_sync(sys.stdin.readline):
             order = json.loads(line)
-            count, taken = order["count"], []
-            if order["do"] == "navigations":
-                for number in range(count):
-                    started = time.perf_counter()
+            taken = []
+            for number in range(opened, order["count"]):
+                started = time.perf_counter()
+                if order["do"] == "navigations":
                     await page.goto(f"{site}/nav/{number}")
-                    taken.append((time.perf_counter() - started) * 1000)
-                assert await page.title() == f"nav/{count - 1}"
+                else:
+                    await browser.new_page(site + PATH)
+                taken.append((time.perf_counter() - started) * 1000)
+            if order["do"] == "navigations":
+                assert await page.title() == f"nav/{order['count'] - 1}"
                 gc.collect()
                 say({"values": taken, "mb": resident(os.getpid())})
             else:
-                started = time.perf_counter()
-                for _ in range(count - opened):
-                    await browser.new_page(site + PATH)
-                each = (time.perf_counter() - started) * 1000 / (count - opened)
-                opened = count
-                say({"ms": each, **memory(pid)})
+                opened = order["count"]
+                say({"ms": sum(taken) / len(taken), **memory(pid)})
 
 
 def by_pipe(executable: str, site: str) -> None:
@@ -74,7 +71,7 @@ def by_pipe(executable: str, site: str) -> None:
     from benchmarks.harness.bench import engine_flags
 
     with browser_on_pipe(executable, engine_flags()) as pipe:
-        pid = browser_pid(pipe.call("SystemInfo.getProcessInfo", {})["processInfo"])
+        pid = browser_pid(pipe.call("SystemInfo.getProcessInfo", {}))
         say({"version": "a bare pipe"})
         opened = 0
         for line in sys.stdin:

@@ -1,8 +1,7 @@
 """nodriver and its fork zendriver: attached over a websocket to a browser with the flags of all sides.
 
-Their own start does not accept all flags. Their `get` returns before the page is loaded (nodriver) or after a quiet
-moment (zendriver), so pages are loaded by the protocol's navigation and its load event. Their `Element.mouse_click`
-draws a dot that receives the next clicks for half a second; `Tab.mouse_click` at the element's position does not.
+Their own start does not accept all flags. Pages are loaded by the protocol's navigation and its load event, because
+`get` does not wait for it. `Element.mouse_click` draws a dot that receives the next clicks for half a second.
 """
 
 # mypy: ignore-errors

@@ -1,9 +1,8 @@
 """The loop of a peer, and the verbs that every peer has.
 
-Rule: each order, a line of JSON, has an answer: values, or `cannot` with the reason. An error of the library is such
-a reason. Only the library's own call is timed. The page's own record verifies its effect afterwards. Nothing but
-answers goes to standard output. The browser is closed at the end of the orders. Each peer's own interpreter runs
-this, so it needs the standard library alone.
+Rule: each order, a line of JSON, has an answer: values, or `cannot` with the reason. Only the library's own call is
+timed. The page's own record verifies its effect afterwards. Each peer's own interpreter runs this, so it needs the
+standard library alone.
 """
 
 # mypy: ignore-errors
@@ -23,29 +22,22 @@ from typing import ClassVar
 
 from benchmarks.peers.memory import resident
 
-BETWEEN = 0.004
-"""Seconds between two actions, like a program that checks something in between."""
-
-CLICK_PATIENCE = 3.0
-"""Timeout of a click on a page that may hang, in seconds."""
-
-CLOSING = 3.0
-"""Timeout of a library that closes its browser, in seconds."""
-
+BETWEEN = 0.004  # seconds between two actions, like a program that checks something in between
+CLICK_PATIENCE = 3.0  # timeout of a click on a page that may hang, in seconds
+CLOSING = 3.0  # timeout of a library that closes its browser, in seconds
 HANG = "while (true) {}"
 
 START_PAGE = "about:blank"
 """Otherwise Chrome opens its new-tab page, which has work to do for seconds."""
 
-SNAPSHOTS = {"snapshot", "first_look", "step"}
-"""Verbs that a library without a snapshot lacks."""
+SNAPSHOTS = {"snapshot", "first_look", "step"}  # verbs that a library without a snapshot lacks
 
 
 class Cannot(Exception):
     """The library cannot perform the order. The message is the reason."""
 
 
-def words_of(error):
+def words_of(error: BaseException) -> str:
     """Return an error's reason: its type and the first line of its message with a letter."""
     if isinstance(error, Cannot):
         return str(error)
@@ -54,9 +46,10 @@ def words_of(error):
 
 
 async def timed(step):
+    """Return the milliseconds of one step, and its result."""
     started = time.perf_counter()
-    await step()
-    return (time.perf_counter() - started) * 1000
+    result = await step()
+    return (time.perf_counter() - started) * 1000, result
 
 
 async def cancelled(work, budget):
@@ -110,7 +103,7 @@ class Verbs:
     async def each_timed(self, repeats, step):
         taken = []
         for _ in range(repeats):
-            taken.append(await timed(step))
+            taken.append((await timed(step))[0])
             await self.pause(BETWEEN)
         return taken
 
@@ -161,18 +154,13 @@ class Verbs:
     # --- verbs ----------------------------------------------------------------------------------------------------
 
     async def do_start(self):
-        closers = []
-
-        async def begin():
-            closers.append(await self.fresh(f"{self.site}/blank"))
-
-        taken = await timed(begin)
-        await closers[0]()
+        taken, close = await timed(lambda: self.fresh(f"{self.site}/blank"))
+        await close()
         return {"values": [taken]}
 
     async def do_round_trip(self, calls):
         call = await self.caller(await self.tab_at("/blank"))
-        return {"values": [await timed(call) for _ in range(calls)]}
+        return {"values": [(await timed(call))[0] for _ in range(calls)]}
 
     async def do_throughput(self, sessions, in_flight, seconds):
         calls = [await self.caller(tab) for tab in await self.tabs_at("/blank", sessions)]
@@ -223,9 +211,7 @@ class Verbs:
 
     async def do_reply(self, bytes):  # noqa: A002 - the name in the order
         tab = await self.tab_at("/burst")
-        started = time.perf_counter()
-        got = await self.value(tab, f"reply({bytes})")
-        taken = (time.perf_counter() - started) * 1000
+        taken, got = await timed(lambda: self.value(tab, f"reply({bytes})"))
         if not isinstance(got, str) or len(got) != bytes:
             raise Cannot(f"another reply arrived than {bytes} bytes")
         return {"values": [taken]}
@@ -236,9 +222,8 @@ class Verbs:
             await self.go(tab, url)
         taken = []
         for _ in range(times):
-            started = time.perf_counter()
-            text = await self.tree(tab)
-            taken.append((time.perf_counter() - started) * 1000)
+            milliseconds, text = await timed(lambda: self.tree(tab))
+            taken.append(milliseconds)
             if not text:
                 raise Cannot("its snapshot is empty")
         return {"values": taken}
@@ -248,9 +233,8 @@ class Verbs:
         taken = []
         for _ in range(times):
             await self.go(tab, url)
-            started = time.perf_counter()
-            text = await self.tree(tab)
-            taken.append((time.perf_counter() - started) * 1000)
+            milliseconds, text = await timed(lambda: self.tree(tab))
+            taken.append(milliseconds)
             if "Buy 0" not in text:
                 raise Cannot("its snapshot lacks the first row's button")
         return {"values": taken}
@@ -263,12 +247,10 @@ class Verbs:
         for _ in range(times):
             self._row = (self._row + 1) % int(url.rpartition("/")[2])
             button = await self.row_button(tab, self._row)
-            started = time.perf_counter()
-            await self.click(button)
-            clicked = time.perf_counter()
-            text = await self.tree(tab)
-            looks.append((time.perf_counter() - clicked) * 1000)
-            steps.append((time.perf_counter() - started) * 1000)
+            click, _ = await timed(partial(self.click, button))
+            look, text = await timed(lambda: self.tree(tab))
+            looks.append(look)
+            steps.append(click + look)
             if f"Sold {self._row}" not in text:
                 raise Cannot(f"its snapshot lacks the change of the click on row {self._row}")
         return {"values": steps, "looks": looks}
@@ -342,7 +324,7 @@ class Verbs:
             late.append((time.perf_counter() - started - budget) * 1000)
             try:
                 async with asyncio.timeout(CLICK_PATIENCE):
-                    clicks.append(await timed(lambda: self.click(go)))
+                    clicks.append((await timed(lambda: self.click(go)))[0])
                     arrived = await self.value(tab, "clicks") - before
             except TimeoutError:
                 reason = f"had not arrived within {CLICK_PATIENCE:g} s"
@@ -393,15 +375,15 @@ class Verbs:
             for _ in left:
                 await one()
 
-        return await timed(lambda: self.together([work] * at_once)) / 1000
+        milliseconds, _ = await timed(lambda: self.together([work] * at_once))
+        return milliseconds / 1000
 
     async def do_navigations(self, count):
         tab = await self.tab_for("navigations")
         taken = []
         for number in range(count):
-            started = time.perf_counter()
-            await self.go(tab, f"{self.site}/nav/{number}")
-            taken.append((time.perf_counter() - started) * 1000)
+            milliseconds, _ = await timed(partial(self.go, tab, f"{self.site}/nav/{number}"))
+            taken.append(milliseconds)
         title = await self.value(tab, "document.title")
         if title != f"nav/{count - 1}":
             raise Cannot(f"it reported nav/{count - 1} as loaded, and the page was {title!r}")

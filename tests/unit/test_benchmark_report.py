@@ -14,7 +14,7 @@ from benchmarks.__main__ import main, parser, why_not_published
 from benchmarks.harness.charts import overview_chart
 from benchmarks.harness.documents import BLOCKS, Block, page, publish
 from benchmarks.harness.figures import Measurement
-from benchmarks.harness.front import FIGURES, front_chart
+from benchmarks.harness.front import DRAWN, FIGURES, front_chart
 from benchmarks.harness.machine import busy
 from benchmarks.harness.report import CaseRun, Report, from_json, to_json
 from benchmarks.harness.tables import safe, whole
@@ -205,7 +205,7 @@ def test_a_run_without_all_figures_leaves_a_block_unchanged(tmp_path: Path) -> N
     without = attrs.evolve(complete(), measurements=complete().measurements[1:])
     publish(without, tmp_path, said.append)
     assert (tmp_path / "README.md").read_text() == (ROOT / "README.md").read_text("utf-8")
-    assert f"left README.md as it is: this run has no figure of {FIGURES[0].figure}" in said
+    assert f"left README.md as it is: this run has no figure of {next(iter(FIGURES))}" in said
     assert "wrote docs/mcp.md" in said
     drawn = re.findall(r"\]\(benchmarks/([^)]+)\)", (tmp_path / "docs/benchmarks.md").read_text())
     assert sorted(drawn) == sorted(path.name for path in (tmp_path / "docs/benchmarks").iterdir())
@@ -215,12 +215,12 @@ def test_the_readme_repeats_the_figures_of_the_benchmark_page() -> None:
     text = (ROOT / "docs/benchmarks.md").read_text("utf-8")
     chart = (ROOT / "docs/benchmarks/front.svg").read_text("utf-8")
     readme = (ROOT / "README.md").read_text("utf-8")
-    for figure in FIGURES[:-1]:
-        name = re.escape(figure.figure.replace("_", "\\_"))
+    for figure, title in list(FIGURES.items())[:-1]:
+        name = re.escape(figure.replace("_", "\\_"))
         (row,) = re.findall(rf"^\| {name} \|(.*)\|$", text.partition("## All figures")[2], re.MULTILINE)
         unit, engine, _, playwright, puppeteer, _, nodriver, *_ = (cell.strip() for cell in row.split("|"))
-        cells = re.findall(rf"^\| {figure.title} \|(.*)\|$", readme, re.MULTILINE)[0].split("|")
+        cells = re.findall(rf"^\| {title} \|(.*)\|$", readme, re.MULTILINE)[0].split("|")
         for expected, cell in zip((engine, playwright, puppeteer, nodriver), cells, strict=False):
             number = re.split(r"[ :]", expected)[0]
             assert cell.strip(" *") == ("cannot" if number == "cannot" else f"{number} {unit}"), figure
-            assert not figure.drawn or number in chart
+            assert figure not in DRAWN or number in chart
