@@ -50,14 +50,9 @@ def shortened(case: Case) -> Case:
 
 
 def text_of(verdicts: Sequence[Verdict]) -> str:
-    failed = [verdict for verdict in verdicts if not verdict.kept]
-    lines = [*promises_table(verdicts), ""]
-    if failed:
-        lines.append(f"{len(failed)} of {len(verdicts)} promises do not hold here:")
-        lines += [f"  {verdict.promise.text}: {verdict.figure}" for verdict in failed]
-    else:
-        lines.append(f"All {len(verdicts)} promises hold.")
-    return "\n".join(lines)
+    failed = [f"  {verdict.promise.text}: {verdict.figure}" for verdict in verdicts if not verdict.kept]
+    count = f"{len(failed)} of {len(verdicts)} promises do not hold here:" if failed else "All promises hold."
+    return "\n".join([*promises_table(verdicts), "", count, *failed])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,7 +85,6 @@ def verdicts_of(report: Report, names: Sequence[str]) -> list[Verdict]:
 
 
 def taken_evenly(take: Callable[[Sequence[str]], Report], names: Sequence[str]) -> Report:
-    """Return the report of `take`, with cases spoiled by an uneven machine measured again."""
     report = take(names)
     again = spoiled(report, verdicts_of(report, names))
     if not again:

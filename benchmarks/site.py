@@ -135,7 +135,6 @@ def body_of(path: str) -> bytes | None:
 
 
 def answer(target: bytes) -> bytes:
-    """Return the whole HTTP response to a request for `target` (a path with an optional query)."""
     path, query, _ = target.partition(b"?")
     if query and path == b"/n":
         status, kind, body = b"200 OK", b"text/plain", SMALL

@@ -135,12 +135,10 @@ class Flow:
         return taken
 
     async def check(self) -> None:
-        """Verify with the page's record that exactly the flow was performed."""
         record, expected = await self.page.evaluate("record"), record_of(self.row)
         assert record == expected, f"got {record}, expected {expected}"
 
     async def stored_replay(self) -> None:
-        """Let the cache find the entry in its store, run it and count the run."""
         report = await self.cache.execute(self.page, "settings", variables=VARIABLES)
         assert report.ok, report.reason
 
@@ -158,7 +156,6 @@ class Flow:
         assert report.ok, report.reason
 
     async def with_snapshots(self, **options: Any) -> None:
-        """Take a snapshot of these options before each step."""
         for step in self.entry.all_steps():
             await self.do(step, ref_in(await self.page.snapshot(timeout=PATIENCE, **options)))
 
@@ -193,7 +190,6 @@ class Flow:
 
 
 async def filled(cache: ActionCache, entry: CacheEntry) -> None:
-    """Store the entry of the flow, and entries of other pages up to `ENTRIES`."""
     await cache.clear()
     for number in range(ENTRIES - 1):
         other = attrs.evolve(entry.key, address=f"https://shop.example/page/{number}")

@@ -58,7 +58,6 @@ async def first_tree(bare: Counting, url: str) -> float:
 
 
 async def looks(bench: Bench, kind: str, sizes: tuple[int, ...]) -> None:
-    """Measure first snapshots of pages with these numbers of rows or frames."""
     curve: Curve = {}
     async with bench.launch() as browser, own_page(bench.executable, f"{bench.site}/blank") as bare:
         page = await browser.new_page()
@@ -74,13 +73,11 @@ async def looks(bench: Bench, kind: str, sizes: tuple[int, ...]) -> None:
 
 
 async def opened_pages(bench: Bench, side: str, sizes: tuple[int, ...]) -> list[dict[str, float]]:
-    """Open pages in a separate process, and return its figures for each size."""
     async with engine_peer(bench.executable, bench.site, side) as peer:
         return [await peer.tell("pages", count=size, patience=PATIENCE) for size in sizes]
 
 
 async def pages(bench: Bench, sizes: tuple[int, ...]) -> None:
-    """Measure the cost of open pages: the program's memory, the browser's memory, and time."""
     said = {side: await opened_pages(bench, side, sizes) for side in ("engine", PIPE)}
     figures: dict[str, tuple[str, Unit]] = {
         "mb": ("memory of the program", "MB"),
@@ -97,7 +94,6 @@ async def pages(bench: Bench, sizes: tuple[int, ...]) -> None:
 
 
 async def events(bench: Bench, sizes: tuple[int, ...]) -> None:
-    """Measure reading events from a pipe that is always full."""
     curve: Curve = {}
     for size in sizes:
         sides: dict[str, Turn] = {"engine": partial(read_by_engine, size), DECODED: partial(read_bare, size)}

@@ -23,8 +23,8 @@ from typing import Any
 
 import attrs
 
-from benchmarks.harness.bench import Bench, Case, Further
-from benchmarks.harness.figures import SideFigures
+from benchmarks.harness.bench import Bench, Case
+from benchmarks.harness.figures import SideFigures, Unit
 from benchmarks.harness.peers import INSTALL, MCP_SERVERS, NODE_MODULES, node
 from benchmarks.harness.programs import Cannot, Program, open_program
 
@@ -153,26 +153,19 @@ def ref_of(pattern: str, snapshot: str) -> str:
     return found[1]
 
 
-def figures_of(rows: int) -> Further:
-    """Return the figures of a turn besides the navigation's time."""
-    times = {
-        "first": "the first look",
-        "both": "navigate and the first look",
-        "again": "snapshot",
-        "cut": "snapshot as it comes",
-        "click": "click",
-        "evaluate": "evaluate",
-    }
-    characters = {
-        "read": "characters of a snapshot",
-        "cut_read": "characters of a snapshot as it comes",
-        "clicked": "characters of the answer to a click",
-        "changed": "characters to know what a click changed",
-    }
-    return {
-        **{key: (f"{name}, {rows:,} rows", "ms") for key, name in times.items()},
-        **{key: (f"{name}, {rows:,} rows", "characters") for key, name in characters.items()},
-    }
+FIGURES: dict[str, Unit] = {
+    "the first look": "ms",
+    "navigate and the first look": "ms",
+    "snapshot": "ms",
+    "snapshot as it comes": "ms",
+    "click": "ms",
+    "evaluate": "ms",
+    "characters of a snapshot": "characters",
+    "characters of a snapshot as it comes": "characters",
+    "characters of the answer to a click": "characters",
+    "characters to know what a click changed": "characters",
+}
+"""The figures of a turn besides the navigation's time."""
 
 
 async def turn(server: Server, url: str) -> dict[str, Any]:
@@ -195,21 +188,20 @@ async def turn(server: Server, url: str) -> dict[str, Any]:
         raise Cannot(f"the click on a box did not check it: {changed[:120]!r}")
     return {
         "values": arrived.milliseconds,
-        "first": looked.milliseconds,
-        "both": arrived.milliseconds + looked.milliseconds,
-        "again": [each.milliseconds for each in agains],
-        "cut": [each.milliseconds for each in cut],
+        "the first look": looked.milliseconds,
+        "navigate and the first look": arrived.milliseconds + looked.milliseconds,
+        "snapshot": [each.milliseconds for each in agains],
+        "snapshot as it comes": [each.milliseconds for each in cut],
         "click": [each.milliseconds for each in clicks],
         "evaluate": [each.milliseconds for each in evaluations],
-        "read": len(seen),
-        "cut_read": len(cut[-1].text),
-        "clicked": len(clicks[-1].text),
-        "changed": len(changed),
+        "characters of a snapshot": len(seen),
+        "characters of a snapshot as it comes": len(cut[-1].text),
+        "characters of the answer to a click": len(clicks[-1].text),
+        "characters to know what a click changed": len(changed),
     }
 
 
 def record_lists(bench: Bench, servers: Sequence[Server]) -> None:
-    """Record the lengths of the lists of tools, with the program and version as notes."""
     sides = []
     for server in servers:
         length = len(json.dumps(server.tools, separators=(",", ":"), ensure_ascii=False))
@@ -266,7 +258,7 @@ async def run(bench: Bench) -> None:
                 {server.name: partial(turn, server, f"{bench.site}/rows/{rows}") for server in servers},
                 f"navigate, {rows:,} rows",
                 unit="ms",
-                further=figures_of(rows),
+                further={name: (f"{name}, {rows:,} rows", unit) for name, unit in FIGURES.items()},
                 turns=min(bench.turn_count, 3 if small else 2),
                 warm_up=1 if small else 0,
             )

@@ -59,21 +59,6 @@ async def memory_of_browser(page: cdpengine.Page) -> float:
     return await trio.to_thread.run_sync(tree_memory, pid) / MB
 
 
-async def memory_of_one(pool: BrowserPool, url: str) -> float:
-    async with pool.page(url) as page:
-        return await memory_of_browser(page)
-
-
-async def memory_of_pages(pool: BrowserPool, url: str, pages: int) -> float:
-    """Return the memory that each page adds to its browser in megabytes, for all its processes."""
-    async with pool.page(url) as first:
-        before = await memory_of_browser(first)
-        async with AsyncExitStack() as held:
-            for _ in range(pages):
-                await held.enter_async_context(pool.page(url))
-            return (await memory_of_browser(first) - before) / pages
-
-
 async def run(bench: Bench) -> None:
     url = f"{bench.site}/scene"
     async with (
@@ -104,10 +89,20 @@ async def run(bench: Bench) -> None:
 
 async def memory(bench: Bench, url: str, pages: int) -> None:
     async with open_pool(bench, pages + 1) as pool:
-        one = {"engine": partial(memory_of_one, pool, url)}
-        await bench.turns(one, "a browser with one page", unit="MB", turns=3)
-        many = {"engine": partial(memory_of_pages, pool, url, pages)}
-        await bench.turns(many, f"each of {pages} open pages", unit="MB", turns=1, warm_up=0)
+
+        async def of_one() -> float:
+            async with pool.page(url) as page:
+                return await memory_of_browser(page)
+
+        async def of_each() -> float:
+            async with pool.page(url) as first, AsyncExitStack() as held:
+                before = await memory_of_browser(first)
+                for _ in range(pages):
+                    await held.enter_async_context(pool.page(url))
+                return (await memory_of_browser(first) - before) / pages
+
+        await bench.turns({"engine": of_one}, "a browser with one page", unit="MB", turns=3)
+        await bench.turns({"engine": of_each}, f"each of {pages} open pages", unit="MB", turns=1, warm_up=0)
 
 
 CASE = Case("pool", "Jobs on pages of their own contexts: a pool, and by hand", run, 110, 60)

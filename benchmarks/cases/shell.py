@@ -101,7 +101,6 @@ def peer_program() -> Path:
 
 
 def find_sides(bench: Bench, folder: str) -> tuple[Shell, Shell]:
-    """Return both sides, with their files in `folder`."""
     ours = {**os.environ, "XDG_RUNTIME_DIR": folder, "CDPENGINE_BROWSER": bench.executable}
     for name in ("CDPENGINE_SESSION", "PYTHONDONTWRITEBYTECODE"):
         ours.pop(name, None)  # installed modules are compiled

@@ -18,7 +18,6 @@ from benchmarks.harness.bench import Bench, Case
 
 
 async def first_page(bench: Bench) -> float:
-    """Return the engine's milliseconds from nothing to a loaded page."""
     started = time.perf_counter()
     async with bench.launch() as browser:
         page = await browser.new_page(f"{bench.site}/blank")
@@ -28,7 +27,6 @@ async def first_page(bench: Bench) -> float:
 
 
 async def bare_first_page(bench: Bench) -> float:
-    """Return the milliseconds of a bare pipe."""
     await trio.lowlevel.checkpoint()
     started = time.perf_counter()
     with browser_on_pipe(bench.executable, bench.flags) as pipe:
@@ -47,7 +45,6 @@ async def command(bench: Bench) -> float:
 
 
 async def bare_command(bench: Bench) -> float:
-    """Return the milliseconds of the browser's part of the command."""
     await trio.lowlevel.checkpoint()
     started = time.perf_counter()
     with browser_on_pipe(bench.executable, bench.flags) as pipe:

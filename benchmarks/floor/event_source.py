@@ -42,7 +42,6 @@ def event(number: int) -> bytes:
 
 @contextmanager
 def source(count: int) -> Iterator[int]:
-    """Start the writer of `count` events. Yield the descriptor to read them from."""
     command = [sys.executable, "-m", "benchmarks.floor.event_source", str(count)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
         try:
@@ -72,7 +71,6 @@ async def read_by_engine(count: int) -> float:
 
 
 async def read_bare(count: int) -> float:
-    """Return the milliseconds from the first event to the last."""
     await trio.lowlevel.checkpoint()
     with source(count) as incoming:
         pipe = Pipe(-1, incoming)

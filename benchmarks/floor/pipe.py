@@ -64,7 +64,6 @@ class Pipe:
         return chunk
 
     def call(self, method: str, params: dict[str, Any], session_id: str | None = None) -> dict[str, Any]:
-        """Send a command, and read until its result arrives."""
         number = self._number = self._number + 1
         self.send(encode(number, method, params, session_id))
         while True:
@@ -75,7 +74,6 @@ class Pipe:
                 return message.result
 
     def open_page(self, url: str) -> str:
-        """Open a page and attach a session to it. Return the session's id."""
         target_id = self.call("Target.createTarget", {"url": url})["targetId"]
         return str(self.call("Target.attachToTarget", {"targetId": target_id, "flatten": True})["sessionId"])
 

@@ -75,6 +75,5 @@ async def open_stand(bench: Bench) -> AsyncIterator[Stand]:
 
 
 async def browser_url(browser: cdpengine.Browser) -> str:
-    """Return the websocket URL of the engine's browser, for other clients."""
     address = browser.connections[0].name.partition("://")[2]
     return (await resolve_endpoint(f"http://{address}")).ws_url

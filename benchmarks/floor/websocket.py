@@ -44,7 +44,6 @@ class BareLoop:
         self._waiting: dict[int, list[Any]] = {}
 
     async def read(self) -> None:
-        """Deliver replies until the connection is closed."""
         waiting, get = self._waiting, self.websocket.get_message
         while True:
             try:
@@ -76,7 +75,6 @@ class BareLoop:
 
 @asynccontextmanager
 async def bare_loop(url: str) -> AsyncIterator[BareLoop]:
-    """Connect to a browser's websocket, and read in a separate task."""
     async with connected(url) as websocket, trio.open_nursery() as nursery:
         loop = BareLoop(websocket)
         nursery.start_soon(loop.read)
@@ -128,7 +126,6 @@ class Counting:
         return count / (time.perf_counter() - started)
 
     async def navigate(self, url: str) -> None:
-        """Navigate to `url` and wait for its load event."""
         reply = await self._send("Page.navigate", {"url": url})
         loaded = replied = False
         while not (loaded and replied):

@@ -230,7 +230,6 @@ def engine_flags() -> tuple[str, ...]:
 
 @asynccontextmanager
 async def open_bench(*, peers: Sequence[str], quick: bool, turns: int) -> AsyncIterator[Bench]:
-    """Serve the pages and yield a Bench."""
     program = str(cdpengine.find_browser().path)
     flags = engine_flags()
     with site.serve() as address:

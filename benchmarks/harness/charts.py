@@ -59,7 +59,6 @@ class LogAxis:
 
 
 def tick_text(value: float) -> str:
-    """Return a tick's number: "0.5", "20", "5,000"."""
     return f"{value:,.0f}" if value >= 1 else f"{value:.6f}".rstrip("0")
 
 

@@ -77,7 +77,7 @@ class Block:
 
     name: str
     figures: tuple[str, ...]
-    lines: Callable[[Report], list[str]]
+    lines: Callable[[Report, list[Measurement]], list[str]]
 
     def put(self, document: str, report: Report) -> str:
         """Return the document with a new block. Raises ValueError unless each marker occurs exactly once."""
@@ -92,7 +92,8 @@ class Block:
                 f"the document needs these lines, once each and in this order: {begin} and {end}"
             )
         before, _, rest = document.partition(begin)
-        return before + "\n".join([begin, *self.lines(report), end]) + rest.partition(end)[2]
+        found = [each for name in self.figures if (each := report.figure(name))]
+        return before + "\n".join([begin, *self.lines(report, found), end]) + rest.partition(end)[2]
 
 
 def taken(report: Report) -> str:
@@ -102,7 +103,6 @@ def taken(report: Report) -> str:
 
 
 def caveats(report: Report) -> str:
-    """Return ", and 2 caveats", or ""."""
     count = len(report.warnings())
     return f", and {count} caveat{'s' * (count != 1)}" if count else ""
 
@@ -111,8 +111,7 @@ def table(heads: list[str], align: str, lines: list[list[str]]) -> list[str]:
     return [row(heads), row([align] * len(heads)), *map(row, lines)]
 
 
-def readme_lines(report: Report) -> list[str]:
-    """Return the table, the chart, and a link to all figures."""
+def readme_lines(report: Report, _: list[Measurement]) -> list[str]:
     medians, _, care = taken(report).partition(", and ")
     return [
         *front_table(report),
@@ -129,9 +128,9 @@ SIZING_FIGURES = ("pool: a browser with one page", "pool: each of 30 open pages"
 GB = 1024  # megabytes in a gigabyte
 
 
-def sizing_lines(report: Report) -> list[str]:
+def sizing_lines(report: Report, found: list[Measurement]) -> list[str]:
     """Return a machine's capacity for the smallest pages, by the formulas of the table of sizing."""
-    browser, page, job = (report.own_median(name) or 0.0 for name in SIZING_FIGURES)
+    browser, page, job = (each.median("engine") for each in found)
     rate = 1000 / job
     lines = [
         ["a browser with one page (`B + m`)", f"{shown(browser)} MB"],
@@ -177,16 +176,9 @@ def own_figure(found: Measurement) -> str:
     return shown(found.median("engine")) + unit
 
 
-def mcp_lines(report: Report) -> list[str]:
-    """Return the table of servers: the engine's median, and its ratio to each of the others."""
-    lines = []
-    for figure, title in MCP_FIGURES.items():
-        cells = [title]
-        for rows in MCP_ROWS:
-            found = report.figure(f"mcp: {figure}, {rows} rows")
-            assert found is not None
-            cells.append(f"{own_figure(found)}: {ratios(found, tuple(MCP_SERVERS))}")
-        lines.append(cells)
+def mcp_lines(report: Report, found: list[Measurement]) -> list[str]:
+    cells = iter([f"{own_figure(each)}: {ratios(each, tuple(MCP_SERVERS))}" for each in found])
+    lines = [[title, *(next(cells) for _ in MCP_ROWS)] for title in MCP_FIGURES.values()]
     return [
         f"{taken(report)}. After each figure: how many times better the engine was in the same rounds",
         f"than {', '.join(MCP_SERVERS)}:",
@@ -203,14 +195,12 @@ SHELL_FIGURES = {
 }
 
 
-def shell_lines(report: Report) -> list[str]:
-    """Return the table of commands: the engine's median, and its ratio to the other program."""
-    lines = []
-    for figure, title in SHELL_FIGURES.items():
-        found = report.figure(figure)
-        assert found is not None
-        beside = ratios(found, ("agent-browser", "floor: the interpreter alone"))
-        lines.append([title, own_figure(found), beside])
+def shell_lines(report: Report, found: list[Measurement]) -> list[str]:
+    others = ("agent-browser", "floor: the interpreter alone")
+    lines = [
+        [title, own_figure(each), ratios(each, others)]
+        for title, each in zip(SHELL_FIGURES.values(), found, strict=True)
+    ]
     other = "how many times better than agent-browser, or than the interpreter alone"
     return [f"{taken(report)}:", "", *table(["operation", "engine", other], "---", lines)]
 
@@ -224,20 +214,22 @@ ACTIVITY_FIGURES = {
 }
 
 
-def activity_lines(report: Report) -> list[str]:
-    return [f"{taken(report)}:", "", *(activity_line(report, *each) for each in ACTIVITY_FIGURES.items())]
+def activity_lines(report: Report, found: list[Measurement]) -> list[str]:
+    lines = [
+        f"- {title}: {activity_of(each)}."
+        for title, each in zip(ACTIVITY_FIGURES.values(), found, strict=True)
+    ]
+    return [f"{taken(report)}:", "", *lines]
 
 
-def activity_line(report: Report, name: str, title: str) -> str:
-    """Return one line: the engine's figure, and those of all peers."""
-    found = report.figure(name)
-    assert found is not None
+def activity_of(found: Measurement) -> str:
+    """Return the engine's figure, and those of all peers."""
     peers = [side for side in found.sides if is_peer(side.side)]
     measured = ", ".join(f"{side.side} {shown(side.median)}" for side in peers if side.measured)
     unable = ", ".join(side.side for side in peers if not side.measured)
     others = f"; others: {measured}" if measured else ""
     without = f"; not possible with {unable}" if unable else ""
-    return f"- {title}: **{own_figure(found)}**{others}{without}."
+    return f"**{own_figure(found)}**{others}{without}"
 
 
 CACHE_ROWS = ("10", "100", "1,000")
@@ -251,14 +243,15 @@ CACHE_SIDES = {
 """Sides of the case `cached_flow` that are compared with a replay, and their labels in the table."""
 
 
-def cache_lines(report: Report) -> list[str]:
-    """Return the table of replays: the milliseconds of each way, and the ratio to the replay."""
-    lines = []
-    for rows in CACHE_ROWS:
-        found = report.figure(f"cached_flow: 6 steps on {rows} rows")
-        assert found is not None
-        others = [compared(found, side) or "not measured" for side in CACHE_SIDES]
-        lines.append([rows, shown(found.median("engine")), *others])
+def cache_lines(report: Report, found: list[Measurement]) -> list[str]:
+    lines = [
+        [
+            rows,
+            shown(each.median("engine")),
+            *(compared(each, side) or "not measured" for side in CACHE_SIDES),
+        ]
+        for rows, each in zip(CACHE_ROWS, found, strict=True)
+    ]
     return [
         f"{taken(report)}. Times are in ms; in brackets, how many times faster the replay was in the same rounds.",
         "",

@@ -87,7 +87,6 @@ class Measurement:
 
     @property
     def less_is_better(self) -> bool:
-        """Whether the smaller value wins."""
         return self.unit in LESS_IS_BETTER
 
     @property
@@ -117,7 +116,6 @@ class Measurement:
         return "engine" if "engine" in ours else next(iter(ours), "")
 
     def p95(self, name: str) -> float:
-        """Return the side's 95th percentile towards the worse end; NaN without values."""
         side = self.side(name)
         if side is None or not side.measured:
             return math.nan

@@ -55,7 +55,6 @@ def look_at_machine(executable: str) -> Machine:
 
 
 def memory_size() -> str:
-    """Return ", 8 GB", or "" if the memory is unknown."""
     try:
         return f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.0f} GB"
     except (AttributeError, ValueError, OSError):
@@ -87,7 +86,6 @@ def program_version(command: list[str]) -> str:
 
 
 def look_at_load() -> float | None:
-    """Return the load average over one minute, or None if it is unknown."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 

@@ -157,7 +157,6 @@ class Peers:
     known: dict[str, Peer] = attrs.field(factory=dict)
 
     async def ready(self) -> dict[str, Peer]:
-        """Return all peers, running if possible."""
         peers = {name: self.known.setdefault(name, Peer(name)) for name in self.names}
         async with trio.open_nursery() as nursery:
             for peer in peers.values():

@@ -293,20 +293,24 @@ GOALS: tuple[Promise, ...] = (
 
 def judge(promise: Promise, report: Report) -> Verdict:
     found = figure_of(promise.figure, report)
-    other = figure_of(promise.over_figure, report) if promise.over_figure else found
+    other = figure_of(promise.over_figure or promise.figure, report)
     if found is None or other is None:
-        return Verdict(
-            promise, "not measured", f"the run has no figure “{promise.over_figure or promise.figure}”"
-        )
-    for name, figure in ((promise.side, found), (promise.over or promise.side, other)):
-        side = figure.side(name)
-        if side is None:
-            return Verdict(promise, "not measured", f"{name} took no part")
+        missing = promise.over_figure or promise.figure
+        return Verdict(promise, "not measured", f"the run has no figure “{missing}”")
+    ours, theirs = found.side(promise.side), other.side(promise.over or promise.side)
+    if ours is None or theirs is None:
+        name = promise.side if ours is None else promise.over
+        return Verdict(promise, "not measured", f"{name} took no part")
+    for side in (ours, theirs):
         if not side.measured:
-            return Verdict(promise, "not measured", f"{name} cannot: {side.cannot or 'no value'}")
+            return Verdict(promise, "not measured", f"{side.side} cannot: {side.cannot or 'no value'}")
     if not promise.over:
-        return _judge_absolute(promise, found)
-    ratio = found.ratio(promise.over, promise.side) if other is found else _ratio(found, other, promise)
+        return _judge_absolute(promise, ours.median, found.unit)
+    if other is found:
+        ratio = found.ratio(promise.over, promise.side)
+    else:  # measured successively
+        pair = (theirs.median, ours.median)
+        ratio = ratio_of([pair if found.less_is_better else pair[::-1]])
     if ratio is None:
         return Verdict(promise, "not measured", "a value is not above 0")
     words = f"{ratio} times better, {shown_ratio(promise.least)} promised"
@@ -332,19 +336,8 @@ def _state(ratio: Ratio, least: float, allowed: float) -> State:
     return "within the tolerance" if ratio.median >= allowed else "fails"
 
 
-def _judge_absolute(promise: Promise, found: Measurement) -> Verdict:
-    side = found.side(promise.side)
-    assert side is not None
+def _judge_absolute(promise: Promise, value: float, unit: str) -> Verdict:
     state: State = "fails"
-    if side.median <= promise.most * (1 + promise.tolerance):
-        state = "holds" if side.median <= promise.most else "within the tolerance"
-    return Verdict(promise, state, f"{shown(side.median)} {found.unit}, {shown(promise.most)} promised")
-
-
-def _ratio(found: Measurement, other: Measurement, promise: Promise) -> Ratio | None:
-    """Return the ratio of two figures that were measured successively."""
-    ours, theirs = found.side(promise.side), other.side(promise.over)
-    assert ours is not None
-    assert theirs is not None
-    pair = (theirs.median, ours.median) if found.less_is_better else (ours.median, theirs.median)
-    return ratio_of([pair])
+    if value <= promise.most * (1 + promise.tolerance):
+        state = "holds" if value <= promise.most else "within the tolerance"
+    return Verdict(promise, state, f"{shown(value)} {unit}, {shown(promise.most)} promised")

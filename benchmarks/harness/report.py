@@ -46,7 +46,6 @@ class Report:
         return next((each for each in self.measurements if each.name == name), None)
 
     def own_median(self, name: str) -> float | None:
-        """Return the engine's median of the figure with that name, or None."""
         found = self.figure(name)
         side = found.side(found.own_side) if found else None
         return side.median if side else None
@@ -80,7 +79,6 @@ def to_json(report: Report) -> bytes:
 
 
 def from_json(text: bytes) -> Report:
-    """Decode a report of `to_json`. Raises ValueError for other content."""
     try:
         return msgspec.json.decode(text, type=Report)
     except msgspec.MsgspecError as error:

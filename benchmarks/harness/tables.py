@@ -34,7 +34,6 @@ def row(cells: Iterable[str]) -> str:
 
 
 def header(report: Report) -> list[str]:
-    """Return the lines about the time, duration, conditions and caveats of a run."""
     minutes = report.seconds / 60
     took = f"{minutes:.1f} min" if minutes >= 1 else f"{report.seconds:.0f} s"
     quick = "; a quick run: fewer and shorter turns" if report.quick else ""
@@ -65,7 +64,6 @@ def whole(report: Report) -> str:
 
 
 def case_table(measurements: Sequence[Measurement]) -> list[str]:
-    """Return the table of a case, with a line for each figure and side."""
     lines = [
         row(["figure", "side", "unit", "median", "p95", "the engine is so many times better", ""]),
         row(["---", "---", "---", "--:", "--:", "---", "---"]),

@@ -26,7 +26,6 @@ def say(answer: dict[str, Any]) -> None:
 
 
 def memory(browser_pid: int) -> dict[str, float]:
-    """Return the memory of this process, and of all processes of its browser, in MB."""
     from cdpengine.pool.process_memory import tree_memory
 
     gc.collect()

@@ -146,7 +146,6 @@ class Verbs:
         return tab
 
     async def tab_for(self, verb):
-        """Return the tab in which the verb navigates."""
         if verb not in self._open:
             self._open[verb] = [await self.new_tab()]
         return self._open[verb][0]
@@ -361,7 +360,6 @@ class Verbs:
         return {"values": [await self.all_of(count, at_once, one) * 1000 / count]}
 
     async def visit(self, tab):
-        """Load the scene in a tab, and read its title."""
         await self.go(tab, f"{self.site}/scene")
         title = await self.value(tab, "document.title")
         if title != "scene":
