@@ -111,7 +111,7 @@ def table(heads: list[str], align: str, lines: list[list[str]]) -> list[str]:
     return [row(heads), row([align] * len(heads)), *map(row, lines)]
 
 
-def readme_lines(report: Report, _: list[Measurement]) -> list[str]:
+def readme_lines(report: Report, _found: list[Measurement]) -> list[str]:
     medians, _, care = taken(report).partition(", and ")
     return [
         *front_table(report),
