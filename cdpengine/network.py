@@ -1,10 +1,10 @@
 """Requests of pages: routes, responses, kept bodies, and conditions of the network."""
 
 from cdpengine._activity.body_stream import BodyStream
-from cdpengine._activity.console import Unread
 from cdpengine._activity.options import KeepBodies
 from cdpengine._activity.page_activity import PageActivity
 from cdpengine._activity.streams import ActivityStream, RequestEnded
+from cdpengine._activity.values import Unread
 from cdpengine._api.scopes.network import Network
 from cdpengine._history import BoundedHistory
 from cdpengine._network.active_route import RouteFailure, RouteRegistration

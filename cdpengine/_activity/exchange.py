@@ -84,6 +84,11 @@ class Exchange:
         return self.response_headers
 
     @property
+    def is_navigation(self) -> bool:
+        """Whether the request loads the document of a frame."""
+        return self.sent.type == "Document" and self.sent.request_id == self.sent.loader_id
+
+    @property
     def ended(self) -> bool:
         """Whether the exchange is complete: finished, redirected, or failed."""
         return self.finished is not None or bool(self.failure)

@@ -6,11 +6,17 @@ Rule: invalid values are refused before anything is switched on.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal, get_args
 
 import attrs
 
 from cdpengine._page.patterns import UrlPattern, url_test
 from cdpengine.errors import InvalidArgumentError
+
+Part = Literal["console", "errors", "requests"]
+"""A part of the activity, which is switched on and off as a whole."""
+
+_PARTS: tuple[Part, ...] = get_args(Part)
 
 
 def _check_count(what: str, given: object, least: int = 0) -> None:
@@ -85,8 +91,8 @@ class ActivityOptions:
     bodies: KeepBodies | None = attrs.field(default=None, converter=_check_bodies)
 
     def __attrs_post_init__(self) -> None:
-        for what in ("console", "errors", "requests"):
-            _check_count(what, getattr(self, what))
+        for part in _PARTS:
+            _check_count(part, getattr(self, part))
         keep: object = self.keep_over_navigation
         if not isinstance(keep, bool):
             given = repr(keep)[:80]
@@ -97,9 +103,9 @@ class ActivityOptions:
             )
 
     @property
-    def parts(self) -> frozenset[str]:
-        """The kept parts among "console", "errors" and "requests"."""
-        return frozenset(part for part in ("console", "errors", "requests") if getattr(self, part))
+    def parts(self) -> frozenset[Part]:
+        """The parts of which something is kept."""
+        return frozenset(part for part in _PARTS if getattr(self, part))
 
 
 def check_options(given: object) -> ActivityOptions | None:

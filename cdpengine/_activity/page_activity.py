@@ -9,7 +9,6 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import trio
 
@@ -21,16 +20,14 @@ from cdpengine._activity.options import ActivityOptions, KeepBodies
 from cdpengine._activity.request import Request, Response, request_of
 from cdpengine._activity.streams import PART_OF, ActivityFeed, ActivityStream, AwaitedResponse, Kind
 from cdpengine._budget import check_timeout, within
-from cdpengine._history import BoundedHistory, Records
+from cdpengine._history import BoundedHistory
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.patterns import UrlPattern
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.streams import caller
-from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgumentError, SessionGoneError
-
-T = TypeVar("T")
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
 
 _REPORTING_TIMEOUT = 2.0
 """Timeout for a page to confirm a stream's start, in seconds.
@@ -63,12 +60,12 @@ class PageActivity:
     @property
     def console(self) -> BoundedHistory[ConsoleMessage]:
         """The latest console messages, oldest first. Raises ActivityOffError if none were ever kept."""
-        return BoundedHistory(_check_enabled(self._collector.console, "console"))
+        return BoundedHistory(self._collector.messages.console.records)
 
     @property
     def errors(self) -> BoundedHistory[PageError]:
         """The latest uncaught exceptions and unhandled rejections, oldest first. Raises ActivityOffError."""
-        return BoundedHistory(_check_enabled(self._collector.errors, "errors"), lambda kept: kept.error)
+        return BoundedHistory(self._collector.messages.errors.records, lambda kept: kept.error)
 
     @property
     def requests(self) -> BoundedHistory[Request]:
@@ -76,7 +73,7 @@ class PageActivity:
 
         Raises ActivityOffError.
         """
-        return BoundedHistory(_check_enabled(self._collector.requests, "requests"), request_of)
+        return BoundedHistory(self._collector.requests.kept.records, request_of)
 
     async def start(
         self,
@@ -225,7 +222,7 @@ class PageActivity:
         Raises ActivityOffError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. If the page does
         not respond within half of `timeout` (seconds), the archive lacks the bodies.
         """
-        requests = _check_enabled(self._collector.requests, "requests")
+        requests = self._collector.requests.kept.records
         states = list(requests)
         if isinstance(largest_body, bool) or not isinstance(largest_body, int) or largest_body < 0:
             raise InvalidArgumentError(
@@ -242,7 +239,7 @@ class PageActivity:
             comments = [f"{dropped} earlier requests were not kept"] if dropped else []
             archive = har.document(
                 exchanges,
-                [visit for visit in self._collector.visits if visit.id in visits],
+                [visit for visit in self._collector.requests.visits if visit.id in visits],
                 cookies=not redacted,
                 product=self._product,
                 comments=comments,
@@ -309,12 +306,6 @@ async def stream_responses(collector: Collector) -> AsyncIterator[ActivityStream
 
 _RESPONSES = 10_000
 """Maximum number of queued responses."""
-
-
-def _check_enabled(records: Records[T] | None, what: str) -> Records[T]:
-    if records is None:
-        raise ActivityOffError(what=what)
-    return records
 
 
 async def _wait_for_answers(calls: Sequence[SharedCall]) -> None:

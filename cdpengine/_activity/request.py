@@ -95,7 +95,7 @@ class Request:
     @property
     def is_navigation(self) -> bool:
         """Whether the request loads the document of a frame."""
-        return self.type == "Document" and self._exchange.sent.request_id == self._exchange.sent.loader_id
+        return self._exchange.is_navigation
 
     @property
     def frame_id(self) -> str:

@@ -72,7 +72,7 @@ class RequestState:
 
     def feed(self, data: str) -> None:
         """Pass the next piece, in base64, to the readers and to the body that is being kept."""
-        if self._readers or self.incoming is not None:
+        if data and (self._readers or self.incoming is not None):
             piece = decode_bytes("Network.dataReceived", data)
             for reader in self._readers:
                 reader.feed(piece)

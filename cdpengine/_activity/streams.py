@@ -13,13 +13,13 @@ from typing import Literal, TypeAlias
 import attrs
 
 from cdpengine._activity.console import ConsoleMessage, PageError
+from cdpengine._activity.options import Part
 from cdpengine._activity.request import Request, Response
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Stream, StreamFeed
 from cdpengine.errors import InvalidArgumentError, TargetCrashedError, shown_url
 
-Part = Literal["console", "errors", "requests"]
 Kind = Literal["console", "errors", "requests", "responses", "finished"]
 
 

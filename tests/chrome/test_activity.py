@@ -15,7 +15,7 @@ from pytest_httpserver import HTTPServer
 from rounds import rounds
 
 import cdpengine
-from cdpengine._activity.console import Unread
+from cdpengine._activity.values import Unread
 
 WRITES = """<!doctype html><title>t</title><iframe src="OTHER/frame"></iframe><script>
 console.log("first", 1, -0, NaN, 5n, true, null, undefined, {a: 1, b: "x"}, [1, "2", null]);

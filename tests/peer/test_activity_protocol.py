@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._activity.console import Unread
+from cdpengine._activity.values import Unread
 from cdpengine.testing import SILENCE, Refusal
 
 
@@ -91,7 +92,7 @@ async def test_a_burst_reaches_a_fast_reader_completely_and_is_free_without_one(
     assert (len(activity.console), activity.console.dropped) == (500, 19_500)
     assert (len(activity.requests), activity.requests.dropped) == (500, 4_500)
     assert (activity.console[0].args, activity.requests[0].id) == (("message", 19_500), "4500")
-    assert len(activity._collector._exchanges._known) <= 201
+    assert len(activity._collector.requests._exchanges._known) <= 201
 
 
 async def test_no_watch_starts_on_a_page_that_does_not_answer(
@@ -180,6 +181,31 @@ async def test_bodies_are_kept_in_any_order_of_events(
     assert responses[3] is not None
     with pytest.raises(cdpengine.errors.BodyUnavailableError, match="9999999 bytes, more than"):
         await responses[3].body()
+
+
+async def test_the_bodies_of_the_oldest_requests_make_room(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    await page.activity.start(bodies=cdpengine.network.KeepBodies(total=8))
+    scripted.on("Network.streamResourceContent", lambda _request: Refusal(-32602, "has already ended"))
+    scripted.on("Network.getResponseBody", {"body": "four", "base64Encoded": False})
+    late = scripted.hold("Network.getResponseBody", nth=2)
+    for number in ("1", "2", "3", "4"):
+        ask(scripted, number)
+        answer(scripted, number)
+        network(scripted, "loadingFinished", number)
+        await quiet()
+    late.release({"body": "late", "base64Encoded": False})
+    await quiet()
+    gone = Refusal(-32000, "No resource with given identifier found")
+    scripted.on("Network.getResponseBody", lambda _request: gone)
+    kept = []
+    for request in page.activity.requests:
+        assert request.response is not None
+        with suppress(cdpengine.errors.BodyUnavailableError):
+            await request.response.body()
+            kept.append(request.id)
+    assert kept == ["3", "4"]
 
 
 async def test_a_body_in_pieces_with_a_slow_reader(page: cdpengine.Page, scripted: ScriptedBrowser) -> None:

@@ -18,16 +18,10 @@ from cdpengine._activity.bodies import (
     restore_bytes,
     text_of,
 )
-from cdpengine._activity.console import (
-    PageError,
-    Unread,
-    all_frames,
-    format_argument,
-    format_message,
-    value_in_event,
-)
+from cdpengine._activity.console import PageError, all_frames
 from cdpengine._activity.exchange import Exchanges
 from cdpengine._activity.options import ActivityOptions, KeepBodies, check_options
+from cdpengine._activity.values import Unread, format_argument, format_message, value_in_event
 from cdpengine._protocol.domains.network import REQUEST_EVENTS
 from cdpengine._protocol.domains.runtime import ExceptionThrown, RemoteArgument, StackTrace
 from cdpengine._protocol.messages import decode_payload

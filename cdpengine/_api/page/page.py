@@ -399,6 +399,6 @@ class Page(PageActions, PageReading):
         if result.loader_id:
             collector = self.internals.target.collector
             if isinstance(collector, Collector):  # the collector continues and may keep the body
-                response = collector.response(result.loader_id)
+                response = collector.requests.response(result.loader_id)
             response = response or documents.response(result.loader_id)
         return Navigation(**attrs.asdict(result, recurse=False), response=response)
