@@ -7,8 +7,6 @@ pieces, the whole body is requested immediately. For a body that is not kept, th
 
 from __future__ import annotations
 
-from collections import deque
-
 import trio
 
 from cdpengine._activity.bodies import Body, Incoming, decode_body, restore_bytes
@@ -26,7 +24,8 @@ class BodyStore:
     def __init__(self, rules: KeepBodies, nursery: trio.Nursery) -> None:
         self.rules = rules
         self._nursery = nursery
-        self._stored: deque[tuple[RequestState, int]] = deque()
+        self._sizes: dict[RequestState, int] = {}
+        """Sizes in the order of the requests' ends, 0 until the body has arrived."""
         self._total = 0
 
     def begins(self, state: RequestState) -> None:
@@ -54,6 +53,7 @@ class BodyStore:
         if exchange.failure:
             self._note_missing_body(state, "")
             return
+        self._sizes[state] = 0
         whole = incoming.whole(exchange.decoded)
         if whole is not None:
             self._keep(state, Body(whole))
@@ -94,6 +94,7 @@ class BodyStore:
             self._keep(state, body)
 
     def _note_missing_body(self, state: RequestState, reason: str) -> None:
+        self._sizes.pop(state, None)
         state.missing_reason = reason
         state.incoming = None
         state.notify()
@@ -101,10 +102,15 @@ class BodyStore:
     def _keep(self, state: RequestState, body: Body) -> None:
         state.stored_body, state.incoming = body, None
         state.notify()
-        self._stored.append((state, len(body.data)))
+        self._sizes[state] = len(body.data)
         self._total += len(body.data)
-        while self._total > self.rules.total and len(self._stored) > 1:
-            oldest, size = self._stored.popleft()
+        if not body.data:
+            del self._sizes[state]  # it takes no room
+        while self._total > self.rules.total:
+            oldest, size = next(each for each in self._sizes.items() if each[1])
+            if size == self._total:
+                break  # the only one
+            del self._sizes[oldest]
             self._total -= size
             oldest.stored_body = None
             oldest.missing_reason = f"it was kept, and made room for others (total={self.rules.total})"
