@@ -18,10 +18,11 @@ from pathlib import Path
 import trio
 
 from benchmarks.cases import CASES
-from benchmarks.harness.bench import Case, open_bench, run_case, say
+from benchmarks.harness.bench import Case, open_bench, run_case
 from benchmarks.harness.documents import publish
 from benchmarks.harness.machine import busy, core_count, look_at_load, look_at_machine
 from benchmarks.harness.peers import PEER_NAMES
+from benchmarks.harness.programs import say
 from benchmarks.harness.report import CaseRun, Report, from_json, to_json
 from benchmarks.harness.tables import whole
 from benchmarks.site import ROOT
@@ -152,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 kept=options.json,
             )
         if options.publish:
-            publish(report, ROOT, say)
+            publish(report, ROOT)
         else:
             print(whole(report))
     except (ValueError, OSError) as error:

@@ -14,9 +14,10 @@ import attrs
 
 from benchmarks.__main__ import run
 from benchmarks.cases import CASES
-from benchmarks.harness.bench import Bench, Case, say
+from benchmarks.harness.bench import Bench, Case
 from benchmarks.harness.peers import PEER_NAMES
-from benchmarks.harness.promises import PROMISES, Verdict, figure_of, judge
+from benchmarks.harness.programs import say
+from benchmarks.harness.promises import PROMISES, Verdict, figure_of, judge_all
 from benchmarks.harness.report import Report
 from benchmarks.harness.tables import promises_table
 
@@ -73,20 +74,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say("interrupted")
         return 130
-    verdicts = verdicts_of(report, names)
+    verdicts = judge_all(report)
     print(text_of(verdicts))
     for warning in report.warnings():
         say(f"caveat: {warning}")
     return int(any(not verdict.kept for verdict in verdicts))
 
 
-def verdicts_of(report: Report, names: Sequence[str]) -> list[Verdict]:
-    return [judge(promise, report) for promise in PROMISES if promise.case in names]
-
-
 def taken_evenly(take: Callable[[Sequence[str]], Report], names: Sequence[str]) -> Report:
     report = take(names)
-    again = spoiled(report, verdicts_of(report, names))
+    again = spoiled(report, judge_all(report))
     if not again:
         return report
     say(f"measured again, because the machine was uneven: {', '.join(again)}")

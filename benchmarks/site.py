@@ -53,7 +53,7 @@ addEventListener("click", ({target}) => {
   note("click " + target.textContent.toLowerCase())
   if (!target.form) status().textContent = target.textContent.replace("Buy", "Bought") })
 </script>"""
-"""A form that filters a list, as on pages of stock."""
+"""A form above rows. `record` lists distinct actions: fields, buttons and boxes by name."""
 
 BURST = """<script>
 async function messages(count) { for (let i = 0; i < count; i++) console.log("message", i, "of a burst"); return count }
@@ -74,29 +74,15 @@ def rows(count: int) -> str:
     return "<h1>Stock</h1><ul>" + "".join(line.format(number) for number in range(count)) + "</ul>"
 
 
-def stock(count: int) -> str:
-    """Return rows below a form. `record` lists distinct actions: fields, buttons and boxes by name."""
-    return STOCK + rows(count)
-
-
 SHOP = """<script>addEventListener("click", ({target}) => {
   if (target.localName !== "button") return
   target.textContent = target.textContent.replace("Buy", "Sold")
   document.title = target.textContent.toLowerCase() })</script>"""
 
 
-def shop(count: int) -> str:
-    """Return rows in which a click changes the button's row."""
-    return rows(count) + SHOP
-
-
 def fragment_links(count: int) -> str:
     """Return a page of links to its fragments, which make Chrome's accessibility tree quadratic."""
     return "".join(f'<p><a href="#part{number}">Part {number}</a></p>' for number in range(count))
-
-
-def frames(count: int) -> str:
-    return "<h1>Frames</h1>" + '<iframe src="/rows/10" title="part"></iframe>' * count
 
 
 def nav(number: int) -> str:
@@ -113,10 +99,10 @@ def nav(number: int) -> str:
 _WITHOUT_NUMBER = {"blank": "", "scene": SCENE, "burst": BURST}
 _WITH_NUMBER: dict[str, Callable[[int], str]] = {
     "rows": rows,
-    "stock": stock,
-    "shop": shop,
+    "stock": lambda count: STOCK + rows(count),
+    "shop": lambda count: rows(count) + SHOP,
     "fragments": fragment_links,
-    "frames": frames,
+    "frames": lambda count: "<h1>Frames</h1>" + '<iframe src="/rows/10" title="part"></iframe>' * count,
     "nav": nav,
 }
 

@@ -49,10 +49,6 @@ MOST_TRIES = 5
 ENTRIES = 1_000  # number of entries in the store, including that of the flow
 
 
-def row_of(rows: int) -> int:
-    return min(50, rows // 2)
-
-
 def record_of(row: int) -> list[str]:
     return [
         "input product",
@@ -209,7 +205,7 @@ async def run(bench: Bench) -> None:
 
 async def measure(bench: Bench, page: cdpengine.Page, cache: ActionCache, rows: int) -> None:
     url = f"{bench.site}/stock/{rows}"
-    row = row_of(rows)
+    row = min(50, rows // 2)  # for the last two steps
     entry = await learn_flow(page, url, row)
     await filled(cache, entry)
     flow = Flow(page, actor_of(page.browser), url, row, entry, Values(dict(VARIABLES)), cache)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import math
-import sys
 import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -26,7 +25,7 @@ from benchmarks.harness.engine import Engine
 from benchmarks.harness.figures import Measurement, SideFigures, Unit
 from benchmarks.harness.machine import fixed_work
 from benchmarks.harness.peers import PATIENCE, Peer, Peers, is_peer
-from benchmarks.harness.programs import Cannot
+from benchmarks.harness.programs import Cannot, say
 from benchmarks.harness.report import CaseRun
 from benchmarks.peers.verbs import words_of
 from cdpengine._launch.flags import Machine, command_line
@@ -61,7 +60,6 @@ class Bench:
     peers: Peers
     quick: bool = False
     turn_count: int = 7
-    say: Callable[[str], None] = print
     measurements: list[Measurement] = attrs.field(factory=list)
     case: str = ""
     until: float = math.inf
@@ -134,7 +132,7 @@ class Bench:
             )
 
         made = recorded("values", variant, unit, reference)
-        self.say(f"    {made.name}: {len(reference)} rounds, {trio.current_time() - started:.1f} s")
+        say(f"    {made.name}: {len(reference)} rounds, {trio.current_time() - started:.1f} s")
         for key, figure in (further or {}).items():
             recorded(key, *figure)
         return made
@@ -209,11 +207,6 @@ async def calls_a_second(calls: Sequence[Callable[[], Awaitable[object]]], secon
 # --- running ------------------------------------------------------------------------------------------------------
 
 
-def say(text: str) -> None:
-    """Print progress to standard error."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def engine_flags() -> tuple[str, ...]:
     """Return the browser flags of all sides: the engine's without those for the profile and the connection."""
     own = ("--user-data-dir", "--remote-debugging", "about:blank")
@@ -233,8 +226,8 @@ async def open_bench(*, peers: Sequence[str], quick: bool, turns: int) -> AsyncI
     program = str(cdpengine.find_browser().path)
     flags = engine_flags()
     with site.serve() as address:
-        group = Peers(tuple(peers), program, flags, address, say)
-        yield Bench(program, flags, address, group, quick=quick, turn_count=turns, say=say)
+        group = Peers(tuple(peers), program, flags, address)
+        yield Bench(program, flags, address, group, quick=quick, turn_count=turns)
 
 
 async def run_case(bench: Bench, case: Case) -> CaseRun:

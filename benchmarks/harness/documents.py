@@ -15,6 +15,7 @@ from benchmarks.harness.charts import OVERVIEW, overview_chart
 from benchmarks.harness.figures import Measurement, shown, shown_ratio
 from benchmarks.harness.front import FIGURES, FRONT_TITLE, front_chart, front_table
 from benchmarks.harness.peers import MCP_SERVERS, is_peer
+from benchmarks.harness.programs import say
 from benchmarks.harness.report import Report
 from benchmarks.harness.tables import all_figures, compared, header, headline_table, row, safe, verdicts
 
@@ -54,7 +55,7 @@ def page(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def publish(report: Report, root: Path, say: Callable[[str], None]) -> None:
+def publish(report: Report, root: Path) -> None:
     """Write the page with its charts, and the blocks, into the project at `root`."""
     charts = (root / PAGE).with_suffix("")
     charts.mkdir(parents=True, exist_ok=True)

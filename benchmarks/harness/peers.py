@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
 import trio
 
-from benchmarks.harness.programs import Cannot, Program
+from benchmarks.harness.programs import Cannot, Program, say
 from benchmarks.site import ROOT
 
 PYTHON = ROOT / "benchmarks/.peers/bin/python"
@@ -25,17 +25,8 @@ INSTALL = "scripts/peers.sh installs it"
 
 READY_PATIENCE = 40.0  # timeout of a peer's start, in seconds
 PATIENCE = 45.0  # default timeout of a peer's task, in seconds
-PEERS = {
-    "playwright": "playwright_peer",
-    "puppeteer": "puppeteer_peer",
-    "selenium": "selenium_peer",
-    "nodriver": "nodriver_peer",
-    "zendriver": "nodriver_peer",
-    "pydoll": "pydoll_peer",
-}
-"""The programs of the peers, in the order of the report. Each package is named like its peer."""
-
-PEER_NAMES = tuple(PEERS)
+PEER_NAMES = ("playwright", "puppeteer", "selenium", "nodriver", "zendriver", "pydoll")
+"""The peers, in the order of the report. Each has a program of its name, except the fork zendriver."""
 
 PACKAGES = {"puppeteer": "puppeteer-core"}  # packages with other names than their peers
 MCP_SERVERS = {
@@ -66,10 +57,11 @@ def node() -> str:
 def peer_command(name: str) -> list[str]:
     """Return the command of the peer without its order. Raises Cannot unless its package is installed."""
     package = PACKAGES.get(name, name)
+    program = f"{'nodriver' if name == 'zendriver' else name}_peer"
     if name == "puppeteer":
-        command, found = [node(), f"benchmarks/peers/{PEERS[name]}.mjs"], (NODE_MODULES / package).exists()
+        command, found = [node(), f"benchmarks/peers/{program}.mjs"], (NODE_MODULES / package).exists()
     else:
-        command = [str(PYTHON), "-m", f"benchmarks.peers.{PEERS[name]}"]
+        command = [str(PYTHON), "-m", f"benchmarks.peers.{program}"]
         found = any(PYTHON.parents[1].glob(f"lib/python*/site-packages/{package}"))
     if not found:
         raise Cannot(f"not installed here: {name} ({INSTALL})")
@@ -153,7 +145,6 @@ class Peers:
     executable: str
     flags: tuple[str, ...]
     site: str
-    say: Callable[[str], None] = print
     known: dict[str, Peer] = attrs.field(factory=dict)
 
     async def ready(self) -> dict[str, Peer]:
@@ -171,7 +162,7 @@ class Peers:
         except Cannot as reason:
             peer.refusal = str(reason)
         if peer.refusal:
-            self.say(f"{peer.name} {peer.refusal}")
+            say(f"{peer.name} {peer.refusal}")
 
     async def close(self) -> None:
         """End all running peers. The next case restarts those that have been running."""

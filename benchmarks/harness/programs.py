@@ -12,6 +12,7 @@ import os
 import secrets
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -33,6 +34,11 @@ SHOWN = 200
 
 class Cannot(Exception):
     """A side cannot perform the measured task. The message is the reason."""
+
+
+def say(text: str) -> None:
+    """Print progress to standard error."""
+    print(text, file=sys.stderr, flush=True)
 
 
 @attrs.define(eq=False)

@@ -179,9 +179,7 @@ def test_values_around_zero_are_not_compared() -> None:
 
 def bench() -> Bench:
     group = Peers((), "/no/browser", (), "http://127.0.0.1:1")
-    return Bench(
-        "/no/browser", (), "http://127.0.0.1:1", group, turn_count=3, say=lambda _: None, case="case"
-    )
+    return Bench("/no/browser", (), "http://127.0.0.1:1", group, turn_count=3, case="case")
 
 
 async def test_sides_take_turns_in_rotation_and_the_warm_up_is_not_counted() -> None:
