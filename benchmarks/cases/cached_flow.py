@@ -37,7 +37,7 @@ from cdpengine.cache import (
     make_entry,
     make_key,
 )
-from cdpengine.cache.replaying.conditions import wait_for_condition
+from cdpengine.cache.matching.conditions import wait_for_condition
 
 ROWS = (10, 100, 1_000)
 

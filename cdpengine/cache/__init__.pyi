@@ -47,6 +47,10 @@ from .entry_table import ScenarioSummary as ScenarioSummary
 from .entry_table import StoreLimits as StoreLimits
 from .learning.learned_steps import LearnedSteps as LearnedSteps
 from .learning.learned_steps import learn_steps as learn_steps
+from .matching.finding import Candidate as Candidate
+from .matching.finding import MatchLevel as MatchLevel
+from .matching.finding import TargetMatch as TargetMatch
+from .matching.finding import find_target as find_target
 from .recognizing.recognition import Classifier as Classifier
 from .recognizing.recognition import RecognitionHistory as RecognitionHistory
 from .recognizing.recognition import ScenarioMatch as ScenarioMatch
@@ -60,10 +64,6 @@ from .recognizing.variable_rules import VARIABLE_RULES as VARIABLE_RULES
 from .recognizing.variable_rules import VariableRule as VariableRule
 from .replaying.confirming import is_weighty as is_weighty
 from .replaying.execution import execute_entry as execute_entry
-from .replaying.finding import Candidate as Candidate
-from .replaying.finding import MatchLevel as MatchLevel
-from .replaying.finding import TargetMatch as TargetMatch
-from .replaying.finding import find_target as find_target
 from .replaying.report import ExecutionReport as ExecutionReport
 from .replaying.report import StepResult as StepResult
 from .replaying.report import StepStatus as StepStatus

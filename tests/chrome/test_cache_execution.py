@@ -22,7 +22,7 @@ from cdpengine.cache import (
     find_target,
     read_features,
 )
-from cdpengine.cache.replaying.probing import QueriedElement, has_counts, probe_page
+from cdpengine.cache.matching.probing import QueriedElement, has_counts, probe_page
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
 
 pytestmark = pytest.mark.chrome

@@ -18,7 +18,7 @@ from cache_site.server import DESIGNS, Design, serve_site
 
 import cdpengine
 from cdpengine.cache import Values, describe_target
-from cdpengine.cache.replaying.finding import TargetMatch, find_target
+from cdpengine.cache.matching.finding import TargetMatch, find_target
 
 pytestmark = pytest.mark.chrome
 

@@ -21,7 +21,7 @@ PAGE = """<!doctype html><body><form><label>First <input name=parentNode></label
 <div id=host>light</div><my-element role=button>Own</my-element><details><summary>More</summary>text</details>"""
 
 INSTALL = f"""() => {{
-  window.makeCandidates = {script("cache/replaying/candidates")};
+  window.makeCandidates = {script("cache/matching/candidates")};
   window.kept = makeCandidates();
   window.ask = (candidates, asked) => {{
     candidates.update();

@@ -7,7 +7,7 @@ import random
 from changing_pages import ChangingPage, El
 
 from cdpengine.cache import Target, Values, describe_target
-from cdpengine.cache.replaying.finding import TargetMatch, find_target
+from cdpengine.cache.matching.finding import TargetMatch, find_target
 
 NOTHING = Values({})
 

@@ -10,7 +10,7 @@ from changing_pages import ChangingPage, El, change
 from written_pages import NOTHING, Page, described, found
 
 from cdpengine.cache import Values, describe_target
-from cdpengine.cache.replaying.finding import TargetMatch, find_target
+from cdpengine.cache.matching.finding import TargetMatch, find_target
 from cdpengine.errors import UndefinedVariablesError
 
 # --- the same name -------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from written_pages import Page, described, found
 
 from cdpengine.act import Click, Hover
 from cdpengine.cache import Step, Target, Values, is_weighty
-from cdpengine.cache.replaying.finding import TargetMatch
-from cdpengine.cache.replaying.names import is_for_one_of_many, relate_names
-from cdpengine.cache.replaying.vocabulary import CONCEPTS, FOR_ONE_OF_MANY, GRAVE, MODIFIERS
+from cdpengine.cache.matching.finding import TargetMatch
+from cdpengine.cache.matching.names import is_for_one_of_many, relate_names
+from cdpengine.cache.matching.vocabulary import CONCEPTS, FOR_ONE_OF_MANY, GRAVE, MODIFIERS
 
 # --- names ---------------------------------------------------------------------------------------------------
 

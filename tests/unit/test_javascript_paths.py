@@ -68,7 +68,7 @@ HIDEABLE = re.compile(
 _dom.js).
 """
 
-WITH_THEIR_OWN = ("_snapshot/", "cache/replaying/", "_evaluate/", "_dom", "debug/")
+WITH_THEIR_OWN = ("_snapshot/", "cache/matching/", "_evaluate/", "_dom", "debug/")
 """Scripts that take such properties from the prototypes, and scripts that run in the page's main world."""
 
 

@@ -19,7 +19,7 @@ from cdpengine.act import Navigate, NewTab
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CacheEntry, CacheKey, Viewport, step_variables
 from cdpengine.cache.learning.elements import read_viewport
-from cdpengine.cache.replaying.finding import find_target
+from cdpengine.cache.matching.finding import find_target
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.templates import find_variables
 from cdpengine.cache.variables import ENVIRONMENT_PREFIX, Values, is_permitted

@@ -19,9 +19,9 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._page.side_effects import SideEffects
 from cdpengine.cache.entries import PostCondition, Step, Target
 from cdpengine.cache.judging.faults import Fault, enters_values, read_tone
-from cdpengine.cache.replaying.conditions import seconds_left, wait_for_condition, watch_changes
-from cdpengine.cache.replaying.names import collapse
-from cdpengine.cache.replaying.probing import Signs, probe_page
+from cdpengine.cache.matching.conditions import seconds_left, wait_for_condition, watch_changes
+from cdpengine.cache.matching.names import collapse
+from cdpengine.cache.matching.probing import Signs, probe_page
 from cdpengine.cache.variables import Values
 from cdpengine.errors import DeadlineExceededError, EngineError, shown_url
 

@@ -1,1 +1,1 @@
-"""Replaying an entry on a page: finding targets, performing steps, and waiting for their results."""
+"""Replaying an entry on a page: performing its steps, confirmations, and the report."""

@@ -15,7 +15,7 @@ import trio
 from cdpengine.act import Click, Press
 from cdpengine.act.confirming import Confirm, Confirmation
 from cdpengine.cache.entries import Step
-from cdpengine.cache.replaying.names import read_meaning
+from cdpengine.cache.matching.names import read_meaning
 from cdpengine.errors import shown_url
 from cdpengine.errors.texts import duration
 

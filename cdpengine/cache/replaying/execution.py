@@ -38,11 +38,12 @@ from cdpengine.cache.changes import (
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, begins_with
 from cdpengine.cache.judging.faults import Fault, is_named_by_caller, judge_error, judge_failure
 from cdpengine.cache.judging.judge import Judge, nothing_there
+from cdpengine.cache.matching.conditions import watch_changes
+from cdpengine.cache.matching.finding import TargetMatch, find_target
+from cdpengine.cache.matching.probing import QueriedElement, forget_page, has_counts, probe_page
 from cdpengine.cache.origins import expected_origins
-from cdpengine.cache.replaying.conditions import watch_changes
 from cdpengine.cache.replaying.confirming import Confirming
 from cdpengine.cache.replaying.evidence import gather_evidence
-from cdpengine.cache.replaying.finding import TargetMatch, find_target
 from cdpengine.cache.replaying.guarding import guard_values
 from cdpengine.cache.replaying.healing import Healing
 from cdpengine.cache.replaying.options import ExecutionOptions
@@ -56,7 +57,6 @@ from cdpengine.cache.replaying.places import (
     status_of,
     why_not,
 )
-from cdpengine.cache.replaying.probing import QueriedElement, forget_page, has_counts, probe_page
 from cdpengine.cache.replaying.report import ExecutionReport, StepResult
 from cdpengine.cache.variables import Values
 from cdpengine.errors import (

@@ -8,7 +8,7 @@ import attrs
 
 from cdpengine.cache.changes import PageFeatures
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup
-from cdpengine.cache.replaying.finding import TargetMatch
+from cdpengine.cache.matching.finding import TargetMatch
 from cdpengine.cache.replaying.places import Place
 
 

@@ -10,7 +10,7 @@ import attrs
 from cdpengine.act import ActRequest, Drag, Fill, NewTab
 from cdpengine.act.requests import ActingRequest
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
-from cdpengine.cache.replaying.finding import TargetMatch
+from cdpengine.cache.matching.finding import TargetMatch
 from cdpengine.cache.replaying.report import StepStatus
 from cdpengine.cache.variables import Values
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError

@@ -20,7 +20,7 @@ from cdpengine.cache.changes import PageChange
 from cdpengine.cache.entries import CacheEntry
 from cdpengine.cache.entry_json import entry_to_json
 from cdpengine.cache.judging.faults import Fault
-from cdpengine.cache.replaying.finding import TargetMatch
+from cdpengine.cache.matching.finding import TargetMatch
 
 StepStatus = Literal["done", "failed", "skipped", "rolled back", "planned", "refused"]
 """Outcome of a step. "skipped": not started. "planned": found in a dry run. "rolled back": done in an atomic

@@ -16,7 +16,7 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.cache.replaying.vocabulary import CONCEPTS, EMPTY_WORDS, FOR_ONE_OF_MANY, GRAVE, MODIFIERS
+from cdpengine.cache.matching.vocabulary import CONCEPTS, EMPTY_WORDS, FOR_ONE_OF_MANY, GRAVE, MODIFIERS
 
 Relation = Literal["same", "synonyms", "overlap", "unrelated", "contradiction"]
 """Relation of two names: equal; synonyms; one is more specific than the other; without a known common word; or

@@ -10,7 +10,7 @@ from collections.abc import Collection
 import attrs
 
 from cdpengine.cache.entries import Landmark
-from cdpengine.cache.replaying.names import Relation, read_meaning, relate_names
+from cdpengine.cache.matching.names import Relation, read_meaning, relate_names
 
 WEIGHTS = {
     "synonyms": 50,

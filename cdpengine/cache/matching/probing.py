@@ -28,8 +28,8 @@ from cdpengine._snapshot.roles import chrome_roles, kind_of, role_name
 from cdpengine._snapshot.sources.computed import kit_source
 from cdpengine.cache.changes import PageFeatures
 from cdpengine.cache.entries import Target
-from cdpengine.cache.replaying.names import collapse, is_for_one_of_many
-from cdpengine.cache.replaying.page_index import DIALOGS
+from cdpengine.cache.matching.names import collapse, is_for_one_of_many
+from cdpengine.cache.matching.page_index import DIALOGS
 from cdpengine.cache.targets import ITEM_ROLES, LONGEST_NAME
 from cdpengine.errors import EvaluationFailedError, RemoteError
 
@@ -227,8 +227,8 @@ def forget_page(page: Page) -> None:
 
 @cache
 def _probe() -> str:
-    probe, candidates = script("cache/replaying/probe"), script("cache/replaying/candidates")
-    read = script("cache/replaying/messages")
+    probe, candidates = script("cache/matching/probe"), script("cache/matching/candidates")
+    read = script("cache/matching/messages")
     look = f"(queries, counted) => ({probe})(queries, counted, ({kit_source()})(), candidates, ({read}))"
     return own(
         f"function () {{ const candidates = ({candidates})(); return {{ look: {look}, drop: candidates.drop }}; }}"

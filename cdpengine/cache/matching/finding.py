@@ -23,14 +23,14 @@ import attrs
 
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotNode
 from cdpengine.cache.entries import FramePlace, Target
-from cdpengine.cache.replaying.names import (
+from cdpengine.cache.matching.names import (
     Relation,
     is_for_one_of_many,
     relate_names,
     same_words,
 )
-from cdpengine.cache.replaying.page_index import DIALOGS, PageIndex
-from cdpengine.cache.replaying.weighing import (
+from cdpengine.cache.matching.page_index import DIALOGS, PageIndex
+from cdpengine.cache.matching.weighing import (
     Evidence,
     count_together,
     judge_together,

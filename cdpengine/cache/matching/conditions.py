@@ -20,8 +20,8 @@ from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.page_target import PageTarget
 from cdpengine.cache.addresses import UrlPattern
 from cdpengine.cache.entries import PostCondition, Target
-from cdpengine.cache.replaying.finding import find_target, is_shown
-from cdpengine.cache.replaying.probing import QueriedElement, probe_page
+from cdpengine.cache.matching.finding import find_target, is_shown
+from cdpengine.cache.matching.probing import QueriedElement, probe_page
 from cdpengine.cache.variables import Values
 
 if TYPE_CHECKING:
