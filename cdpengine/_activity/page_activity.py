@@ -15,7 +15,7 @@ import trio
 from cdpengine._activity import har
 from cdpengine._activity.collector import Collector
 from cdpengine._activity.console import ConsoleMessage, PageError
-from cdpengine._activity.har import LARGEST_BODY, fill_bodies
+from cdpengine._activity.har_bodies import LARGEST_BODY, fill_bodies
 from cdpengine._activity.options import ActivityOptions, KeepBodies
 from cdpengine._activity.request import Request, Response, request_of
 from cdpengine._activity.streams import PART_OF, ActivityFeed, ActivityStream, AwaitedResponse, Kind

@@ -3,15 +3,12 @@
 Rule: Request and Response contain the facts that Chrome has reported so far. A request changes until it has ended.
 A body was kept on arrival, or is fetched from Chrome within the caller's timeout. If neither is possible,
 BodyUnavailableError is raised.
-
-MainDocuments has the responses of a page's documents. It follows them during a navigation. Nothing is switched on
-for it, because a navigation observes the network anyway. For other requests only the ids are decoded.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
@@ -19,13 +16,11 @@ import attrs
 from cdpengine._activity import har
 from cdpengine._activity.bodies import json_of, text_of
 from cdpengine._activity.body_stream import BACKLOG, PIECE, BodyStream
-from cdpengine._activity.exchange import Exchange, Exchanges
-from cdpengine._activity.request_state import Following, RequestState
+from cdpengine._activity.exchange import Exchange
+from cdpengine._activity.request_state import RequestState
 from cdpengine._budget import within
-from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.domains.network import Initiator, Timing
-from cdpengine._protocol.streams import Event
 from cdpengine.errors import InvalidArgumentError, shown_url
 
 
@@ -343,53 +338,3 @@ class Response:
             yield stream
         finally:
             stream.close()
-
-
-# --- responses of documents ------------------------------------------------------------------
-
-_MAX_ENDED = 50
-"""Maximum number of documents followed at a time."""
-
-_EVENTS = [name for name in network.REQUEST_EVENTS if not name.startswith("Network.webSocket")]
-
-_EXTRA = (network.RequestWillBeSentExtraInfo, network.ResponseReceivedExtraInfo)
-
-
-class MainDocuments:
-    """The documents of a page's main frame. A document's request id is its loader id."""
-
-    def __init__(self, page: PageTarget) -> None:
-        self._page = page
-        self._exchanges = Exchanges(_MAX_ENDED)
-        self._following = Following()
-
-    def response(self, loader_id: str) -> Response | None:
-        """Return the response of a document, or None if Chrome reported none."""
-        exchange = self._exchanges.known(None, loader_id)
-        return None if exchange is None else request_of(exchange.state).response
-
-    @contextmanager
-    def followed(self) -> Iterator[None]:
-        """Follow the documents while the body runs."""
-        session = self._page.session
-        for method in _EVENTS:
-            session.on_event(method, self._take)
-        try:
-            yield
-        finally:
-            self._following.active = False
-            for method in _EVENTS:
-                session.off_event(method, self._take)
-
-    def _take(self, event: Event) -> None:
-        kind = network.REQUEST_EVENTS[event.method]
-        request_id = event.decode(network.RequestEvent).request_id
-        if kind is network.RequestWillBeSent:
-            sent = event.decode(network.RequestWillBeSent)
-            if request_id != sent.loader_id or sent.frame_id != self._page.session.frame_id:
-                return
-        elif kind not in _EXTRA and self._exchanges.known(None, request_id) is None:
-            return
-        exchange = self._exchanges.take(None, event.decode(kind))
-        if exchange is not None and exchange.state is None:
-            exchange.state = RequestState(exchange, self._page.session, self._following)

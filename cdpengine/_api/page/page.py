@@ -17,8 +17,9 @@ import attrs
 
 from cdpengine._activity.collector import Collector
 from cdpengine._activity.har import Redacting
+from cdpengine._activity.main_documents import MainDocuments
 from cdpengine._activity.page_activity import PageActivity
-from cdpengine._activity.request import MainDocuments, Response
+from cdpengine._activity.request import Response
 from cdpengine._api.page.actions import PageActions
 from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.expecting import (
