@@ -13,12 +13,11 @@ from pathlib import Path
 
 import attrs
 
-from cdpengine.act.commands.verbs import TABLE
+from cdpengine.act.commands.verbs import TABLE, option_names
 from cdpengine.act.schema import make_schema
 from cdpengine.act.script_language import ACTIONS
 from cdpengine.act.verbs import AREAS, KINDS
 from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, Tool, choose_tools, input_schema
-from cdpengine.shell.client import SHARED
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- verbs: {}; written by scripts/write_verbs.py, do not edit -->"
@@ -58,16 +57,24 @@ def _import_order(line: str) -> tuple[str, bool, bool, str]:
 
 
 def write_names(old: str) -> str:
-    """Return the shell's client with the names of all commands."""
-    names = ", ".join(f'"{name}"' for name in sorted({verb.name for verb in TABLE} - SHARED))
-    lines = textwrap.indent("\n".join(textwrap.wrap(names + ",", 100, break_on_hyphens=False)), " " * 8)
-    return re.sub(
-        r"(?<=\nVERBS = frozenset\(\n    \{\n).*?(?=\n    \}\n\)  # fmt: skip)",
-        lines,
-        old,
-        count=1,
-        flags=re.S,
-    )
+    """Return the shell's client with the names of all commands, and of the flags of those that load a URL."""
+    loading = {verb.name: option_names(verb) for verb in TABLE if verb.loads}
+    names = {
+        "VERBS": {verb.name for verb in TABLE},
+        "LOADING": set(loading),
+        "_FLAGS": {
+            name if all(name not in valued for _, valued in loading.values()) else f"{verb} {name}"
+            for verb, (flags, _) in loading.items()
+            for name in flags
+        },
+    }
+    for name, members in names.items():
+        # A no-break space keeps the two words of a name in one line.
+        listed = ", ".join(f'"{each}"'.replace(" ", "\xa0") for each in sorted(members))
+        lines = textwrap.indent("\n".join(textwrap.wrap(f"{listed},", 100, break_on_hyphens=False)), " " * 8)
+        pattern = rf"(?<=\n{name} = frozenset\(\n    \{{\n).*?(?=\n    \}}\n\)  # fmt: skip)"
+        old = re.sub(pattern, lines.replace("\xa0", " "), old, count=1, flags=re.S)
+    return old
 
 
 def write_reference(old: str) -> str:

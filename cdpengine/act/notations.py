@@ -36,7 +36,8 @@ class ToolForm:
 class Place:
     """A positional argument: its name in the usage (capitals), its field, and its allowed number.
 
-    `rest`: in the protocol console, whose lines have no quotes around texts, it is the rest of the line.
+    `rest`: in the protocol console, whose lines have no quotes around texts, it is the rest of the line. `options`
+    are options of the shell that give the same argument, such as --output for FILE.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Place:
     needed: bool = True
     many: bool = False
     rest: bool = False
+    options: Sequence[str] = ()
 
     def __str__(self) -> str:
         text = f"{self.name}..." if self.many else self.name
@@ -56,8 +58,9 @@ class CommandForm:
 
     `name`: by default the kind in kebab-case. `meaning` is one sentence. All fields that are neither in `places`
     nor in `preset` are options of the command. `preset` are fields with fixed values; `options` are options of the
-    shell itself, with their meanings. `console`: the protocol console has it, too, as !NAME; it has only verbs of
-    one page.
+    shell itself, with their meanings. `flags` are further options without a value, and the field and value that
+    each sets. `loads`: the first argument can be a URL; then the command loads it in a browser of its own.
+    `console`: the protocol console has it, too, as !NAME; it has only verbs of one page.
     """
 
     name: str = ""
@@ -65,12 +68,14 @@ class CommandForm:
     places: Sequence[Place] = ()
     preset: Mapping[str, Any] = attrs.field(factory=dict)
     options: Mapping[str, str] = attrs.field(factory=dict)
+    flags: Mapping[str, tuple[str, Any]] = attrs.field(factory=dict)
     example: str = ""
+    loads: bool = False
     console: bool = True
 
 
 TARGET = Place("TARGET", "target")
 """An element: a ref of the last snapshot ("e3"; "@e3" and "3" are the same), or a CSS selector."""
 
-MAYBE_TARGET = Place("TARGET", "target", needed=False)
-FILE = Place("FILE", "path", needed=False)
+MAYBE_TARGET = Place("TARGET", "target", needed=False, options=("--target",))
+FILE = Place("FILE", "path", needed=False, options=("--output", "-o"))

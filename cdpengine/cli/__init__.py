@@ -13,8 +13,10 @@ from cdpengine.shell.client import (
     INTERRUPTED,
     LostError,
     NoValuesError,
+    TerminalError,
     TooLongError,
     ask,
+    check_output,
     is_for_session,
     read_input,
     show,
@@ -65,9 +67,10 @@ def run_in_session(arguments: "Sequence[str]") -> int:
             return show(0, b"", verb_help(split_verb(arguments)[0]).encode())
         stdin = b""
         try:
+            check_output(arguments)
             stdin = read_input(arguments)
             return show(*ask(arguments, stdin))
-        except (OSError, LostError, NoValuesError, TooLongError) as error:
+        except (OSError, LostError, NoValuesError, TerminalError, TooLongError) as error:
             from cdpengine.shell.starting import report, start_and_ask
 
             no_service = isinstance(error, (FileNotFoundError, ConnectionRefusedError))

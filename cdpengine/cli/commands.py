@@ -1,10 +1,10 @@
 """The command group, and the end of each command: its exit status, its last message, and its reaction to signals.
 
-Rule: only this module turns errors into messages and exit statuses; the commands let them pass. On Ctrl-C,
-SIGTERM or SIGHUP, the whole command is cancelled in trio and unwinds: recordings get their last line, the
-browser ends, its profile is removed. If trio is not running, the signal is raised as an exception. A second
-signal does not interrupt that; a third one ends the process immediately. Ignored signals (nohup, background
-jobs) stay ignored.
+Rule: only this module turns errors into messages and exit statuses; the commands let them pass. Exceptions are the
+commands that perform a request, whose responses contain the errors (`own_browser.py`). On Ctrl-C, SIGTERM or
+SIGHUP, the whole command is cancelled in trio and unwinds: recordings get their last line, the browser ends, its
+profile is removed. If trio is not running, the signal is raised as an exception. A second signal does not
+interrupt that; a third one ends the process immediately. Ignored signals (nohup, background jobs) stay ignored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from cdpengine.errors import (
     shortage_of,
 )
 from cdpengine.errors.texts import escape_line, hide_secrets
-from cdpengine.shell.client import VERBS
+from cdpengine.shell.client import LOADING, VERBS, split_verb
 
 DONE = 0
 FAILED = 1
@@ -55,21 +55,15 @@ _WHERE = {
     "cache": "cache:cache",
     "demo": "demo:demo",
     "doctor": "doctor:doctor",
-    "evaluate": "page_output:evaluate",
     "har": "page_files:har",
     "map": "map:map_",
-    "markdown": "page_output:markdown",
     "mcp": "acting:mcp",
-    "pdf": "page_files:pdf",
     "protocol": "protocol:protocol",
     "proxy": "proxy:proxy",
     "recording": "recordings.commands:recording",
     "repl": "repl:repl",
     "run": "acting:run",
-    "screenshot": "page_files:screenshot",
     "serve": "acting:serve",
-    "snapshot": "page_output:snapshot",
-    "text": "page_output:text",
     "trace": "page_files:trace",
 }
 """The module of each command in this folder, and its name there."""
@@ -104,7 +98,7 @@ class _Loaded(MutableMapping[str, click.Command]):
 
 
 class _Commands(click.Group):
-    """The command group. Its help also lists the commands for the running browser."""
+    """The command group. Its help also lists the commands for a URL and for the running browser."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -125,12 +119,16 @@ class _Commands(click.Group):
             raise click.UsageError(f"No such command {args[0]!r}.{advice}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands, and below them the commands for the running browser."""
+        """List the commands, and below them the commands for a URL and for the running browser."""
         from cdpengine.act.commands.verbs import TABLE
 
         super().format_commands(ctx, formatter)
-        with formatter.section("For the page of the running browser"):
-            formatter.write_dl([(verb.name, verb.meaning) for verb in TABLE])
+        for title, loads in (
+            ("For a URL, or the page of the running browser", True),
+            ("For the page of the running browser", False),
+        ):
+            with formatter.section(title):
+                formatter.write_dl([(verb.name, verb.meaning) for verb in TABLE if verb.loads is loads])
 
 
 @click.group(
@@ -142,7 +140,7 @@ class _Commands(click.Group):
 def commands() -> None:
     """Read and control Chrome from the shell: one page, one command, one answer.
 
-    `cdpengine open URL` starts a browser that keeps running for the commands below, until `cdpengine close`.
+    `cdpengine open URL` starts a browser that keeps running for the last commands below, until `cdpengine close`.
     Each command that loads a URL starts a separate browser: the one named by --browser or the environment
     variable CDPENGINE_BROWSER, or the first installed one. It is headless, has a temporary profile and ends
     with the command.
@@ -162,8 +160,13 @@ def run_command(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        status = commands.main(arguments, prog_name="cdpengine", standalone_mode=False)
+        if split_verb(words)[0] in LOADING:
+            from cdpengine.cli.own_browser import run_with_browser
+
+            return run_with_browser(words)
+        status = commands.main(words, prog_name="cdpengine", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         say_lines(error.format_message())
         return USED_WRONGLY
@@ -172,7 +175,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         output, message = io.StringIO(), error.format_message()
         error.show(output)
         text = output.getvalue().rstrip("\n").replace(message, escape_line(hide_secrets(message)))
-        say_lines(f"{text}{_advise(error)}", err=True)
+        say_lines(text, err=True)
         return error.exit_code
     except Failed as failed:
         return TIMED_OUT if isinstance(failed.__cause__, EvaluationTimeoutError) else FAILED
@@ -197,18 +200,6 @@ def _run(arguments: Sequence[str] | None) -> int:
         say_lines(f"Error: {lack}", err=True)
         return FAILED
     return status if isinstance(status, int) else DONE
-
-
-_FOR_SESSIONS = {"text": "extract", "markdown": "extract"}
-"""Commands that load a URL, and the command that prints the same of a session's page."""
-
-
-def _advise(error: click.ClickException) -> str:
-    """Return the command for a session's page if a command lacks its URL, or ""."""
-    if not isinstance(error, click.MissingParameter) or error.ctx is None:
-        return ""
-    verb = _FOR_SESSIONS.get(error.ctx.info_name or "")
-    return f" For the page of a session, use {verb!r}." if verb else ""
 
 
 SIGNALLED = 128

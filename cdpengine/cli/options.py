@@ -33,19 +33,6 @@ CLOSE_GRACE = 2.0
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class SharedCommand(click.Command):
-    """A command that loads a URL. The same name is also a command for the page of the running browser."""
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Add the help of the command for the running browser below."""
-        from cdpengine.act.commands.usage import verb_help
-
-        super().format_epilog(ctx, formatter)
-        assert self.name is not None
-        formatter.write("\nFor the page of the browser that `cdpengine open` started:\n\n")
-        formatter.write("".join(f"  {line}".rstrip() + "\n" for line in verb_help(self.name).splitlines()))
-
-
 class Failed(Exception):
     """The command has printed a failure as its result."""
 
@@ -253,7 +240,7 @@ def timeout_option(what: str, default_ms: int) -> Callable[[F], F]:
 
 def absolute_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Return a URL; refuse a host without a scheme, or a path, and suggest the intended URL."""
-    from cdpengine.act.commands.parsing import url_problem
+    from cdpengine.act.commands.own_browser import url_problem
 
     problem, suggestion = url_problem(value)
     if problem:

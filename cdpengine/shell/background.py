@@ -24,8 +24,6 @@ import trio
 from cdpengine._emulation.options import parse_viewport
 from cdpengine.act import ActResponse
 from cdpengine.act.commands.parsing import Command, Typed, parse, wants_json
-from cdpengine.act.commands.verbs import WORDS
-from cdpengine.act.response import reword
 from cdpengine.errors import EngineError, InvalidArgumentError
 from cdpengine.service.app import Service
 from cdpengine.service.serving import open_service
@@ -35,7 +33,7 @@ from cdpengine.shell import client
 from cdpengine.shell.client import LONGEST, PROTOCOL, TAKEN
 from cdpengine.shell.printing import DONE, Printed, print_error, print_response
 from cdpengine.shell.ref_number_file import RefNumberFile
-from cdpengine.shell.without_session import answer_without_session, with_advice
+from cdpengine.shell.without_session import answer_without_session, print_outcome
 
 IDLE = 1800.0
 """Idle time after which the service ends, in seconds."""
@@ -156,7 +154,7 @@ class Background:
                 printed = answer_without_session(command)
                 if printed is not None:
                     return printed
-            response = reword(await self.service.perform(command.session, dict(command.request)), WORDS)
+            response = await self.service.perform(command.session, dict(command.request))
             await self.refs.keep(self.service.sessions.last_ref)
             if response.error is not None and response.error.kind in _NO_BROWSER:
                 self._end_without_sessions()
@@ -168,8 +166,7 @@ class Background:
                 kind="",
                 as_json=wants_json(typed.arguments),
             )
-        is_script = response.kind == "evaluate" and response.ok
-        return print_response(with_advice(response), as_json=command.as_json, script=is_script)
+        return print_outcome(command, response)
 
     def _check_options(self, command: Command) -> None:
         """Refuse options for a browser that differs from the service's browser."""

@@ -34,26 +34,37 @@ VERBS = frozenset(
         "act", "back", "cache-clear", "cache-delete", "cache-list", "cache-lookup", "cache-refresh",
         "cache-replay", "cache-report", "cache-restore", "cache-scenarios", "cache-show", "cache-stats",
         "cache-versions", "check", "clear-cookies", "clear-storage", "click", "close", "close-tab",
-        "command", "console", "cookies", "dialog", "download", "drag", "eval", "extract", "file-chooser",
-        "fill", "find", "focus-tab", "forward", "heap-snapshot", "highlight", "hover", "messages",
-        "metrics", "new-tab", "open", "press", "recover", "reload", "requests", "resize", "response-body",
-        "scroll", "scroll-into-view", "search", "select", "sessions", "set-cookies", "set-storage",
-        "start-learning", "start-measurement", "start-recording", "stop-learning", "stop-measurement",
-        "stop-recording", "storage", "tabs", "type", "uncheck", "upload", "wait",
+        "command", "console", "cookies", "dialog", "download", "drag", "eval", "evaluate", "extract",
+        "file-chooser", "fill", "find", "focus-tab", "forward", "heap-snapshot", "highlight", "hover",
+        "markdown", "messages", "metrics", "new-tab", "open", "pdf", "press", "recover", "reload",
+        "requests", "resize", "response-body", "screenshot", "scroll", "scroll-into-view", "search",
+        "select", "sessions", "set-cookies", "set-storage", "snapshot", "start-learning",
+        "start-measurement", "start-recording", "stop-learning", "stop-measurement", "stop-recording",
+        "storage", "tabs", "text", "type", "uncheck", "upload", "wait",
     }
 )  # fmt: skip
-"""Commands for the page of a session. Commands in `SHARED` use that page only if they name no page to load."""
+"""Commands for the page of a session. Those in `LOADING` use it only without a URL and without --endpoint."""
 
-SHARED = frozenset({"snapshot", "screenshot", "pdf"})
-
-_READ_STDIN = frozenset({"act", "cache-lookup", "eval", "fill", "type"})
-_READ_VALUES = frozenset({"cache-replay", "start-learning"})
-"""Verbs that read values of variables from a file or standard input: `--values FILE`, `--values -`."""
+LOADING = frozenset(
+    {
+        "eval", "evaluate", "extract", "markdown", "pdf", "screenshot", "snapshot", "text",
+    }
+)  # fmt: skip
+"""Commands that can load a URL in a browser of their own."""
 
 _FLAGS = frozenset(
-    {"--json", "--interactive", "--compact", "--diff", "--ignored", "--unredacted", "--force", "--keep-arguments"}
+    {
+        "--compact", "--css-page-size", "--details", "--diff", "--force", "--full-page", "--ignored",
+        "--interactive", "--json", "--keep-arguments", "--labels", "--landscape", "--main-only",
+        "--no-background", "--omit-background", "--outline", "--print-background", "--raw", "--unredacted",
+        "screenshot --refs",
+    }
 )  # fmt: skip
-"""Options of `snapshot` without a value."""
+"""Options of `LOADING` without a value: of all these commands, or of the named one."""
+
+_READ_STDIN = frozenset({"act", "cache-lookup", "eval", "evaluate", "fill", "type"})
+_READ_VALUES = frozenset({"cache-replay", "start-learning"})
+"""Verbs that read values of variables from a file or standard input: `--values FILE`, `--values -`."""
 
 
 class LostError(Exception):
@@ -68,6 +79,10 @@ class NoValuesError(Exception):
     """The file of `--values` is unreadable."""
 
 
+class TerminalError(Exception):
+    """--raw would write text of a page to a terminal."""
+
+
 class TooLongError(Exception):
     """A command exceeds the maximum size."""
 
@@ -75,13 +90,17 @@ class TooLongError(Exception):
 def is_for_session(arguments: "Sequence[str]") -> bool:
     """Return whether a command uses the page of a session instead of a separate browser."""
     verb, rest = split_verb(arguments)
-    if verb in VERBS:
-        return True
-    if verb not in SHARED or "--help" in rest or "-h" in rest:
-        return False
-    if verb == "snapshot":
-        return not _has_bare(rest)
-    return not any("://" in each or each.startswith(("-o", "--output", "about:", "data:")) for each in rest)
+    if verb not in LOADING or wants_help(arguments):
+        return verb in VERBS
+    url, has_endpoint = _find_url(verb, rest)
+    return url is None and not has_endpoint
+
+
+def split_url(arguments: "Sequence[str]") -> "tuple[str | None, list[str]]":
+    """Return the URL that a command loads, or None, and the verb with the other arguments."""
+    verb, rest = split_verb(arguments)
+    at, _ = _find_url(verb, rest)
+    return (None, [verb, *rest]) if at is None else (rest[at], [verb, *rest[:at], *rest[at + 1 :]])
 
 
 def verb_first(arguments: "Sequence[str]") -> "list[str]":
@@ -106,19 +125,43 @@ def split_verb(arguments: "Sequence[str]") -> "tuple[str, list[str]]":
     return "", []
 
 
-def _has_bare(arguments: "Sequence[str]") -> bool:
-    """Return whether one of the arguments is neither an option nor the value of one."""
-    is_value = False
+def _find_url(verb: str, arguments: "Sequence[str]") -> "tuple[int | None, bool]":
+    """Return the index of the URL, which is the first positional argument, and whether --endpoint is given."""
+    first: int | None = None
+    has_endpoint = is_value = False
     for at, each in enumerate(arguments):
         if is_value:
             is_value = False
-        elif not each.startswith("-"):
-            return True
         elif each == "--":
-            return at + 1 < len(arguments)
-        else:
-            is_value = "=" not in each and each not in _FLAGS
-    return False
+            first = at + 1 if first is None else first
+            break
+        elif each.startswith("--"):
+            name, equals, _ = each.partition("=")
+            has_endpoint = has_endpoint or name == "--endpoint"
+            is_value = not equals and name not in _FLAGS and f"{verb} {name}" not in _FLAGS
+        elif each.startswith("-o") and verb in _WRITING:
+            is_value = each == "-o"
+        elif first is None:
+            first = at
+    found = first is not None and first < len(arguments) and is_url(arguments[first])
+    return first if found else None, has_endpoint
+
+
+_WRITING = frozenset({"screenshot", "pdf"})
+"""Commands of `LOADING` with the option -o FILE."""
+
+_SCHEMES = frozenset({"about", "blob", "data", "file", "javascript", "view-source"})
+"""Schemes of URLs without "//"."""
+
+
+def is_url(text: str) -> bool:
+    """Return whether an argument is a URL to load, and no selector, script or name of a file."""
+    scheme, colon, rest = text.partition(":")
+    if not colon or len(scheme) < 2:
+        return False
+    return scheme.lower() in _SCHEMES or (
+        rest.startswith("//") and scheme.replace("+", "").replace("-", "").replace(".", "").isalnum()
+    )
 
 
 def wants_help(arguments: "Sequence[str]") -> bool:
@@ -178,6 +221,16 @@ def _receive(connection: _socket.socket) -> "tuple[int, bytes, bytes]":
     if len(body) != errors + output:
         raise LostError(True)
     return status, body[:errors], body[errors:]
+
+
+def check_output(arguments: "Sequence[str]") -> None:
+    """Raise TerminalError if a command would write text of a page to a terminal without escapes."""
+    before = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
+    if "--raw" in before and split_verb(arguments)[0] in _WITH_RAW and sys.stdout.isatty():
+        raise TerminalError
+
+
+_WITH_RAW = frozenset({"eval", "evaluate"})
 
 
 def read_input(arguments: "Sequence[str]") -> bytes:

@@ -15,7 +15,7 @@ import attrs
 
 from cdpengine import _json
 from cdpengine._json_values import to_plain
-from cdpengine.act import KINDS, ActResponse, Failure
+from cdpengine.act import KINDS, ActResponse, Evaluate, Failure
 from cdpengine.act.response import describe_cached, describe_effects, describe_failure, shorten_diff
 from cdpengine.errors import EngineError
 from cdpengine.errors.texts import escape_json, escape_line, escape_lines, hide_secrets
@@ -38,17 +38,18 @@ STATUS: Mapping[str, int] = {
 
 @attrs.frozen
 class Printed:
-    """Standard output, standard error, and the exit status."""
+    """Standard output, standard error, and the exit status. `raw`: the output is UTF-8 without escapes."""
 
     status: int
     out: str = ""
     err: str = ""
+    raw: bool = False
 
     def encode(self, encoding: str, *, as_json: bool) -> tuple[int, bytes, bytes]:
         """Return the status and both texts as bytes. Characters outside of the encoding become escapes."""
         out = self.out
         try:
-            data = out.encode(encoding)
+            data = _json.replace_unpaired(out).encode() if self.raw else out.encode(encoding)
         except (UnicodeEncodeError, LookupError):
             # Python's escapes would be invalid JSON.
             data = (
@@ -62,20 +63,19 @@ class Printed:
             return self.status, self.err.encode("ascii", "backslashreplace"), data
 
 
-def print_response(response: ActResponse, *, as_json: bool, script: bool = False) -> Printed:
-    """Return the output of a response.
-
-    `script`: the result is the value of a script, which may be empty.
-    """
+def print_response(response: ActResponse, *, as_json: bool, raw: bool = False) -> Printed:
+    """Return the output of a response. `raw`: a result that is a string is written unchanged."""
     if response.error is not None:
         return print_failure(response.error, response=response, as_json=as_json)
+    if raw and isinstance(response.result, str):
+        return Printed(DONE, response.result, _join(describe_effects(response.effects)), raw=True)
     failure = _stopped_replay(response) or _stored_nothing(response)
     status = FAILED if failure or _found_nothing(response) else DONE
     err = f"Error: {escape_lines(failure)}\n" if failure else ""
     if as_json:
         return Printed(status, _to_json(response.to_json()), err)
     verb = KINDS.get(response.kind)
-    lines = [*_format_result(response, script=script)]
+    lines = [*_format_result(response)]
     notes = [] if verb is None else [*verb.notes(response.result)]
     notes += [*describe_effects(response.effects), *describe_cached(response.cached)]
     if response.diff is not None:
@@ -151,7 +151,7 @@ def _to_json(document: Mapping[str, Any]) -> str:
 # --- results -------------------------------------------------------------------------------------------------
 
 
-def _format_result(response: ActResponse, *, script: bool) -> Sequence[str]:
+def _format_result(response: ActResponse) -> Sequence[str]:
     result = to_plain(response.result)
     if response.kind in PRINTED:
         return list(render(describe_cache_result(response.kind, result, time.time())))
@@ -160,5 +160,5 @@ def _format_result(response: ActResponse, *, script: bool) -> Sequence[str]:
     if lines is not None:
         return [escape_lines(line) for line in lines]
     if result is None:
-        return ["null"] if script else []
+        return ["null"] if response.kind == Evaluate.kind else []
     return [escape_lines(result if isinstance(result, str) else _json.encode_text(result))]

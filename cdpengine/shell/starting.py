@@ -32,26 +32,17 @@ _LONGEST_LOG_LINE = 300
 
 def start_and_ask(arguments: Sequence[str], stdin: bytes) -> int:
     """Perform a command while no service runs: check it, start the service, and send it."""
-    typed = Typed(
-        arguments=client.verb_first(arguments),
-        folder=_folder(),
-        session=os.environ.get("CDPENGINE_SESSION", ""),
-        stdin=stdin.decode("utf-8", "replace"),
-    )
-    try:
-        command = parse(typed)
-    except EngineError as error:
-        verb, _ = client.split_verb(arguments)
-        hint = f"cdpengine {verb} --help shows its arguments and options."
-        return _say(print_error(error, hint, kind="", as_json=wants_json(arguments)), arguments)
+    command = parse_typed(client.verb_first(arguments), stdin)
+    if isinstance(command, Printed):
+        return say(command, arguments)
     if command.verb.name == "close":
-        return _say(print_response(ActResponse(kind="", ok=True), as_json=command.as_json), arguments)
+        return say(print_response(ActResponse(kind="", ok=True), as_json=command.as_json), arguments)
     if command.verb.name == "sessions":
         none = ActResponse(kind="", ok=True, result=[])
-        return _say(print_response(none, as_json=True) if command.as_json else Printed(DONE), arguments)
+        return say(print_response(none, as_json=True) if command.as_json else Printed(DONE), arguments)
     printed = answer_without_session(command)
     if printed is not None:
-        return _say(printed, arguments)
+        return say(printed, arguments)
     for _ in range(_ATTEMPTS):
         try:
             start(command)
@@ -64,6 +55,22 @@ def start_and_ask(arguments: Sequence[str], stdin: bytes) -> int:
         except (EngineError, OSError, client.TooLongError) as error:
             return report(arguments, error)
     return report(arguments, FileNotFoundError("it ended immediately"))
+
+
+def parse_typed(words: Sequence[str], stdin: bytes, url: str | None = None) -> Command | Printed:
+    """Return the command, or the output of its error. `words` begin with the verb, and lack the `url` to load."""
+    typed = Typed(
+        arguments=words,
+        folder=_folder(),
+        session=os.environ.get("CDPENGINE_SESSION", ""),
+        stdin=stdin.decode("utf-8", "replace"),
+        url=url,
+    )
+    try:
+        return parse(typed)
+    except EngineError as error:
+        hint = f"cdpengine {words[0]} --help shows its arguments and options."
+        return print_error(error, hint, kind="", as_json=wants_json(words))
 
 
 def _folder() -> str:
@@ -145,6 +152,9 @@ def report(arguments: Sequence[str], error: Exception) -> int:
     elif isinstance(error, client.NoValuesError):
         kind, hint = "invalidArgument", 'Use a file with JSON such as {"user": "ada"}; - is standard input.'
         message = f"the file of --values cannot be read: {error}"
+    elif isinstance(error, client.TerminalError):
+        kind, hint = "invalidArgument", "Send the output to a pipe or a file."
+        message = "--raw writes text of a page, which could control a terminal"
     elif isinstance(error, client.LostError):
         message = "the background service ended during the command"
         hint = "Check which actions were done. The next command starts another service and browser."
@@ -163,7 +173,7 @@ def report(arguments: Sequence[str], error: Exception) -> int:
         hint = f"Run cdpengine doctor to find the cause. The service's log is {client.log_path()}."
     failure = Failure(kind=kind, message=message, hint=hint, retryable=False)
     response = ActResponse(kind="", ok=False, error=failure)
-    return _say(print_failure(failure, response=response, as_json=wants_json(arguments)), arguments)
+    return say(print_failure(failure, response=response, as_json=wants_json(arguments)), arguments)
 
 
 def _reason(error: Exception) -> str:
@@ -179,6 +189,7 @@ def _log() -> str:
     return f" ({escape_lines(lines[-1])[-_LONGEST_LOG_LINE:]})" if lines else ""
 
 
-def _say(printed: Printed, arguments: Sequence[str]) -> int:
+def say(printed: Printed, arguments: Sequence[str]) -> int:
+    """Print the output of a command, and return its exit status."""
     encoding = getattr(sys.stdout, "encoding", "") or "utf-8"
     return client.show(*printed.encode(encoding, as_json=wants_json(arguments)))

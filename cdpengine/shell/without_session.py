@@ -15,9 +15,6 @@ from cdpengine.act.response import NoOpenPageError, describe_failure, reword
 from cdpengine.errors import EngineError
 from cdpengine.shell.printing import Printed, print_response
 
-OPEN_FIRST = "Open a page first: cdpengine open URL."
-"""The hint for a command that needs a page."""
-
 
 def answer_without_session(command: Command) -> Printed | None:
     """Return the output of a command that lists the tabs or needs a page; None for all other commands."""
@@ -33,13 +30,16 @@ def answer_without_session(command: Command) -> Printed | None:
         raise NoOpenPageError(what=kind, given="no open page", expected="a navigate request first")
     except EngineError as error:
         failure = describe_failure(error)
-    response = reword(ActResponse(kind=kind, ok=False, error=failure), WORDS)
-    return print_response(with_advice(response), as_json=command.as_json)
+    return print_outcome(command, ActResponse(kind=kind, ok=False, error=failure))
 
 
-def with_advice(response: ActResponse) -> ActResponse:
-    """Return the response; if it failed for lack of a page, with the hint for that."""
+def print_outcome(command: Command, response: ActResponse) -> Printed:
+    """Return the output of a command's response, in the words of the shell."""
+    response = reword(response, WORDS)
     error = response.error
-    if error is None or not error.no_page:
-        return response
-    return attrs.evolve(response, error=attrs.evolve(error, hint=OPEN_FIRST))
+    if error is not None and error.no_page:
+        hint = "Open a page first: cdpengine open URL."
+        if command.verb.loads:
+            hint = f"{hint} Or give the whole URL to this command: cdpengine {command.verb.name} https://..."
+        response = attrs.evolve(response, error=attrs.evolve(error, hint=hint))
+    return print_response(response, as_json=command.as_json, raw="--raw" in command.options)

@@ -127,6 +127,8 @@ async def test_output_for_people(background: Background, site: str, tmp_path: Pa
     ref = seen.partition('button "Go" [ref=')[2].partition("]")[0]
     assert await say("click", ref) == "done\n"
     assert await say("eval", "record") == '["click go"]\n'
+    assert await say("evaluate", "'a\\x1b'", "--raw") == "a\x1b"
+    assert await say("text", "#out") == await say("extract", "#out", "--format", "text") == "as it was\n"
     assert await say("type", "#name", "-", stdin=b"ada\n") == "done\n"
     assert await say("eval", "document.getElementById('name').value") == "ada\n"
     assert await say("click", "#ask", note="a confirm opened ('Sure?'), answered Cancel\n") == "done\n"

@@ -18,10 +18,10 @@ def test_each_command_loads_under_its_name(name: str) -> None:
 
 
 def test_a_command_loads_none_of_the_others() -> None:
-    program = "from cdpengine.cli.commands import commands; commands.commands['evaluate']; import sys; print(*sys.modules)"
+    program = "from cdpengine.cli.commands import commands; commands.commands['har']; import sys; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = {name for name in result.stdout.split() if name.startswith("cdpengine.cli.")}
-    wanted = {f"cdpengine.cli.{name}" for name in ("commands", "options", "output", "page_output")}
+    wanted = {f"cdpengine.cli.{name}" for name in ("commands", "options", "output", "page_files")}
     assert loaded == wanted
 
 

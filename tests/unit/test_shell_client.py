@@ -24,7 +24,7 @@ from cdpengine.act.commands.verbs import TABLE, VERBS
 from cdpengine.cli import run_in_session
 from cdpengine.cli.commands import commands
 from cdpengine.shell import client
-from cdpengine.shell.client import is_for_session, split_verb, wants_help
+from cdpengine.shell.client import is_for_session, split_url, split_verb, wants_help
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAM = [sys.executable, "-m", "cdpengine"]
@@ -54,11 +54,10 @@ def test_a_missing_file_of_values_is_named(capfd: pytest.CaptureFixture[str], tm
 
 
 def test_the_thin_client_knows_every_verb() -> None:
-    assert set(VERBS) == client.VERBS | client.SHARED
+    assert set(VERBS) == client.VERBS
+    assert {verb.name for verb in TABLE if verb.loads} == client.LOADING
     assert len(VERBS) == len(TABLE)
-    # The client distinguishes names that both have. A name that only the command line has is not a verb of
-    # the client.
-    assert set(commands.commands) & set(VERBS) == client.SHARED
+    assert not set(commands.commands) & set(VERBS)
 
 
 # --- commands for a session
@@ -71,13 +70,19 @@ def test_the_thin_client_knows_every_verb() -> None:
         ("click e3", True), ("--session a click e3", True), ("--json tabs", True), ("", False), ("--help", False),
         ("--version", False), ("clik e3", False), ("--nonsense click", False), ("--session", False),
         ("snapshot", True), ("snapshot --interactive --max-tokens 100", True), ("snapshot --session a --json", True),
-        ("snapshot --root #main --diff", True), ("snapshot https://example.com", False), ("snapshot example.com", False),
-        ("snapshot --interactive example.com", False), ("snapshot --max-depth=2 example.com", False),
-        ("snapshot --json -- example.com", False), ("snapshot --json --", True), ("snapshot --help", False),
-        ("screenshot", True), ("screenshot page.png --full-page", True), ("screenshot --help", False),
-        ("screenshot https://example.com -o a.png", False), ("screenshot example.com -oa.png", False),
-        ("screenshot example.com --output=a.png", False), ("pdf", True), ("pdf about:blank", False),
-        ("text https://example.com", False), ("evaluate about:blank 1", False), ("run steps.txt", False),
+        ("snapshot --root #main --diff", True), ("snapshot https://example.com", False), ("snapshot example.com", True),
+        ("snapshot --interactive https://a.b", False), ("snapshot --max-depth=2 https://a.b", False),
+        ("snapshot --json -- https://a.b", False), ("snapshot --json --", True), ("snapshot --help", True),
+        ("snapshot https://a.b --help", True), ("snapshot --frame https://a.b/*", True), ("snapshot --frame=https://a.b/*", True),
+        ("snapshot --refs all https://a.b", False), ("screenshot --refs https://a.b", False), ("--json snapshot https://a.b", False),
+        ("screenshot", True), ("screenshot page.png --full-page", True), ("screenshot --help", True),
+        ("screenshot https://example.com -o a.png", False), ("screenshot -o a.png https://a.b", False),
+        ("screenshot -oa.png https://a.b", False), ("screenshot example.com --output=a.png", True), ("pdf", True),
+        ("pdf about:blank", False), ("pdf --header https://a.b", True), ("pdf a.pdf https://a.b", True),
+        ("text https://example.com", False), ("text", True), ("markdown main", True), ("extract a[href='https://a.b']", True),
+        ("evaluate about:blank 1", False), ("evaluate 1", True), ("eval -7 https://a.b", True), ("eval - e3", True),
+        ("eval 1 --endpoint http://a.b:1", False), ("eval 1 --endpoint=http://a.b:1", False), ("eval -- --endpoint", True),
+        ("click https://a.b", True), ("run steps.txt", False),
     ],
 )  # fmt: skip
 def test_commands_for_the_page_of_a_session(line: str, expected: bool) -> None:
@@ -240,7 +245,7 @@ def test_a_command_without_a_session_starts_nothing(folder: Path, line: str) -> 
     assert (done.returncode, done.stdout) == (2, "")
     name = line.split(maxsplit=1)[0]
     assert done.stderr.startswith(f"Error: {name}: got no open page, expected cdpengine open first")
-    assert done.stderr.endswith("Hint: Open a page first: cdpengine open URL.\n")
+    assert "\nHint: Open a page first: cdpengine open URL." in done.stderr
     answer = json.loads(run_here(*line.split(), "--json").stdout)
     assert (answer["ok"], answer["error"]["kind"], answer["error"]["noPage"]) == (
         False,
@@ -346,6 +351,23 @@ def test_a_command_with_arguments_of_another_shell_lists_its_options() -> None:
     assert (
         "find: got 1 argument, expected no argument, only options: --exact, " in run_here("find", "x").stderr
     )
-    for command, ours in (("text", "extract"), ("markdown", "extract")):
-        assert f"Missing argument 'URL'. For the page of a session, use '{ours}'." in run_here(command).stderr
-    assert "For the page of a session, use 'eval'" in run_here("evaluate", "1").stderr
+
+
+@pytest.mark.parametrize("line", ["text", "markdown main", "evaluate 1", "extract e3", "pdf"])
+def test_a_command_that_lacks_its_url_or_its_page_explains_both(folder: Path, line: str) -> None:
+    name = line.partition(" ")[0]
+    hint = f"Open a page first: cdpengine open URL. Or give the whole URL to this command: cdpengine {name} https://..."
+    assert run_here(*line.split()).stderr.endswith(f"Hint: {hint}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "url", "rest"),
+    [
+        ("snapshot --mode ai https://a.b --json", "https://a.b", "snapshot --mode ai --json"),
+        ("--json eval data:text/html,x 1 e3", "data:text/html,x", "eval --json 1 e3"),
+        ("eval --raw -- about:blank -7", "about:blank", "eval --raw -- -7"),
+        ("extract main", None, "extract main"),
+    ],
+)
+def test_the_url_is_taken_out_of_the_arguments(line: str, url: str | None, rest: str) -> None:
+    assert split_url(line.split()) == (url, rest.split())

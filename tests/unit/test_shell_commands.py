@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,15 @@ from cdpengine.act.commands.usage import verb_help
 from cdpengine.act.commands.verbs import TABLE, option_fields
 from cdpengine.act.fields import camel_case
 from cdpengine.errors import AmbiguousNodeError, InvalidArgumentError
-from cdpengine.shell.client import verb_first
+from cdpengine.shell.client import LOADING, split_url, verb_first
 from cdpengine.shell.printing import Printed, print_response
 
 
 def command(*arguments: str, **more: Any) -> Command:
-    return parse(Typed(arguments=verb_first(arguments), folder="/there", **more))
+    words, url = verb_first(arguments), None
+    if words[0] in LOADING:
+        url, words = split_url(words)
+    return parse(Typed(arguments=words, folder=more.pop("folder", "/usr"), url=url, **more))
 
 
 def request(*arguments: str, **more: Any) -> dict[str, Any]:
@@ -54,6 +58,7 @@ def test_every_kind_of_request_has_a_verb_and_every_field_of_it_an_argument() ->
         if verb.request is None:
             continue
         said = {camel_case(each.name) for each in option_fields(verb).values()} | set(verb.preset)
+        said |= {camel_case(field) for field, _ in verb.flags.values()}
         for place in verb.places:
             target = {"target": {"ref", "selector"}}.get(place.field, {camel_case(place.field)})
             said |= special.get(verb.name, {}).get(place.field, target)
@@ -84,7 +89,7 @@ def test_a_spelled_request_parses_to_the_same_request(kind: str) -> None:
     steps = [{"kind": kind, **SMALLEST.get(kind, {})}]
     steps += [step for case in CASES for step in case.steps if step["kind"] == kind]
     for step in steps:
-        asked = fill_in(step, {"site": "https://a.example", "folder": "/f", "file": "/f/x"}, SEEN)
+        asked = fill_in(step, {"site": "https://a.example", "folder": "/usr", "file": "/f/x"}, SEEN)
         try:
             meant = to_json(parse_request(asked))
         except InvalidArgumentError:
@@ -97,7 +102,7 @@ def test_a_spelled_request_parses_to_the_same_request(kind: str) -> None:
                 assert got[name].endswith(meant[name])
                 got[name] = meant[name]
             elif name in got:
-                assert [each.removeprefix("/there/") for each in got[name]] == meant[name]
+                assert [each.removeprefix("/usr/") for each in got[name]] == meant[name]
                 got[name] = meant[name]
         assert got == meant
 
@@ -124,13 +129,22 @@ def test_a_spelled_request_parses_to_the_same_request(kind: str) -> None:
         (("wait", "#done"), {"kind": "wait", "selector": "#done"}),
         (("uncheck", "e1"), {"kind": "check", "checked": False, "ref": "e1"}),
         (("check", "e1", "--checked", "false"), {"kind": "check", "checked": False, "ref": "e1"}),
-        (("upload", "e1", "a.txt", "/b"), {"kind": "upload", "ref": "e1", "paths": ["/there/a.txt", "/b"]}),
-        (("act", '{"kind": "upload", "ref": "e1", "paths": ["a"]}'), {"kind": "upload", "ref": "e1", "paths": ["/there/a"]}),
+        (("upload", "e1", "a.txt", "/b"), {"kind": "upload", "ref": "e1", "paths": ["/usr/a.txt", "/b"]}),
+        (("act", '{"kind": "upload", "ref": "e1", "paths": ["a"]}'), {"kind": "upload", "ref": "e1", "paths": ["/usr/a"]}),
         (("focus-tab", "0"), {"kind": "focusTab", "index": 0}),
         (("close-tab", "ABC"), {"kind": "close", "targetId": "ABC"}),
         (("dialog", "accept", "ada"), {"kind": "dialog", "accept": True, "promptText": "ada"}),
-        (("screenshot", "p.JPG"), {"kind": "screenshot", "path": "/there/p.JPG", "format": "jpeg"}),
+        (("screenshot", "p.JPG"), {"kind": "screenshot", "path": "/usr/p.JPG", "format": "jpeg"}),
         (("screenshot", "--json"), {"kind": "screenshot"}),
+        (("screenshot", "--refs", "--clip", "0,0,3,4.5", "--json"), {"kind": "screenshot", "labels": True, "clip": [0.0, 0.0, 3.0, 4.5]}),
+        (("pdf", "--no-background", "--json"), {"kind": "pdf", "printBackground": False}),
+        (("pdf", "--print-background", "--json", "--paper", "A4"), {"kind": "pdf", "printBackground": True, "paper": "A4"}),
+        (("text", "e3"), {"kind": "extract", "format": "text", "ref": "e3"}),
+        (("markdown", "--target", "main"), {"kind": "extract", "format": "markdown", "selector": "main"}),
+        (("evaluate", "el => 1", "--ref", "e3"), {"kind": "evaluate", "function": "el => 1", "ref": "e3"}),
+        (("evaluate", "1", "--recover", "reload"), {"kind": "evaluate", "function": "1", "recover": "reload"}),
+        (("eval", "https://a.example", "1", "#x"), {"kind": "evaluate", "function": "1", "selector": "#x"}),
+        (("snapshot", "https://a.example", "--source", "dom"), {"kind": "snapshot", "source": "dom"}),
         (("--session", "a", "back"), {"kind": "back"}),
     ],
 )  # fmt: skip
@@ -164,7 +178,7 @@ def test_values_of_variables_come_from_a_file_or_standard_input() -> None:
 def test_the_browser_is_named_by_its_local_path_or_by_its_name() -> None:
     for given, meant in (
         ("chromium", "chromium"),
-        ("./chrome", "/there/./chrome"),
+        ("./chrome", "/usr/./chrome"),
         ("/opt/chrome", "/opt/chrome"),
     ):
         assert command("open", "about:blank", "--browser", given).options == {"--browser": meant}
@@ -208,6 +222,17 @@ def test_the_session_is_named() -> None:
         (("open", "notaurl"), "which is not an address, expected an address such as https://example.com/"),
         (("open", ""), "which is empty, expected an address such as"),
         (("open", "none.html"), "which is a file name, expected an address such as file:///"),
+        (("snapshot", "example.com"), "got 'example.com', which has no scheme, expected https://example.com"),
+        (("snapshot", "http://"), "which names no host"),
+        (("eval", "about:blank"), "eval: got no SCRIPT, expected SCRIPT [TARGET]"),
+        (("eval", "1", "--raw", "--json"), "got --raw and --json, expected one of them"),
+        (("extract", "about:blank", "--session", "a"), "got --session, and a URL, expected one of them"),
+        (("extract", "--endpoint", "http://a", "--session", "a"), "got --session and --endpoint"),
+        (("snapshot", "--record", "x"), "snapshot --record: got no URL, expected a URL to load"),
+        (("snapshot", "--force"), "snapshot --force: got no URL"),
+        (("snapshot", "about:blank", "--browser", "x", "--endpoint", "y"), "got --browser and --endpoint"),
+        (("pdf", "about:blank", "/a/b.pdf"), "got /a/b.pdf, whose folder does not exist"),
+        (("screenshot", "--clip", "1,x", "--json"), "--clip: got 'x', expected a number"),
         (("open", "//a.example/x"), "which has no scheme, expected https://a.example/x"),
     ],
 )
@@ -224,6 +249,18 @@ def test_an_existing_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InvalidArgumentError, match="exists already"):
             parse(Typed(arguments=(verb, "a.png"), folder=str(tmp_path)))
         assert parse(Typed(arguments=(verb, "a.png", "--force"), folder=str(tmp_path))).request
+    for arguments, said in (
+        (("b.gif",), "a file name that ends in '.gif', expected .png"),
+        (("b.png", "--format", "jpeg"), "got jpeg, for a file that ends in .png, expected png"),
+        (("about:blank", "b.png", "--record", "b.png"), "which is also FILE, expected another file"),
+    ):
+        with pytest.raises(InvalidArgumentError, match=re.escape(said)):
+            command("screenshot", *arguments, folder=str(tmp_path))
+    for named in (("b.png",), ("-o", "b.png"), ("-ob.png",), ("--output=b.png",)):
+        for url in ((), ("about:blank",)):
+            assert command("screenshot", *url, *named, folder=str(tmp_path)).request == {
+                "kind": "screenshot", "path": f"{tmp_path}/b.png", "format": "png",
+            }  # fmt: skip
     names = set()
     for _ in range(3):
         parsed = parse(Typed(arguments=("screenshot",), folder=str(tmp_path))).request
@@ -239,7 +276,7 @@ def test_an_existing_file_is_refused(tmp_path: Path) -> None:
 
 def printed(kind: str, result: Any = None, *, as_json: bool = False, **more: Any) -> Printed:
     response = ActResponse(kind=kind, ok=True, result=result, **more)
-    return print_response(response, as_json=as_json, script=kind == "evaluate")
+    return print_response(response, as_json=as_json)
 
 
 @pytest.mark.parametrize(
@@ -272,6 +309,16 @@ def test_the_printed_form_of_a_result(kind: str, result: Any, expected: str) -> 
         json.loads(printed(kind, result, as_json=True).out)
         == ActResponse(kind=kind, ok=True, result=result).to_json()
     )
+
+
+def test_a_raw_string_is_written_unchanged() -> None:
+    for result, out in (("\x1b[31m\ud800", b"\x1b[31m\xef\xbf\xbd"), ({"a": 1}, b'{"a": 1}\n')):
+        response = ActResponse(kind="evaluate", ok=True, result=result)
+        assert print_response(response, as_json=False, raw=True).encode("ascii", as_json=False) == (
+            0,
+            b"",
+            out,
+        )
 
 
 @pytest.mark.parametrize(

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import os
 import shlex
-import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
-from urllib.parse import urlsplit
 
 import attrs
 
 from cdpengine import _json
 from cdpengine._emulation.options import parse_viewport
 from cdpengine._snapshot.refs import parse_ref_text
-from cdpengine._urls import EXAMPLE, explain_no_url
+from cdpengine.act.commands.files import check_different_files, choose_file, new_name
 from cdpengine.act.commands.other_shells import name_ours
-from cdpengine.act.commands.verbs import VERBS, Verb, is_flag, option_fields
+from cdpengine.act.commands.own_browser import check_own_browser, check_url
+from cdpengine.act.commands.verbs import VERBS, Verb, is_flag, option_fields, option_names
 from cdpengine.act.fields import camel_case
 from cdpengine.act.notations import Place
 from cdpengine.errors import InvalidArgumentError
@@ -31,28 +29,34 @@ from cdpengine.errors.selectors import may_be_name
 
 DEFAULT_SESSION = "default"
 
-_PICTURES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
-
 
 @attrs.frozen(kw_only=True)
 class Typed:
-    """A command line: the verb with its arguments, the folder, the session of the environment, standard input."""
+    """A command line: the verb with its arguments, the folder, the session of the environment, standard input.
+
+    `url` is the URL to load in a browser of the command's own, which is not among the arguments.
+    """
 
     arguments: Sequence[str]
     folder: str
     session: str = ""
     stdin: str = ""
+    url: str | None = None
 
 
 @attrs.frozen(kw_only=True)
 class Command:
-    """A command. `request` is its JSON; None for a verb of the shell itself. `options` are the shell's options."""
+    """A command. `request` is its JSON; None for a verb of the shell itself. `options` are the shell's options.
+
+    `url` is the URL that it loads in a browser of its own; None for a page of the session, or of --endpoint.
+    """
 
     verb: Verb
     session: str
     as_json: bool
     request: Mapping[str, Any] | None = None
     options: Mapping[str, str | bool] = attrs.field(factory=dict)
+    url: str | None = None
 
 
 def parse(typed: Typed) -> Command:
@@ -62,9 +66,14 @@ def parse(typed: Typed) -> Command:
         raise InvalidArgumentError(what="the command", given=repr(name[:40]), expected="a verb")
     verb = VERBS[name]
     bare, options = _split(verb, rest)
-    session = _one(options.pop("--session", [typed.session or DEFAULT_SESSION]))
+    named = options.pop("--session", [])
+    session = _one(named or [typed.session or DEFAULT_SESSION])
     as_json = bool(options.pop("--json", []))
     own = dict(_own_options(verb, options, typed.folder))
+    if verb.loads:
+        check_own_browser(verb, typed.url, own, typed.folder, has_session=bool(named))
+    if "--raw" in own and as_json:
+        raise InvalidArgumentError(what=name, given="--raw and --json", expected="one of them")
     bare = [typed.stdin.removesuffix("\n") if each is STDIN else each for each in bare]
     request = None
     if verb.name == "act":
@@ -80,7 +89,8 @@ def parse(typed: Typed) -> Command:
         raise _misused(verb, _count(bare), bare)
     if request is not None:
         request = _complete(verb, request, typed.folder, force="--force" in own, as_json=as_json)
-    return Command(verb=verb, session=session, as_json=as_json, request=request, options=own)
+        check_different_files(verb.name, request.get("path"), own.get("--record"))
+    return Command(verb=verb, session=session, as_json=as_json, request=request, options=own, url=typed.url)
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -95,20 +105,20 @@ class _Stdin(str):
 
 
 STDIN = _Stdin("-")
-_READ_STDIN = frozenset({"act", "cache-lookup", "eval", "fill", "type"})
+_READ_STDIN = frozenset({"act", "cache-lookup", "eval", "evaluate", "fill", "type"})
 
 
 def _split(verb: Verb, arguments: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
     """Return the positional arguments, and the options with their values. Only options begin with --."""
-    flags, valued = _option_names(verb)
+    flags, valued = option_names(verb)
     bare: list[str] = []
     options: dict[str, list[str]] = {}
     rest = iter(arguments)
     for each in rest:
         if each == "--":
             bare += rest
-        elif each.startswith("--"):
-            name, equals, value = each.partition("=")
+        elif each.startswith("--") or each[:2] in valued:
+            name, equals, value = each.partition("=") if each.startswith("--") else (each[:2], "", each[2:])
             if name not in flags | valued:
                 raise InvalidArgumentError(
                     what=verb.name,
@@ -119,7 +129,7 @@ def _split(verb: Verb, arguments: Sequence[str]) -> tuple[list[str], dict[str, l
                 if equals:
                     raise InvalidArgumentError(what=name, given="a value", expected="none")
                 value = ""
-            elif not equals:
+            elif not equals and not value:
                 following = next(rest, None)
                 if following is None:
                     raise InvalidArgumentError(what=f"{verb.name} {name}", given="no value", expected="one")
@@ -134,28 +144,18 @@ def _one(values: Sequence[str]) -> str:
     return values[-1]
 
 
-@cache
-def _option_names(verb: Verb) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the options that are flags, and the options with a value."""
-    fields = option_fields(verb)
-    own = [each.partition(" ") for each in verb.options]
-    flags = {"--json", *(name for name, _, value in own if not value)}
-    valued = {"--session", *(name for name, _, value in own if value)}
-    for name, field in fields.items():
-        (flags if is_flag(field) else valued).add(name)
-    return frozenset(flags), frozenset(valued)
-
-
 def _own_options(verb: Verb, options: dict[str, list[str]], folder: str) -> Iterator[tuple[str, str | bool]]:
     """Remove the shell's options from `options`, and yield them."""
-    for described in verb.options:
+    for described in (*verb.options, *verb.browser_options):
         name, _, takes = described.partition(" ")
         if name in options:
             value = _one(options.pop(name))
             if name == "--viewport":
-                parse_viewport(value)  # an invalid one is refused before a service starts
+                parse_viewport(value)  # an invalid one is refused before a browser starts
             # The path of a program is relative to the folder; a name is searched in the usual places.
-            yield name, (os.path.join(folder, value) if os.sep in value else value) if takes else True
+            if name == "--record" or (name == "--browser" and os.sep in value):
+                value = os.path.join(folder, value)
+            yield name, value if takes else True
 
 
 def _values(text: str) -> dict[str, Any]:
@@ -171,17 +171,27 @@ def _values(text: str) -> dict[str, Any]:
 def _fields(verb: Verb, bare: Sequence[str], options: Mapping[str, list[str]]) -> dict[str, Any]:
     hints = _hints(verb)
     by_option = option_fields(verb)
+    by_place = {name: place.field for place in verb.places for name in place.options if name in options}
+    placed = {by_place[name]: _one(values) for name, values in options.items() if name in by_place}
+    options = {name: values for name, values in options.items() if name not in by_place}
     fields: dict[str, Any] = {}
     for name, values in options.items():
+        if name in verb.flags:
+            flagged, value = verb.flags[name]
+            fields[camel_case(flagged)] = value
+            continue
         field = by_option[name]
         if is_flag(field):
             fields[camel_case(field.name)] = True
         else:
             fields[camel_case(field.name)] = _convert(name, hints[field.name], values)
-    return {**fields, **_bare_fields(verb, hints, bare)}
+    return {**fields, **_bare_fields(verb, hints, bare, placed)}
 
 
-def _bare_fields(verb: Verb, hints: Mapping[str, Any], bare: Sequence[str]) -> dict[str, Any]:
+def _bare_fields(
+    verb: Verb, hints: Mapping[str, Any], bare: Sequence[str], placed: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the fields of positional arguments. `placed` are those that options give, by field."""
     if verb.kind == "fill":
         return _pairs(verb, bare)
     fields: dict[str, Any] = {}
@@ -193,10 +203,14 @@ def _bare_fields(verb: Verb, hints: Mapping[str, Any], bare: Sequence[str]) -> d
                 raise _misused(verb, f"no {place.name}")
             if taken:
                 fields[camel_case(place.field)] = taken
+        elif place.field in placed:
+            fields |= _fill_place(verb, place, hints, placed[place.field])
         elif left:
             fields |= _fill_place(verb, place, hints, left.pop(0))
         elif place.needed:
             raise _misused(verb, f"no {place.name}")
+    if left and verb.loads and not verb.places:
+        check_url(verb.name, bare[0])
     if left:
         raise _misused(verb, _count(bare), bare)
     return fields
@@ -211,7 +225,7 @@ def _misused(verb: Verb, given: str, bare: Sequence[str] = ()) -> InvalidArgumen
     """Return the error of a wrong number of arguments. For a line of another shell, it names our command."""
     expected = " ".join(map(str, verb.places))
     if not expected:
-        expected = f"no argument, only options: {', '.join(sorted(set().union(*_option_names(verb))))}"
+        expected = f"no argument, only options: {', '.join(sorted(set().union(*option_names(verb))))}"
     ours = name_ours([verb.name, *bare]) if bare else ""
     if ours:
         expected = f"no argument. Did you mean {ours!r}?"
@@ -348,38 +362,13 @@ def _complete(
         paths = done["paths"]
         done["paths"] = [os.path.join(folder, each) if isinstance(each, str) else each for each in paths]
     if verb.name in ("open", "new-tab"):
-        problem, suggestion = url_problem(done.get("url", "about:blank"), folder)
-        if problem:
-            raise InvalidArgumentError(
-                what=verb.name, given=f"{done['url'][:80]!r}, which {problem}", expected=suggestion
-            )
+        check_url(verb.name, done.get("url", "about:blank"), folder)
     if verb.name in ("screenshot", "pdf"):
-        _choose_file(verb, done, folder, force=force, as_json=as_json)
+        choose_file(verb.name, done, folder, force=force, as_json=as_json)
     suffix = _SUFFIXES.get(f"{verb.kind} {done.get('measurement', '')}".rstrip())
     if suffix is not None and "path" not in done:
-        done["path"] = _new_name(folder, done.get("measurement", verb.name), suffix)
+        done["path"] = new_name(folder, done.get("measurement", verb.name), suffix)
     return done
-
-
-def url_problem(text: str, folder: str = "") -> tuple[str, str]:
-    """Return the fault of a URL, "" if it is absolute, and the expected URL.
-
-    The fault continues a sentence: "'/a' is a path without a host". File names are relative to `folder`.
-    """
-    problem, suggestion = explain_no_url(text)
-    if problem and text.strip():
-        file = Path(folder, text)
-        if file.exists():
-            return "is a file", file.resolve().as_uri()
-    if problem:
-        return problem, suggestion if problem == "has no scheme" else f"an address such as {suggestion}"
-    try:
-        parts = urlsplit(text)
-    except ValueError as error:
-        return f"is not a URL: {error}", f"an address such as {EXAMPLE}"
-    if parts.scheme in ("http", "https") and not parts.netloc:
-        return "names no host", f"an address such as {EXAMPLE}"
-    return "", ""
 
 
 _SUFFIXES = {
@@ -389,29 +378,3 @@ _SUFFIXES = {
     "heapSnapshot": "heapsnapshot.gz",
 }
 """Suffixes of the file names that the shell chooses."""
-
-
-def _choose_file(verb: Verb, request: dict[str, Any], folder: str, *, force: bool, as_json: bool) -> None:
-    """Set the file for the picture, and the format that its name implies."""
-    path: str | None = request.get("path")
-    if path is None:
-        if not as_json:
-            suffix = "pdf" if verb.name == "pdf" else request.get("format", "png")
-            request["path"] = _new_name(folder, verb.name, suffix)
-        return
-    if not force and os.path.lexists(path):
-        raise InvalidArgumentError(
-            what=verb.name, given=f"{path}, which exists already", expected="another name, or --force"
-        )
-    picture = _PICTURES.get(os.path.splitext(path)[1].lower())
-    if verb.name == "screenshot" and picture is not None:
-        request.setdefault("format", picture)
-
-
-def _new_name(folder: str, name: str, suffix: str) -> str:
-    """Return an unused file name, with the time and, if needed, a number."""
-    stem = os.path.join(folder, f"{name}-{time.strftime('%Y%m%d-%H%M%S')}")
-    number = 1
-    while os.path.lexists(path := f"{stem}.{suffix}" if number == 1 else f"{stem}-{number}.{suffix}"):
-        number += 1
-    return path

@@ -14,6 +14,12 @@ from cdpengine.act.fields import MEANING
 _WIDTH = 100
 _COLUMN = 30
 
+_LOADS = (
+    "With URL, which has a scheme (https://, file://, about:, data: ...), it loads that page in a browser of its "
+    "own, which ends with the command; --timeout-ms applies to loading, and again to the command. Without URL, it "
+    "uses the page of the session that `cdpengine open` started."
+)
+
 _ALWAYS = {
     "--session NAME": 'The session; by default CDPENGINE_SESSION or "default".',
     "--json": "Print the whole response as JSON.",
@@ -30,11 +36,19 @@ def verb_help(name: str) -> str:
     targets = [place.name for place in verb.places if place.field in ("target", "start_ref", "end_ref")]
     if targets:
         are = "is" if len(targets) == 1 else "are each"
-        what = 'a ref of the last snapshot ("e3"), or a CSS selector that matches one element.'
-        lines += ["", f"{' and '.join(targets)} {are} {what}"]
+        snapshot = "the last snapshot (with URL: of a new one)" if verb.loads else "the last snapshot"
+        what = f'a ref of {snapshot} such as "e3", or a CSS selector that matches one element.'
+        lines += ["", *textwrap.wrap(f"{' and '.join(targets)} {are} {what}", _WIDTH)]
+    if verb.loads:
+        lines += ["", *textwrap.wrap(_LOADS, _WIDTH)]
     lines += ["", "Options:"]
+    own = verb.browser_options
     for option, meaning in {**dict(_options(verb)), **verb.options, **_ALWAYS}.items():
         lines += _row(option, meaning)
+    if own:
+        lines += ["", "Options with a URL:"]
+    for option, meaning in own.items():
+        lines += _row(option, meaning) if option not in verb.options else []
     return "\n".join(lines) + "\n"
 
 
@@ -56,8 +70,19 @@ def _options(verb: Verb) -> Iterator[tuple[str, str]]:
     if verb.request is None:
         return
     hints = get_type_hints(verb.request)
+    flags: dict[str, list[str]] = {}
+    for name, (flagged, _) in verb.flags.items():
+        flags.setdefault(flagged, []).append(name)
     for name, field in option_fields(verb).items():
-        yield name + _value(field, hints[field.name]), field.metadata[MEANING]
+        spelled = ", ".join([name, *flags.pop(field.name, [])])
+        yield spelled + _value(field, hints[field.name]), field.metadata[MEANING]
+    for flagged, names in flags.items():
+        off = next((name for name in names if not verb.flags[name][1]), "")
+        meaning = attrs.fields_dict(verb.request)[flagged].metadata[MEANING]
+        yield ", ".join(names), f"{meaning} {off} turns it off." if off else meaning
+    for place in verb.places:
+        if place.options:
+            yield f"{', '.join(place.options)} {place.name}", f"The same as the argument {place.name}."
 
 
 def _value(field: attrs.Attribute[Any], hint: Any) -> str:

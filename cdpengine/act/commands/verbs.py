@@ -28,8 +28,9 @@ from cdpengine.act.words.wording import Words
 class Verb:
     """A verb. `preset` are fields with fixed values; `options` are options of the shell itself.
 
-    A `kind` of "" is a verb of the shell itself, without a request. `meaning` is one sentence. `console`: the
-    protocol console has it, too.
+    A `kind` of "" is a verb of the shell itself, without a request. `meaning` is one sentence. `flags` are further
+    options without a value: each sets a field. `loads`: its first argument can be a URL, which it loads in a
+    browser of its own. `console`: the protocol console has it, too.
     """
 
     name: str
@@ -38,7 +39,9 @@ class Verb:
     places: Sequence[Place] = ()
     preset: Mapping[str, Any] = attrs.field(factory=dict)
     options: Mapping[str, str] = attrs.field(factory=dict)
+    flags: Mapping[str, tuple[str, Any]] = attrs.field(factory=dict)
     example: str = ""
+    loads: bool = False
     console: bool = False
 
     @property
@@ -49,8 +52,27 @@ class Verb:
     @property
     def usage(self) -> str:
         """The usage, without options."""
-        return " ".join([self.name, *map(str, self.places)])
+        return " ".join([self.name, *(["[URL]"] if self.loads else []), *map(str, self.places)])
 
+    @property
+    def browser_options(self) -> Mapping[str, str]:
+        """The options for the command's own browser, with their meanings; none if it loads no URL."""
+        return OWN_BROWSER if self.loads else {}
+
+
+OWN_BROWSER: Mapping[str, str] = {
+    "--browser PATH": "The browser to start: a path, or chrome, chromium, edge, brave.",
+    "--endpoint URL": (
+        "Use a running browser: http://host:port or ws://... It keeps running. Without a URL to load, the command "
+        "uses its first page."
+    ),
+    "--viewport SIZE": "The viewport of the page, by default 1280x720; none is the window's.",
+    "--record FILE": "Record the protocol's traffic to FILE (JSON lines; .zst compresses), secrets redacted.",
+    "--unredacted": "With --record: write secrets too.",
+    "--keep-arguments": "With --record: keep the arguments and results of scripts.",
+    "--force": "Overwrite existing files.",
+}
+"""Options for the browser of a command that loads a URL."""
 
 _OWN = (
     Verb(
@@ -72,8 +94,8 @@ _OWN = (
 
 _FIRST = (
     "open", "snapshot", "click", "type", "fill", "press", "select", "check", "uncheck", "hover", "scroll",
-    "scroll-into-view", "drag", "upload", "highlight", "wait", "eval", "find", "extract", "screenshot", "pdf",
-    "console", "requests", "back", "forward", "reload", "recover", "resize",
+    "scroll-into-view", "drag", "upload", "highlight", "wait", "eval", "evaluate", "find", "extract", "text",
+    "markdown", "screenshot", "pdf", "console", "requests", "back", "forward", "reload", "recover", "resize",
 )  # fmt: skip
 """The order of the help. Other verbs follow as they are declared."""
 
@@ -89,7 +111,9 @@ def _make_verbs() -> Iterator[Verb]:
                 places=form.places,
                 preset=form.preset,
                 options=form.options,
+                flags=form.flags,
                 example=form.example,
+                loads=form.loads,
                 console=form.console and request.needs_page and not request.uses_protocol,
             )
 
@@ -129,7 +153,20 @@ def option_fields(verb: Verb) -> Mapping[str, attrs.Attribute[Any]]:
     taken = {place.field for place in verb.places} | set(verb.preset)
     if verb.kind == "fill":
         taken.add("fields")
-    return {option_name(each.name): each for each in attrs.fields(verb.request) if each.name not in taken}
+    fields = {option_name(each.name): each for each in attrs.fields(verb.request) if each.name not in taken}
+    return {name: each for name, each in fields.items() if name not in verb.flags}
+
+
+@cache
+def option_names(verb: Verb) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the options of a verb that have no value, and those with a value."""
+    own = [each.partition(" ") for each in (*verb.options, *verb.browser_options)]
+    flags = {"--json", *verb.flags, *(name for name, _, value in own if not value)}
+    valued = {"--session", *(name for name, _, value in own if value)}
+    valued.update(*(place.options for place in verb.places))
+    for name, field in option_fields(verb).items():
+        (flags if is_flag(field) else valued).add(name)
+    return frozenset(flags), frozenset(valued)
 
 
 def is_flag(field: attrs.Attribute[Any]) -> bool:

@@ -137,6 +137,10 @@ class Wait(ActRequest):
         )
 
 
+_SCRIPT = (Place("SCRIPT", "function", rest=True), MAYBE_TARGET)
+_RAW = {"--raw": "Write a string unchanged, without a line end. Not to a terminal."}
+
+
 @attrs.frozen(kw_only=True)
 class Evaluate(ActRequest):
     """Run a script in the page and return its value. The timeout stops it."""
@@ -153,9 +157,20 @@ class Evaluate(ActRequest):
     commands = (
         CommandForm(
             name="eval",
-            meaning="Run a script in the page and print its value.",
-            places=(Place("SCRIPT", "function", rest=True), MAYBE_TARGET),
-            example="eval document.title",
+            meaning="Run a script in the page and print its value: a string as text, other values as JSON.",
+            places=_SCRIPT,
+            options=_RAW,
+            loads=True,
+            example="eval https://example.com document.title",
+        ),
+        CommandForm(
+            name="evaluate",
+            meaning="The same as eval.",
+            places=_SCRIPT,
+            options=_RAW,
+            loads=True,
+            example="evaluate https://example.com 'el => el.outerHTML' e3",
+            console=False,
         ),
     )
 

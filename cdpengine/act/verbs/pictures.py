@@ -36,7 +36,9 @@ class Screenshot(ActRequest):
             meaning="Write a picture of the page to FILE, or to a new file in this folder.",
             places=(FILE, MAYBE_TARGET),
             options=FORCE,
-            example="screenshot page.png --full-page",
+            flags={"--refs": ("labels", True)},
+            loads=True,
+            example="screenshot https://example.com page.png --full-page",
         ),
     )
 
@@ -144,7 +146,12 @@ class Pdf(ActRequest):
             meaning="Write the page as PDF to FILE, or to a new file in this folder.",
             places=(FILE,),
             options=FORCE,
-            example="pdf page.pdf",
+            flags={
+                "--print-background": ("print_background", True),
+                "--no-background": ("print_background", False),
+            },
+            loads=True,
+            example="pdf https://example.com page.pdf --paper A4",
         ),
     )
 

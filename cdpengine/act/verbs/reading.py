@@ -36,7 +36,9 @@ class TakeSnapshot(ActRequest):
     )
     commands = (
         CommandForm(
-            meaning="Print the page's content, with a ref for each element.", example="snapshot --interactive"
+            meaning="Print the page's content, with a ref for each element.",
+            loads=True,
+            example="snapshot --interactive https://example.com",
         ),
     )
 
@@ -245,7 +247,26 @@ class Extract(ActRequest):
         CommandForm(
             meaning="Print the readable content of the page, as Markdown or text.",
             places=(MAYBE_TARGET,),
-            example="extract --main-only",
+            loads=True,
+            example="extract --main-only https://example.com",
+        ),
+        CommandForm(
+            name="text",
+            meaning="Print the readable content of the page as text, like extract --format text.",
+            places=(MAYBE_TARGET,),
+            preset={"format": "text"},
+            loads=True,
+            example="text https://example.com",
+            console=False,
+        ),
+        CommandForm(
+            name="markdown",
+            meaning="Print the readable content of the page as Markdown, like extract.",
+            places=(MAYBE_TARGET,),
+            preset={"format": "markdown"},
+            loads=True,
+            example="markdown https://example.com main",
+            console=False,
         ),
     )
 
