@@ -18,11 +18,11 @@ from types import TracebackType
 import attrs
 import trio
 
+from cdpengine._checks import check_number, invalid
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import (
     DeadlineExceededError,
     EngineError,
-    InvalidArgumentError,
     NotInTrioError,
     WrongRunError,
 )
@@ -31,9 +31,7 @@ from cdpengine.errors.texts import shown
 
 def check_seconds(what: str, seconds: float) -> float:
     """Return `seconds`. Raises InvalidArgumentError if it is not a positive number."""
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-        raise InvalidArgumentError(what=what, given=repr(seconds)[:80], expected="seconds, more than 0")
-    return float(seconds)
+    return check_number(what, seconds, above=0, most=math.inf, unit="seconds")
 
 
 def check_timeout(timeout: float) -> float:
@@ -44,9 +42,7 @@ def check_timeout(timeout: float) -> float:
                 if seconds >= 1000 and seconds % 500 == 0:
                     _warn_of_milliseconds(seconds)
                 return seconds
-    raise InvalidArgumentError(
-        what="timeout", given=repr(timeout)[:80], expected="seconds, 0 or more (math.inf for no limit)"
-    )
+    raise invalid("timeout", timeout, "seconds, 0 or more (math.inf for no limit)")
 
 
 def _warn_of_milliseconds(seconds: float) -> None:
