@@ -15,6 +15,7 @@ import trio
 from cdpengine._activity.collector import Activities
 from cdpengine._api.ref_tables import ref_tables
 from cdpengine._budget import Budget, within
+from cdpengine._checks import invalid
 from cdpengine._emulation.emulation import Emulations
 from cdpengine._emulation.options import Settings
 from cdpengine._emulation.permissions import Permissions
@@ -35,7 +36,7 @@ from cdpengine._protocol.session import Connection, Session
 from cdpengine._snapshot.ref import RefNumbers
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
 from cdpengine._storage.storage_state import VisitedOrigins
-from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, RemoteError, SessionGoneError
+from cdpengine.errors import EvaluationFailedError, RemoteError, SessionGoneError
 
 
 class BrowserState:
@@ -257,9 +258,7 @@ class ContextCore:
             except RemoteError as error:
                 if error.message.startswith("Invalid"):
                     expected = f"a value that Chrome knows (its error: {error.message!r})"
-                    raise InvalidArgumentError(
-                        what="locale", given=repr(locale)[:80], expected=expected
-                    ) from None
+                    raise invalid("locale", locale, expected) from None
 
     def origin_page(self) -> AbstractAsyncContextManager[OriginPage]:
         """Return an invisible page of the context, as a context manager."""

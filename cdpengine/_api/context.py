@@ -24,6 +24,7 @@ from cdpengine._api.scopes.network import Network, RouteTable, route_requests
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.storage import ContextStorage, load_state
 from cdpengine._budget import undoing, within
+from cdpengine._checks import wrong_type
 from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import DefaultViewport, Proxy, check_options, check_proxy, context_params
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
@@ -36,7 +37,7 @@ from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState, apply_state
-from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
+from cdpengine.errors import ConnectionLostError, RemoteError
 from cdpengine.errors.misuse import name_ours
 from cdpengine.errors.other_libraries import CONTEXT
 
@@ -197,10 +198,7 @@ def plan_context(
     if downloads is not None:
         to_path("downloads", downloads, "a directory, as str or Path")
     if isinstance(permissions, str) or not isinstance(permissions, Sequence | Mapping):
-        given = f"a {type(permissions).__name__}"
-        raise InvalidArgumentError(
-            what="permissions", given=given, expected="a list of names, or a mapping to states"
-        )
+        raise wrong_type("permissions", permissions, "a list of names, or a mapping to states")
     states: Mapping[str, PermissionState] = (
         permissions if isinstance(permissions, Mapping) else dict.fromkeys(permissions, "granted")
     )

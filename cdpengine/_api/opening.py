@@ -13,11 +13,12 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import trio
 
 from cdpengine._budget import Budget, check_seconds
+from cdpengine._checks import check_choice, check_count
 from cdpengine._collector import pause_collector
 from cdpengine._emulation.options import DEFAULT_VIEWPORT, check_viewport
 from cdpengine._launch.find import find_browser
@@ -29,7 +30,6 @@ from cdpengine._paths import to_path
 from cdpengine.errors import (
     ConnectFailedError,
     ConnectionLostError,
-    InvalidArgumentError,
     LaunchFailedError,
     RemoteError,
     Shortage,
@@ -175,20 +175,16 @@ def choose_transport(requested: Transport | None) -> Transport:
     named = os.environ.get("CDPENGINE_TRANSPORT") if requested is None else requested
     if named is None or named == "":
         return "websocket" if sys.platform == "win32" else "pipe"
-    if named == "websocket":
-        return "websocket"
-    if named == "pipe":
-        return "pipe"
     what = "transport" if requested is not None else "CDPENGINE_TRANSPORT"
-    raise InvalidArgumentError(what=what, given=repr(named)[:80], expected='"websocket" or "pipe"')
+    transports: tuple[Transport, ...] = get_args(Transport)
+    return check_choice(what, named, transports)
 
 
 def _checked_port(port: int | None) -> int | None:
-    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65_535):
-        raise InvalidArgumentError(
-            what="debugging_port", given=repr(port)[:80], expected="a port, 0 for a free one, or None"
-        )
-    return port
+    if port is None:
+        return None
+    expected = "a port, 0 for a free one, or None"
+    return check_count("debugging_port", port, most=65_535, expected=expected)
 
 
 def _load_engine() -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import cdpengine
 from cdpengine._api.page.expecting import Expectation
-from cdpengine._api.page.waiting import check_state, check_text
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._page.search.criteria import Criteria
 
@@ -51,17 +50,6 @@ def test_a_url_matches_itself_and_its_ends(url: str) -> None:
 def test_invalid_patterns(pattern: object) -> None:
     with pytest.raises(cdpengine.errors.InvalidArgumentError):
         url_test(pattern)  # type: ignore[arg-type]
-
-
-def test_words_and_states() -> None:
-    check_text("text", None)
-    check_text("text", "x")
-    assert check_state("detached") == "detached"
-    for wrong in ("", "  ", 5):
-        with pytest.raises(cdpengine.errors.InvalidArgumentError):
-            check_text("text", wrong)  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="visible"):
-        check_state("shown")
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from cdpengine._activity.request import Response
 from cdpengine._activity.streams import AwaitedResponse
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import Budget, within
+from cdpengine._checks import check_flag, wrong_type
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.forms.upload import UploadFile, upload
 from cdpengine._page.dialogs import AwaitedDialog, Dialog, DialogAnswer
@@ -91,12 +92,9 @@ async def expect_dialog(
     core: PageCore, *, accept: bool, text: str | None, timeout: float
 ) -> AsyncIterator[Expected[Dialog]]:
     """Expect that the block opens a dialog, and answer it: `Page.expect_dialog`."""
-    if not isinstance(accept, bool):
-        raise InvalidArgumentError(what="accept", given=repr(accept)[:80], expected="True or False")
+    check_flag("accept", accept)
     if text is not None and (not isinstance(text, str) or not accept):
-        raise InvalidArgumentError(
-            what="text", given=f"a {type(text).__name__}", expected="a str, and accept=True"
-        )
+        raise wrong_type("text", text, "a str, and accept=True")
     budget = Budget.start("expect a dialog", timeout)
     expectation: Expectation[Dialog] = Expectation("a dialog")
     core.target.use()

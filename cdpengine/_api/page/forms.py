@@ -12,6 +12,7 @@ from operator import attrgetter
 import attrs
 
 from cdpengine._api.page.core import ElementTarget, InputAction, PageCore, describe_target
+from cdpengine._checks import wrong_type
 from cdpengine._input.action import ActionOutcome
 from cdpengine._input.forms.form import FieldValue, FieldWork, fill_form
 from cdpengine._page.running_actions import announced
@@ -37,11 +38,7 @@ def check_fields(fields: object) -> list[Field]:
     if isinstance(fields, Mapping):
         return [Field(target, value) for target, value in fields.items()]
     if not isinstance(fields, Iterable) or isinstance(fields, (str, bytes)):
-        raise InvalidArgumentError(
-            what="fields",
-            given=f"a {type(fields).__name__}",
-            expected="a dict of targets and values, or Fields",
-        )
+        raise wrong_type("fields", fields, "a dict of targets and values, or Fields")
     known = []
     for field in fields:
         if isinstance(field, Field):

@@ -13,6 +13,7 @@ import trio
 
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore, describe_target
 from cdpengine._budget import Budget
+from cdpengine._checks import check_string
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import Node
@@ -60,12 +61,9 @@ async def find_frame(core: PageCore, target: FrameTarget, budget: Budget) -> Fra
         isinstance(target, str) and parse_ref_text(target)
     ):
         return await _find_owned_frame(page, target, await core.find_node(target, budget))
-    if not isinstance(target, str):
-        raise InvalidArgumentError(
-            what="frame",
-            given=f"a {type(target).__name__}",
-            expected="a Frame, a frame's id, name or URL pattern, or its element: a ref or a Locator",
-        )
+    check_string(
+        "frame", target, "a Frame, a frame's id, name or URL pattern, or its element: a ref or a Locator"
+    )
     fits = _matching(page, target)
     if len(fits) == 1:
         return fits[0]

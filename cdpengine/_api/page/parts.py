@@ -18,6 +18,7 @@ import attrs
 
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._budget import within
+from cdpengine._checks import check_choice, check_count, invalid
 from cdpengine._input.action import ActionOutcome
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.keys import Layout
@@ -350,19 +351,13 @@ def checked_bounds(
     numbers = {"left": left, "top": top, "width": width, "height": height}
     for name, number in numbers.items():
         smallest = 1 if name in ("width", "height") else -(2**31)
-        if number is not None and (
-            isinstance(number, bool) or not isinstance(number, int) or not smallest <= number < 2**31
-        ):
-            raise InvalidArgumentError(what=name, given=repr(number), expected="a whole number of pixels")
-    if state is not None and state not in _STATES:
-        raise InvalidArgumentError(
-            what="state", given=repr(state), expected=", ".join(repr(each) for each in _STATES)
-        )
+        if number is not None:
+            check_count(name, number, least=smallest, most=2**31 - 1, unit="pixels")
+    if state is not None:
+        check_choice("state", state, _STATES)
     bounds = {name: number for name, number in numbers.items() if number is not None}
     if bounds and state not in (None, "normal"):
-        raise InvalidArgumentError(
-            what="state", given=repr(state), expected='"normal" or none, together with a place or a size'
-        )
+        raise invalid("state", state, '"normal" or none, together with a place or a size')
     if not bounds and state is None:
         raise InvalidArgumentError(what="bounds", given="nothing", expected="a place, a size or a state")
     return bounds

@@ -19,6 +19,7 @@ import trio
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._api.page.snapshots import capture_loaded, make_snapshot
 from cdpengine._budget import Budget
+from cdpengine._checks import invalid
 from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.output_file import checked_path, output_file
@@ -335,9 +336,7 @@ def _check_choice(*, target: bool, clip: bool, full_page: bool) -> None:
 
 def _check_clip(clip: object) -> None:
     if not isinstance(clip, BoundingBox) or not (clip.width > 0 and clip.height > 0):
-        raise InvalidArgumentError(
-            what="clip", given=repr(clip)[:80], expected="a BoundingBox with a width and a height above 0"
-        )
+        raise invalid("clip", clip, "a BoundingBox with a width and a height above 0")
 
 
 def _on_picture(

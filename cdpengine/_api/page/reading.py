@@ -20,15 +20,13 @@ from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
 from cdpengine._api.page.pictures import PictureRequest, take_picture
 from cdpengine._api.page.snapshots import PageSection, TextOptions, extract, read_snapshot
 from cdpengine._api.page.waiting import (
+    NODE_STATES,
     Condition,
     Elapsed,
     NetworkIdle,
     NodeState,
     TextPart,
-    check_optional_seconds,
     check_selector,
-    check_state,
-    check_text,
     make_expression,
     make_load_condition,
     make_node_condition,
@@ -38,6 +36,7 @@ from cdpengine._api.page.waiting import (
     wait_for_all,
 )
 from cdpengine._budget import Budget, check_seconds
+from cdpengine._checks import check_choice, check_string
 from cdpengine._evaluate.recovery import Recovery
 from cdpengine._evaluate.script import JSHandle, Script, World
 from cdpengine._input.view import BoundingBox
@@ -408,9 +407,11 @@ class PageReading:
         check_words("text_gone", text_gone)
         check_selector("css", css)
         check_selector("css_gone", css_gone)
-        check_text("expression", expression)
-        check_optional_seconds("network_idle", network_idle)
-        check_optional_seconds("seconds", seconds)
+        if expression is not None:
+            check_string("expression", expression, empty=False)
+        for what, duration in (("network_idle", network_idle), ("seconds", seconds)):
+            if duration is not None:
+                check_seconds(what, duration)
         conditions: list[Condition] = []
         core = self.internals
         if load_state is not None:
@@ -427,7 +428,7 @@ class PageReading:
             core, [(kind, words, expected) for kind, words, expected in parts if words]
         )
         if ref is not None:
-            checked = check_state(state)
+            checked = check_choice("state", state, NODE_STATES)
             if isinstance(ref, Locator):
                 budget = Budget.start("wait", timeout)
                 ref = await find_match(ref, budget.deadline)

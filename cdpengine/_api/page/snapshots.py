@@ -18,6 +18,7 @@ from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.finding import find_root
 from cdpengine._api.page.frame_targets import FrameTarget, find_frame
 from cdpengine._budget import Budget
+from cdpengine._checks import check_choice, check_count
 from cdpengine._collector import pause_collector
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import PATIENCE, wait_for_documents
@@ -135,9 +136,8 @@ class TextOptions:
     max_chars: int | None = None
 
     def __attrs_post_init__(self) -> None:
-        most = self.max_chars
-        if most is not None and (isinstance(most, bool) or most < 1):
-            raise InvalidArgumentError(what="max_chars", given=repr(most), expected="1 or more, or None")
+        if self.max_chars is not None:
+            check_count("max_chars", self.max_chars, least=1, unit="characters")
 
 
 async def extract(
@@ -187,17 +187,11 @@ async def capture_loaded(
 
 def _check_source(source: Source | None, mode: Mode) -> Source | None:
     """Return the source to use for a mode, or None to let the engine choose. Raises InvalidArgumentError."""
-    if source is not None and source not in get_args(Source):
-        raise InvalidArgumentError(
-            what="source", given=repr(source), expected=f"one of {', '.join(get_args(Source))}, or None"
-        )
+    if source is not None:
+        check_choice("source", source, get_args(Source))
     if mode in AX_MODES:
-        if source not in (None, "ax"):
-            raise InvalidArgumentError(
-                what="source",
-                given=repr(source),
-                expected=f'"ax" or None in mode {mode}, which shows the accessibility tree itself',
-            )
+        expected = f'"ax" or None in mode {mode}, which shows the accessibility tree itself'
+        check_choice("source", source, (None, "ax"), expected)
         return "ax"
     return source
 

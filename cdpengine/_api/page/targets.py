@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import attrs
 import trio
 
+from cdpengine._checks import check_count, wrong_type
 from cdpengine._javascript import own
 from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.page_target import PageTarget
@@ -23,7 +24,6 @@ from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
 from cdpengine.errors import (
     Became,
     ConnectionLostError,
-    InvalidArgumentError,
     RemoteError,
     SessionGoneError,
     StaleRefError,
@@ -42,10 +42,7 @@ class BackendNode:
     id: int
 
     def __attrs_post_init__(self) -> None:
-        if isinstance(self.id, bool) or not isinstance(self.id, int) or self.id < 1:
-            raise InvalidArgumentError(
-                what="BackendNode", given=repr(self.id), expected="a backendDOMNodeId, 1 or more"
-            )
+        check_count("BackendNode", self.id, least=1, expected="a backendDOMNodeId, 1 or more")
 
 
 ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode | Locator
@@ -103,11 +100,8 @@ def look_up_ref(refs: RefTable, target: object) -> Ref:
         return known
     if isinstance(target, str):
         return refs.lookup(target)
-    raise InvalidArgumentError(
-        what="target",
-        given=f"a {type(target).__name__}",
-        expected='a ref such as "e3", a Ref, a BackendNode, or a result of page.find() or page.locate()',
-    )
+    expected = 'a ref such as "e3", a Ref, a BackendNode, or a result of page.find() or page.locate()'
+    raise wrong_type("target", target, expected)
 
 
 def find_frame_of(page: PageTarget, ref: Ref) -> Frame | None:

@@ -18,7 +18,8 @@ import attrs
 import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
-from cdpengine._budget import Budget, check_seconds
+from cdpengine._budget import Budget
+from cdpengine._checks import check_string, invalid
 from cdpengine._evaluate.evaluation import Evaluator
 from cdpengine._evaluate.script import JSHandle, Script, is_function
 from cdpengine._javascript import own, script
@@ -353,33 +354,13 @@ NodeState = Literal[
 NODE_STATES: tuple[NodeState, ...] = get_args(NodeState)
 
 
-def check_text(what: str, given: str | None) -> None:
-    """Raise InvalidArgumentError unless the value is a non-empty string or None (no condition)."""
-    if given is not None and (not isinstance(given, str) or not given.strip()):
-        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
-
-
 def check_selector(what: str, given: str | None) -> None:
     """Raise InvalidArgumentError for a string that is certainly no CSS selector, such as a name."""
-    check_text(what, given)
-    advice = "" if given is None else advise_waiting(given, gone=what == "css_gone")
-    if advice:
-        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected=f"a CSS selector. {advice}")
-
-
-def check_state(state: str) -> NodeState:
-    """Return a valid node state. Raises InvalidArgumentError for an unknown one."""
-    for known in NODE_STATES:
-        if known == state:
-            return known
-    expected = ", ".join(repr(known) for known in NODE_STATES)
-    raise InvalidArgumentError(what="state", given=repr(state)[:80], expected=expected)
-
-
-def check_optional_seconds(what: str, seconds: float | None) -> None:
-    """Raise InvalidArgumentError unless `seconds` is a positive number or None (no condition)."""
-    if seconds is not None:
-        check_seconds(what, seconds)
+    if given is None:
+        return
+    check_string(what, given, empty=False)
+    if advice := advise_waiting(given, gone=what == "css_gone"):
+        raise invalid(what, given, f"a CSS selector. {advice}")
 
 
 _NO_URL = "about:blank"

@@ -31,9 +31,9 @@ import trio
 from cdpengine._api.browser_state import ContextCore
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import Budget, check_seconds
+from cdpengine._checks import wrong_type
 from cdpengine._logs import get_logger
 from cdpengine._page.page_scope import PageScope, SessionOverride
-from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import shown
 
 T = TypeVar("T")
@@ -253,7 +253,7 @@ class SettingScope:
 def check_function(what: str, given: object) -> None:
     """Raise InvalidArgumentError if the value is not callable."""
     if not callable(given):
-        raise InvalidArgumentError(what=what, given=f"a {type(given).__name__}", expected="an async function")
+        raise wrong_type(what, given, "an async function")
 
 
 def check_limit(limit: float) -> float:

@@ -14,6 +14,7 @@ import attrs
 
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import check_timeout
+from cdpengine._checks import check_number
 from cdpengine._evaluate.evaluation import EvaluationStatistics
 from cdpengine._measure.coverage import Coverage, measure_coverage
 from cdpengine._measure.profiles import (
@@ -107,11 +108,7 @@ class PageMeasure:
         DeadlineExceededError.
         """
         place = None if path is None else checked_path("the CPU profile", path, overwrite=overwrite)
-        number = isinstance(interval, int | float) and not isinstance(interval, bool)
-        if not number or not 0.00001 <= interval <= 10:
-            raise InvalidArgumentError(
-                what="interval", given=repr(interval)[:80], expected="seconds, 0.00001 to 10"
-            )
+        check_number("interval", interval, least=0.00001, most=10, unit="seconds")
         check_timeout(timeout)
         async with explain_deadline(self._core.target, math.inf):
             await self._make_ready("CPU profile", timeout)

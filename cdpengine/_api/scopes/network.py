@@ -13,6 +13,7 @@ import attrs
 
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
+from cdpengine._checks import check_choice, check_type
 from cdpengine._history import BoundedHistory, Records
 from cdpengine._network.active_route import (
     ActiveRoute,
@@ -38,7 +39,6 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SessionOverride
 from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._pickling import not_picklable
-from cdpengine.errors import InvalidArgumentError
 
 
 @attrs.define(eq=False)
@@ -125,12 +125,7 @@ class Network:
 
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
-            if not isinstance(headers, Mapping):
-                raise InvalidArgumentError(
-                    what="headers",
-                    given=f"a {type(headers).__name__}",
-                    expected="a mapping of names to values",
-                )
+            check_type("headers", headers, Mapping, "a mapping of names to values")
             begin, end = EXTRA_HEADERS.want(dict(check_headers(headers)))
             override = SessionOverride(self._scope.page_scope, begin, end, types=DOCUMENTS_AND_WORKERS)
             async with self._scope.overriding(override, "extra headers", timeout):
@@ -244,8 +239,7 @@ def route_requests(
 def _route_match(
     pattern: UrlPattern, resource_type: ResourceType | Collection[ResourceType], stage: Stage
 ) -> RouteMatch:
-    if stage not in ("request", "response"):
-        raise InvalidArgumentError(what="stage", given=repr(stage)[:80], expected='"request" or "response"')
+    check_choice("stage", stage, ("request", "response"))
     return RouteMatch(
         test=url_test(pattern),
         words=url_words(pattern),

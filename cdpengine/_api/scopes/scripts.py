@@ -17,6 +17,7 @@ import trio
 
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
+from cdpengine._checks import check_choice, check_string, invalid
 from cdpengine._evaluate.injection import (
     Binding,
     BindingFailure,
@@ -87,10 +88,7 @@ class Scripts:
         async def scope() -> AsyncIterator[None]:
             self._check_enabled("add an init script")
             text = await _source(source, path)
-            if str(world) not in ("main", "isolated"):
-                raise InvalidArgumentError(
-                    what="world", given=repr(world)[:80], expected='"main" or "isolated"'
-                )
+            check_choice("world", world, ("main", "isolated"))
             page_scope = self._scope.page_scope
             init_script = InitScript(page_scope.tabs, text, world="" if world == "main" else USERS_WORLD_NAME)
             override = SessionOverride(
@@ -132,9 +130,7 @@ class Scripts:
         async def scope() -> AsyncIterator[Binding]:
             self._check_enabled("expose a function")
             if not isinstance(name, str) or _IDENTIFIER.fullmatch(name) is None:
-                raise InvalidArgumentError(
-                    what="name", given=repr(name)[:80], expected="a name of a JavaScript function"
-                )
+                raise invalid("name", name, "a name of a JavaScript function")
             check_function("function", function)
             check_limit(limit)
             page_scope = self._scope.page_scope
@@ -186,9 +182,7 @@ async def _source(source: str | None, path: str | Path | None) -> str:
             what="init script", given="not exactly one source", expected="source or path"
         )
     if path is None:
-        if not isinstance(source, str):
-            raise InvalidArgumentError(what="source", given=f"a {type(source).__name__}", expected="a str")
-        return source
+        return check_string("source", source)
     try:
         return await trio.Path(to_path("path", path)).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -18,6 +18,7 @@ import trio
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import check_timeout, within
+from cdpengine._checks import check_string, check_type, wrong_type
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.page_target import PageTarget
@@ -110,8 +111,8 @@ class Cookies:
                 what="delete_cookies", given="nothing", expected="a name, domain, path or where"
             )
         for what, text in (("name", name), ("domain", domain), ("path", path)):
-            if text is not None and not isinstance(text, str):
-                raise InvalidArgumentError(what=what, given=f"a {type(text).__name__}", expected="a str")
+            if text is not None:
+                check_string(what, text)
 
         def matches(cookie: Cookie) -> bool:
             return (
@@ -218,7 +219,7 @@ class ContextStorage(Cookies):
         DeadlineExceededError, ConnectionLostError.
         """
         if isinstance(origins, str):
-            raise InvalidArgumentError(what="origins", given="a str", expected="a list of origins")
+            raise wrong_type("origins", origins, "a list of origins")
         requested_origins = [check_origin(origin, "origins") for origin in origins]
         file = None if path is None else to_path("path", path)
         with within("save the storage state", timeout):
@@ -286,10 +287,7 @@ class DocumentStorage:
     @asynccontextmanager
     async def _within(self, action: str, frame: Frame | None, timeout: float) -> AsyncIterator[StorageItems]:
         page = self._page
-        if frame is not None and not isinstance(frame, Frame):
-            raise InvalidArgumentError(
-                what="frame", given=f"a {type(frame).__name__}", expected="one of page.frames"
-            )
+        check_type("frame", frame, Frame | None, "one of page.frames")
         async with explain_deadline(page, trio.current_time() + check_timeout(timeout)):
             with within(action, timeout):
                 await page.running.ready()

@@ -15,6 +15,7 @@ import attrs
 import trio
 
 from cdpengine._budget import Budget, undoing
+from cdpengine._checks import check_choice
 from cdpengine._page.frames import LOAD_STATES, LoadState
 from cdpengine._page.navigation.active_document import request_of_active
 from cdpengine._page.navigation.document_waits import QUESTIONS, wait_for_documents, wait_until_begun
@@ -149,11 +150,7 @@ class DocumentWatch:
 
 def check_wait_until(wait_until: str) -> LoadState:
     """Return a valid load state. Raises InvalidArgumentError for an unknown name."""
-    if wait_until in LOAD_STATES:
-        return wait_until
-    raise InvalidArgumentError(
-        what="wait_until", given=repr(wait_until), expected=", ".join(repr(name) for name in LOAD_STATES)
-    )
+    return check_choice("wait_until", wait_until, LOAD_STATES)
 
 
 def check_url(url: str) -> str:
