@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from cdpengine._budget import Budget
+from cdpengine._checks import invalid
 from cdpengine._input.actionability.inspection import Inspection, inspect, retry_pauses
 from cdpengine._input.actionability.page_library import MOVE_EVENTS, InputObserver, Record
 from cdpengine._input.actionability.requirements import NO_REQUIREMENTS, Requirements
@@ -27,7 +28,7 @@ from cdpengine._input.geometry import Point
 from cdpengine._page.dialogs import Dialog
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
 from cdpengine._page.side_effects import DownloadStarted, NavigationStarted, PopupOpened, SideEffects
-from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, NotDeliveredError
+from cdpengine.errors import DeadlineExceededError, NotDeliveredError
 
 
 @attrs.frozen(eq=False)
@@ -439,6 +440,4 @@ def check_position(position: tuple[float, float] | None) -> None:
         and all(isinstance(part, (int, float)) and math.isfinite(part) for part in position)
     )
     if not good:
-        raise InvalidArgumentError(
-            what="position", given=repr(position), expected="(x, y) in CSS pixels from the node's top left"
-        )
+        raise invalid("position", position, "(x, y) in CSS pixels from the node's top left")

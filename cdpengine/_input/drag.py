@@ -20,6 +20,7 @@ import attrs
 import trio
 
 from cdpengine._budget import undoing
+from cdpengine._checks import check_count
 from cdpengine._input.action import (
     TO_CLICK,
     TO_HOVER,
@@ -49,7 +50,6 @@ from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
-    InvalidArgumentError,
     NotDeliveredError,
     SessionGoneError,
     StaleRefError,
@@ -113,10 +113,7 @@ class Pace:
 
     def check(self) -> None:
         """Raise InvalidArgumentError for invalid values."""
-        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
-            raise InvalidArgumentError(
-                what="steps", given=repr(self.steps), expected="a number of moves, 1 or more"
-            )
+        check_count("steps", self.steps, least=1, unit="moves")
         check_delay(self.hold, "hold")
 
 

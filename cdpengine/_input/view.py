@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 import attrs
 
 from cdpengine._budget import Budget
+from cdpengine._checks import invalid
 from cdpengine._input.actionability.frame_chain import (
     decode_boxes,
     decode_levels,
@@ -30,7 +31,7 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_
 from cdpengine._protocol.calls import pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
 from cdpengine._protocol.domains.page import LayoutMetricsReply
-from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
+from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 
 
 @attrs.frozen
@@ -99,9 +100,7 @@ def check_color(color: str) -> tuple[int, int, int]:
     """Return the red, green and blue components of "#rrggbb". Raises InvalidArgumentError."""
     found = _COLOR.fullmatch(color) if isinstance(color, str) else None
     if found is None:
-        raise InvalidArgumentError(
-            what="color", given=repr(color)[:40], expected='a colour such as "#6fa8dc"'
-        )
+        raise invalid("color", color, 'a colour such as "#6fa8dc"')
     red, green, blue = (int(part, 16) for part in found.groups())
     return red, green, blue
 

@@ -86,7 +86,7 @@ def test_a_layout_has_each_code_once_and_no_other_key_codes(layout: str) -> None
 
 
 def test_an_unknown_layout() -> None:
-    with pytest.raises(InvalidArgumentError, match="us, uk, de, fr"):
+    with pytest.raises(InvalidArgumentError, match='"us", "uk", "de", "fr"'):
         layout_named("dvorak")
 
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import attrs
 import trio
 
+from cdpengine._checks import check_string
 from cdpengine._input.devices.keys import (
     ALTGRAPH,
     COMMANDING,
@@ -428,8 +429,7 @@ def _prefixes(text: str) -> Iterator[str]:
 
 def check_text(text: str) -> None:
     """Raise InvalidArgumentError unless `text` is a valid Unicode string. The error does not contain it."""
-    if not isinstance(text, str):
-        raise InvalidArgumentError(what="text", given=f"a {type(text).__name__}", expected="a string")
+    check_string("text", text)
     try:
         text.encode()
     except UnicodeEncodeError:

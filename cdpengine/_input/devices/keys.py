@@ -18,6 +18,7 @@ from functools import cache
 
 import attrs
 
+from cdpengine._checks import check_choice, check_string, invalid
 from cdpengine._input.devices import key_tables
 from cdpengine._input.devices.key_tables import TABLES
 from cdpengine.errors import InvalidArgumentError
@@ -98,8 +99,7 @@ class Layout:
 @cache
 def layout_named(name: str) -> Layout:
     """Return a layout of `LAYOUTS` by its name. Raises InvalidArgumentError."""
-    if name not in LAYOUTS:
-        raise InvalidArgumentError(what="layout", given=repr(name), expected=f"one of {', '.join(LAYOUTS)}")
+    check_choice("layout", name, LAYOUTS)
     table = TABLES[name]
     names: dict[str, Key] = {}
     typed: dict[str, tuple[Key, ...]] = {}
@@ -151,11 +151,7 @@ def layout_of(layout: str | Layout | None, otherwise: Layout) -> Layout:
         return otherwise
     if isinstance(layout, Layout):
         return layout
-    if not isinstance(layout, str):
-        raise InvalidArgumentError(
-            what="layout", given=f"a {type(layout).__name__}", expected=f"one of {', '.join(LAYOUTS)}"
-        )
-    return layout_named(layout)
+    return layout_named(check_string("layout", layout, "a Layout, or the name of one"))
 
 
 _ALONE = {"\u0300": "`", "\u0301": "\u00b4", "\u0302": "^", "\u0303": "~", "\u0308": "\u00a8"}
@@ -191,12 +187,12 @@ class Chord:
         return sum({key.modifier for key in self.held}) | (SHIFT if self.key.shifted else 0)
 
 
+_NAME_OF_KEY = 'a name such as "Enter" or "Control+A"'
+
+
 def key_named(name: str, *, mac: bool = False, layout: Layout = US) -> Key:
     """Return the key called `name`. ControlOrMeta is Meta if `mac`, else Control. Raises InvalidArgumentError."""
-    if not isinstance(name, str):
-        raise InvalidArgumentError(
-            what="key", given=repr(name), expected='a name such as "Enter" or "Control+A"'
-        )
+    check_string("key", name, _NAME_OF_KEY)
     if name == CONTROL_OR_META:
         name = "Meta" if mac else "Control"
     found = layout.names.get(name)
@@ -220,9 +216,7 @@ def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
     Control with the A key, which pages see as key "a".
     """
     if not isinstance(chord, str) or not chord:
-        raise InvalidArgumentError(
-            what="key", given=repr(chord), expected='a name such as "Enter" or "Control+A"'
-        )
+        raise invalid("key", chord, _NAME_OF_KEY)
     if chord.endswith("+"):
         names = [*chord[:-2].split("+"), "+"] if len(chord) > 1 else ["+"]
         if len(chord) > 1 and chord[-2] != "+":

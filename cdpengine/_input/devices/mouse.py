@@ -18,11 +18,12 @@ import attrs
 import trio
 
 from cdpengine._budget import undoing, undone_by
+from cdpengine._checks import check_choice, check_count, check_number
 from cdpengine._input.devices.keys import Key, modifier_mask
 from cdpengine._input.geometry import NO_MARK, Point
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
-from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
+from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 
 
 @attrs.define(eq=False)
@@ -161,8 +162,7 @@ async def release(pendings: Sequence[PendingCall]) -> None:
 
 def check_delay(delay: float, what: str = "delay") -> None:
     """Raise InvalidArgumentError unless `delay` is a number of seconds, 0 or more."""
-    if isinstance(delay, bool) or not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
-        raise InvalidArgumentError(what=what, given=repr(delay), expected="seconds, 0 or more")
+    check_number(what, delay, least=0, unit="seconds")
 
 
 # The bits of `buttons` in Input.dispatchMouseEvent and in the page's MouseEvent.
@@ -203,10 +203,7 @@ class MouseDevice:
     async def move(self, x: float, y: float, *, steps: int = 1) -> bool:
         """Move to a point in `steps` equal moves. Each waits for Chrome's next frame, about 16 ms."""
         target = check_point(x, y)
-        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-            raise InvalidArgumentError(
-                what="steps", given=repr(steps), expected="a number of moves, 1 or more"
-            )
+        check_count("steps", steps, least=1, unit="moves")
         start = self.position
         for step in range(1, steps + 1):
             share = step / steps
@@ -221,8 +218,7 @@ class MouseDevice:
 
         If cancelled while waiting for the response, it releases the button.
         """
-        _check_button(button)
-        _check_count(count)
+        _check_clicks(button, count)
         await trio.lowlevel.checkpoint_if_cancelled()
         pending = self._post_down(button, count, self.held.mask(()))
         try:
@@ -240,8 +236,7 @@ class MouseDevice:
         mark: Point = NO_MARK,
     ) -> bool:
         """Release a button at the mouse's position."""
-        _check_button(button)
-        _check_count(count)
+        _check_clicks(button, count)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await wait_for_delivery(
             [self._post_up(button, count, self.held.mask(modifiers), mark)], self._interruptions
@@ -357,8 +352,7 @@ class MouseDevice:
 
     def check_click(self, *, button: str, count: int, modifiers: Iterable[str]) -> None:
         """Raise InvalidArgumentError for an unknown button or modifier, or an invalid count. Sends nothing."""
-        _check_button(button)
-        _check_count(count)
+        _check_clicks(button, count)
         self.held.mask(modifiers)
 
     # --- posting: immediately, in order, without waiting -----------------------------------------------------
@@ -416,14 +410,9 @@ class MouseDevice:
             self._pressed.clear()  # the page is gone, so no button is down
 
 
-def _check_button(button: str) -> None:
-    if button not in BUTTONS:
-        raise InvalidArgumentError(what="button", given=repr(button), expected=f"one of {', '.join(BUTTONS)}")
-
-
-def _check_count(count: int) -> None:
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 3:
-        raise InvalidArgumentError(what="count", given=repr(count), expected="1, 2 or 3 clicks")
+def _check_clicks(button: str, count: int) -> None:
+    check_choice("button", button, BUTTONS)
+    check_count("count", count, least=1, most=3, unit="clicks")
 
 
 def add_mark(point: Point, mark: Point) -> Point:
@@ -436,10 +425,7 @@ def add_mark(point: Point, mark: Point) -> Point:
 
 def check_point(x: float, y: float, what: str = "point") -> Point:
     """Return the point. Raises InvalidArgumentError unless both coordinates are finite numbers."""
-    for value in (x, y):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise InvalidArgumentError(what=what, given=repr((x, y)), expected="two numbers of CSS pixels")
-    return Point(float(x), float(y))
+    return Point(*(check_number(what, value, unit="a number of CSS pixels") for value in (x, y)))
 
 
 def _between(start: Point, end: Point, share: float) -> Point:

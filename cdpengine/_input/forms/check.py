@@ -14,6 +14,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._checks import check_flag
 from cdpengine._input.action import ActionContext, ActionOutcome, click
 from cdpengine._input.actionability.measuring import TAKEN
 from cdpengine._input.forms.related import related_node
@@ -22,7 +23,6 @@ from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.domains.accessibility import AXTree
 from cdpengine.errors import (
-    InvalidArgumentError,
     NotInteractableError,
     RemoteError,
     StaleRefError,
@@ -60,8 +60,7 @@ async def set_checked(
     immediately for a node that cannot be checked, and for unchecking a radio button. Raises ValueRefusedError if
     the page prevents the change. Raises the errors of `click`.
     """
-    if not isinstance(checked, bool):
-        raise InvalidArgumentError(what="checked", given=repr(checked)[:60], expected="True or False")
+    check_flag("checked", checked)
     action = "check" if checked else "uncheck"
     probed = await _probe(node, action, context)
     if probed.kind == "none":

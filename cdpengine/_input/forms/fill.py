@@ -14,11 +14,11 @@ shortest form.
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
+from cdpengine._checks import check_number, check_string
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.forms.check import set_checked
@@ -57,17 +57,12 @@ def texts_of(value: TextValue) -> Mapping[str, str]:
     if isinstance(value, dt.time):
         return {EVERY_TYPE: value.replace(tzinfo=None).isoformat(timespec=_precision(value))}
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            raise InvalidArgumentError(what="value", given=repr(value), expected="a finite number")
+        check_number("value", value, unit="a finite number")
         return {EVERY_TYPE: f"{value:d}" if isinstance(value, int) else _shortest(value)}
-    if not isinstance(value, str):
-        raise InvalidArgumentError(
-            what="value",
-            given=f"a {type(value).__name__}",
-            expected="a string, a number, a date, a time, or a bool for a checkbox or radio button",
-        )
-    check_text(value)
-    return {EVERY_TYPE: value}
+    expected = "a string, a number, a date, a time, or a bool for a checkbox or radio button"
+    text = check_string("value", value, expected)
+    check_text(text)
+    return {EVERY_TYPE: text}
 
 
 def _texts_of_date(value: dt.date) -> dict[str, str]:

@@ -16,6 +16,7 @@ import msgspec
 import trio
 
 from cdpengine._budget import undoing
+from cdpengine._checks import check_type
 from cdpengine._input.action import ActionContext, ActionOutcome, click
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.forms.related import related_node
@@ -79,12 +80,7 @@ def request_for(option: str | Option) -> dict[str, object]:
     """
     if isinstance(option, str):
         return {"text": option}
-    if not isinstance(option, Option):
-        raise InvalidArgumentError(
-            what="option",
-            given=f"a {type(option).__name__}",
-            expected="a string (a value or a label) or an Option",
-        )
+    check_type("option", option, Option, "a string (a value or a label) or an Option")
     named = (("label", option.label), ("value", option.value), ("index", option.index))
     return {name: part for name, part in named if part is not None}
 

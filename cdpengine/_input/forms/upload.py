@@ -21,6 +21,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._checks import check_type, invalid
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.library_calls import (
     Handle,
@@ -63,17 +64,9 @@ class FileContent:
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or "/" in self.name or "\x00" in self.name:
-            raise InvalidArgumentError(
-                what="name", given=repr(self.name)[:80], expected='the name of a file, such as "a.txt"'
-            )
-        if not isinstance(self.data, bytes | bytearray | memoryview):
-            raise InvalidArgumentError(what="data", given=f"a {type(self.data).__name__}", expected="bytes")
-        if self.mime_type is not None and not isinstance(self.mime_type, str):
-            raise InvalidArgumentError(
-                what="mime_type",
-                given=f"a {type(self.mime_type).__name__}",
-                expected='a string such as "text/plain"',
-            )
+            raise invalid("name", self.name, 'the name of a file, such as "a.txt"')
+        check_type("data", self.data, bytes | bytearray | memoryview, "bytes")
+        check_type("mime_type", self.mime_type, str | None, 'a string such as "text/plain"')
 
     @property
     def type(self) -> str:
