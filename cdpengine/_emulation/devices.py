@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import attrs
 
+from cdpengine._checks import check_flag, check_string, invalid, wrong_type
 from cdpengine.errors import InvalidArgumentError
 
 Kind = Literal["iphone", "ipad", "android phone", "android tablet", "windows", "mac", "linux"]
@@ -206,18 +207,14 @@ def find_device(name: object) -> Device:
     """Return the device of that name, ignoring case. Raises InvalidArgumentError, which lists similar names."""
     if isinstance(name, Device):
         return name
-    if isinstance(name, str):
-        folded_name = " ".join(name.split()).casefold()
-        for device in _ALL:
-            if device.name.casefold() == folded_name:
-                return device
-        folded = {known.casefold(): known for known in DEVICES}
-        near = [folded[match] for match in difflib.get_close_matches(folded_name, folded, n=3, cutoff=0.5)]
-        hint = ", ".join(repr(match) for match in near) or "one of cdpengine.DEVICES"
-        raise InvalidArgumentError(what="device", given=repr(name[:80]), expected=hint)
-    raise InvalidArgumentError(
-        what="device", given=f"a {type(name).__name__}", expected="the name of a device"
-    )
+    folded_name = " ".join(check_string("device", name, "the name of a device").split()).casefold()
+    for device in _ALL:
+        if device.name.casefold() == folded_name:
+            return device
+    folded = {known.casefold(): known for known in DEVICES}
+    near = [folded[match] for match in difflib.get_close_matches(folded_name, folded, n=3, cutoff=0.5)]
+    hint = ", ".join(repr(match) for match in near) or "one of cdpengine.DEVICES"
+    raise invalid("device", name, hint)
 
 
 _CHROMIUM = re.compile(r"\b(?:Headless)?Chrom(?:e|ium)/(\d{1,5})((?:\.\d{1,6}){0,3})")
@@ -252,8 +249,7 @@ class UserAgent:
 def check_user_agent(given: object) -> UserAgent:
     """Return the user agent, passed as an object or as its string. Raises InvalidArgumentError."""
     if not isinstance(given, str | UserAgent):
-        kind = f"a {type(given).__name__}"
-        raise InvalidArgumentError(what="user_agent", given=kind, expected="a str or a UserAgent")
+        raise wrong_type("user_agent", given, "a str or a UserAgent")
     agent = UserAgent(given) if isinstance(given, str) else given
     for name in ("text", "platform", "platform_version", "architecture", "bitness", "model"):
         _check_text(f"user_agent.{name}", getattr(agent, name), required=name == "text")
@@ -261,18 +257,13 @@ def check_user_agent(given: object) -> UserAgent:
     brands: object = agent.brands
     if brands is not None:
         if not isinstance(brands, Mapping):
-            kind = f"a {type(brands).__name__}"
-            raise InvalidArgumentError(
-                what="user_agent.brands", given=kind, expected="a mapping of names to versions"
-            )
+            raise wrong_type("user_agent.brands", brands, "a mapping of names to versions")
         for brand, version in brands.items():
             _check_text("user_agent.brands", brand, required=True)
             _check_text("user_agent.brands", version, required=True)
     for name in ("mobile", "hints"):
-        if (flag := getattr(agent, name)) is not None and not isinstance(flag, bool):
-            raise InvalidArgumentError(
-                what=f"user_agent.{name}", given=repr(flag)[:40], expected="True or False"
-            )
+        if (flag := getattr(agent, name)) is not None:
+            check_flag(f"user_agent.{name}", flag)
     return agent
 
 

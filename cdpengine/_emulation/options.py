@@ -8,7 +8,6 @@ refused too.
 from __future__ import annotations
 
 import functools
-import math
 import re
 import zoneinfo
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,16 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from cdpengine._checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_string,
+    check_type,
+    invalid,
+    wrong_type,
+)
 from cdpengine._emulation.devices import Device, UserAgent, check_user_agent, find_device
 from cdpengine.errors import InvalidArgumentError, shown_url
 
@@ -83,16 +92,11 @@ def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, 
             what="emulate", given="nothing", expected=f"options among {', '.join(_NAMES)}"
         )
     for name in options:
-        if name not in _NAMES:
-            raise InvalidArgumentError(
-                what="emulate", given=repr(name)[:80], expected=f"options among {', '.join(_NAMES)}"
-            )
+        check_choice("emulate", name, _NAMES, f"options among {', '.join(_NAMES)}")
     settings: dict[str, Any] = {}
     landscape = options.get("landscape", False)
     if not isinstance(landscape, bool) or (landscape and options.get("device") is None):
-        raise InvalidArgumentError(
-            what="landscape", given=repr(landscape)[:40], expected="True, with a device"
-        )
+        raise invalid("landscape", landscape, "True, with a device")
     if "device" in options:
         device = options["device"]
         if device is None:
@@ -118,7 +122,7 @@ def parse_viewport(text: str) -> tuple[int, int] | None:
     width, _, height = words.partition("x")
     if not (width + height).isascii() or not width.isdigit() or not height.isdigit():
         expected = "WIDTHxHEIGHT in CSS pixels, such as 1280x720, or none for the window's own size"
-        raise InvalidArgumentError(what="viewport", given=repr(text)[:80], expected=expected)
+        raise invalid("viewport", text, expected)
     return check_viewport((int(width[:9]), int(height[:9])))
 
 
@@ -135,14 +139,11 @@ def _of_device(device: Device, landscape: bool, chrome_version: str) -> dict[str
 
 
 def _size(name: str, value: object) -> tuple[int, int]:
-    fine = isinstance(value, tuple | list) and len(value) == 2
-    sides = tuple(value) if isinstance(value, tuple | list) else ()
-    if not fine or any(
-        isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 10_000_000 for n in sides
-    ):
-        expected = "width and height, whole CSS pixels from 1 on"
-        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
-    return (sides[0], sides[1])
+    expected = "width and height, whole CSS pixels from 1 on"
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise invalid(name, value, expected)
+    width, height = (check_count(name, side, least=1, most=10_000_000, expected=expected) for side in value)
+    return width, height
 
 
 def _viewport(name: str, value: object) -> tuple[int, int] | DefaultViewport:
@@ -150,16 +151,7 @@ def _viewport(name: str, value: object) -> tuple[int, int] | DefaultViewport:
 
 
 def _scale(name: str, value: object) -> float:
-    fine = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not fine or not 0 < float(value) <= 20:  # type: ignore[arg-type]
-        raise InvalidArgumentError(what=name, given=repr(value)[:40], expected="a number above 0, up to 20")
-    return float(value)  # type: ignore[arg-type]
-
-
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidArgumentError(what=name, given=repr(value)[:40], expected="True, False or None")
-    return value
+    return check_number(name, value, above=0, most=20)
 
 
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,6}")
@@ -167,8 +159,7 @@ _LOCALE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,6}")
 
 def _locale(name: str, value: object) -> str:
     if not isinstance(value, str) or not _LOCALE.fullmatch(value):
-        expected = 'a language tag, such as "de-DE"'
-        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
+        raise invalid(name, value, 'a language tag, such as "de-DE"')
     return value.replace("_", "-")
 
 
@@ -184,8 +175,7 @@ def _timezone(name: str, value: object) -> str:
     )
     # If the system has no list of time zones, Chrome decides.
     if not shaped or (known and value not in known):
-        expected = 'an IANA time zone, such as "Europe/Berlin"'
-        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
+        raise invalid(name, value, 'an IANA time zone, such as "Europe/Berlin"')
     return str(value)
 
 
@@ -194,35 +184,17 @@ def _geolocation(name: str, value: object) -> Geolocation | str:
         return "unavailable"
     place = Geolocation(*value) if isinstance(value, tuple) and len(value) == 2 else value
     if not isinstance(place, Geolocation):
-        expected = '(latitude, longitude), a Geolocation or "unavailable"'
-        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
-    limits: dict[str, tuple[float, float]] = {
-        "latitude": (-90, 90),
-        "longitude": (-180, 180),
-        "accuracy": (0, math.inf),
-        "altitude": (-math.inf, math.inf),
-    }
-    for part, (least, most) in limits.items():
-        number = getattr(place, part)
-        if number is None and part == "altitude":
-            continue
-        fine = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
-        if not fine or not least <= number <= most:
-            expected = f"a number from {least} to {most}"
-            raise InvalidArgumentError(what=f"{name}.{part}", given=repr(number)[:40], expected=expected)
+        raise invalid(name, value, '(latitude, longitude), a Geolocation or "unavailable"')
+    check_number(f"{name}.latitude", place.latitude, least=-90, most=90)
+    check_number(f"{name}.longitude", place.longitude, least=-180, most=180)
+    check_number(f"{name}.accuracy", place.accuracy, least=0)
+    if place.altitude is not None:
+        check_number(f"{name}.altitude", place.altitude)
     return place
 
 
 def _one_of(kind: Any) -> Callable[[str, object], str]:
-    words = get_args(kind)
-
-    def check(name: str, value: object) -> str:
-        if value not in words:
-            expected = ", ".join(repr(word) for word in words)
-            raise InvalidArgumentError(what=name, given=repr(value)[:40], expected=expected)
-        return str(value)
-
-    return check
+    return functools.partial(check_choice, choices=get_args(kind))
 
 
 def _user_agent(_name: str, value: object) -> UserAgent:
@@ -233,8 +205,8 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "viewport": _viewport,
     "screen": _size,
     "device_scale_factor": _scale,
-    "mobile": _flag,
-    "touch": _flag,
+    "mobile": check_flag,
+    "touch": check_flag,
     "user_agent": _user_agent,
     "locale": _locale,
     "timezone": _timezone,
@@ -274,27 +246,18 @@ def check_proxy(given: object) -> Proxy:
     Raises InvalidArgumentError; its message contains no password.
     """
     if not isinstance(given, str | Proxy):
-        raise InvalidArgumentError(
-            what="proxy", given=f"a {type(given).__name__}", expected="a str or a Proxy"
-        )
+        raise wrong_type("proxy", given, "a str or a Proxy")
     proxy = Proxy(given) if isinstance(given, str) else given
-    server: object = proxy.server
-    if not isinstance(server, str):
-        raise InvalidArgumentError(what="proxy.server", given=f"a {type(server).__name__}", expected="a str")
+    check_string("proxy.server", proxy.server)
     if proxy.server != "direct://":
         _check_server(proxy.server)
     if isinstance(proxy.bypass, str) or not isinstance(proxy.bypass, Sequence):
-        kind = f"a {type(proxy.bypass).__name__}"
-        raise InvalidArgumentError(what="proxy.bypass", given=kind, expected="a list of hosts")
+        raise wrong_type("proxy.bypass", proxy.bypass, "a list of hosts")
     for host in proxy.bypass:
         if not isinstance(host, str) or not host or set(host) & set(" ,;\t\r\n") or not host.isascii():
-            expected = 'hosts such as "*.example.com", without spaces and commas'
-            raise InvalidArgumentError(what="proxy.bypass", given=repr(host)[:80], expected=expected)
+            raise invalid("proxy.bypass", host, 'hosts such as "*.example.com", without spaces and commas')
     for name in ("username", "password"):
-        if (text := getattr(proxy, name)) is not None and not isinstance(text, str):
-            raise InvalidArgumentError(
-                what=f"proxy.{name}", given=f"a {type(text).__name__}", expected="a str"
-            )
+        check_type(f"proxy.{name}", getattr(proxy, name), str | None, "a str")
     if (proxy.username is None) != (proxy.password is None):
         given = "one without the other"
         raise InvalidArgumentError(what="proxy.username, .password", given=given, expected="both or neither")

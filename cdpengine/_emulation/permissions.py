@@ -15,6 +15,7 @@ from typing import Any, Literal
 import attrs
 
 from cdpengine._budget import undoing
+from cdpengine._checks import check_choice, invalid
 from cdpengine._page.patterns import check_origin
 from cdpengine._protocol.session import Session
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
@@ -90,13 +91,8 @@ def check_permissions(states: object, origin: object, context_id: str | None) ->
         if name not in NAMES:
             near = get_close_matches(name, NAMES, 3) if isinstance(name, str) else []
             near = near or ["camera", "geolocation", "notifications"]
-            expected = f"the name of a permission, such as {', '.join(near)}"
-            raise InvalidArgumentError(what="permissions", given=repr(name)[:80], expected=expected)
-        if state not in ("granted", "denied", "prompt"):
-            expected = '"granted", "denied" or "prompt"'
-            raise InvalidArgumentError(
-                what=f"permissions[{name!r}]", given=repr(state)[:80], expected=expected
-            )
+            raise invalid("permissions", name, f"the name of a permission, such as {', '.join(near)}")
+        check_choice(f"permissions[{name!r}]", state, ("granted", "denied", "prompt"))
     where = None if origin is None else check_origin(origin)
     return PermissionLayer(context_id, where, dict(states))
 
@@ -148,7 +144,7 @@ class Permissions:
                 if "PermissionDescriptor" not in error.message and "ermission" not in error.message:
                     raise
                 expected = f"a permission of this Chrome (it answered {error.message!r})"
-                raise InvalidArgumentError(what="permissions", given=repr(name), expected=expected) from None
+                raise invalid("permissions", name, expected) from None
 
     async def end(self, layer: PermissionLayer) -> None:
         """End a layer. Ignores a layer that never began. Shielded and bounded."""

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from cdpengine._checks import check_string, invalid
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._network.active_route import ActiveRoute
 from cdpengine._network.exchange import Exchange
@@ -25,7 +26,6 @@ from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
-    InvalidArgumentError,
     SessionGoneError,
     UndecodableReplyError,
     shown_url,
@@ -189,8 +189,7 @@ class Credentials:
     def checked(cls, username: str, password: str, origin: str | None, proxy: bool) -> Credentials:
         """Return checked credentials. Raises InvalidArgumentError."""
         for what, value in (("username", username), ("password", password)):
-            if not isinstance(value, str):
-                raise InvalidArgumentError(what=what, given=f"a {type(value).__name__}", expected="a str")
+            check_string(what, value)
         return cls(username, password, None if origin is None else _check_origin(origin), bool(proxy))
 
     def fit(self, origin: str, source: str) -> bool:
@@ -210,17 +209,14 @@ class Credentials:
 
 
 def _check_origin(given: str) -> str:
-    if isinstance(given, str):
-        try:
-            normal = _normalize_origin(given)
-            parts = urlsplit(given)
-            if normal and not parts.path.strip("/") and not parts.query and parts.username is None:
-                return normal
-        except ValueError:
-            pass
     expected = 'scheme, host and port, such as "https://example.com:8443"'
-    what = repr(shown_url(given)) if isinstance(given, str) else f"a {type(given).__name__}"
-    raise InvalidArgumentError(what="origin", given=what, expected=expected)
+    check_string("origin", given, expected)
+    with suppress(ValueError):
+        normal = _normalize_origin(given)
+        parts = urlsplit(given)
+        if normal and not parts.path.strip("/") and not parts.query and parts.username is None:
+            return normal
+    raise invalid("origin", shown_url(given), expected)
 
 
 def _normalize_origin(origin: str) -> str:

@@ -24,6 +24,7 @@ import msgspec
 import trio
 
 from cdpengine import _json
+from cdpengine._checks import check_count, check_string, check_type, invalid, wrong_type
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.fetch import RequestPaused
@@ -179,16 +180,9 @@ def to_response(paused: RequestPaused, read: Callable[[], Awaitable[bytes]]) -> 
     )
 
 
-_LEAST_STATUS, _MOST_STATUS = 200, 599
-
-
 def check_status(status: int) -> int:
     """Return `status`. Raises InvalidArgumentError for an invalid response status (1xx are invalid)."""
-    if isinstance(status, bool) or not isinstance(status, int) or not _LEAST_STATUS <= status <= _MOST_STATUS:
-        raise InvalidArgumentError(
-            what="status", given=repr(status)[:80], expected=f"{_LEAST_STATUS} to {_MOST_STATUS}"
-        )
-    return status
+    return check_count("status", status, least=200, most=599)
 
 
 def phrase_of(status: int) -> str:
@@ -250,17 +244,12 @@ def _content(body: bytes | str | None, json: Any, file_name: str | None) -> tupl
         try:
             return "application/json", _json.encode(json)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise InvalidArgumentError(
-                what="json",
-                given=f"a {type(json).__name__}",
-                expected=f"values that JSON can represent ({error})",
-            ) from None
+            raise wrong_type("json", json, f"values that JSON can represent ({error})") from None
     if isinstance(body, str):
         return "text/plain; charset=utf-8", body.encode()
     if body is None:
         return None, None
-    if not isinstance(body, (bytes, bytearray, memoryview)):
-        raise InvalidArgumentError(what="body", given=f"a {type(body).__name__}", expected="bytes or str")
+    check_type("body", body, bytes | bytearray | memoryview, "bytes or str")
     kind = None if file_name is None else mimetypes.guess_type(file_name)[0] or "application/octet-stream"
     return kind, bytes(body)
 
@@ -302,18 +291,14 @@ def check_headers(headers: object) -> list[tuple[str, str]]:
     elif isinstance(headers, Iterable) and not isinstance(headers, (str, bytes)):
         pairs = list(headers)
     else:
-        raise InvalidArgumentError(what="headers", given=f"a {type(headers).__name__}", expected=_EXPECTED)
+        raise wrong_type("headers", headers, _EXPECTED)
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise InvalidArgumentError(what="headers", given=f"a {type(pair).__name__}", expected=_EXPECTED)
+            raise wrong_type("headers", pair, _EXPECTED)
         name, value = pair
         if not isinstance(name, str) or _NAME.fullmatch(name) is None:
-            expected = "a name of letters, digits and hyphens"
-            raise InvalidArgumentError(what="name of a header", given=repr(name)[:80], expected=expected)
-        if not isinstance(value, str):
-            raise InvalidArgumentError(
-                what=f"header {name}", given=f"a {type(value).__name__}", expected="a str"
-            )
+            raise invalid("name of a header", name, "a name of letters, digits and hyphens")
+        check_string(f"header {name}", value)
         if _BREAKS.search(value):
             raise InvalidArgumentError(
                 what=f"header {name}", given="a value with a line break", expected="a value of one line"
@@ -443,11 +428,9 @@ def check_reason(given: str) -> AbortReason:
     """Return Chrome's spelling of a reason. Raises InvalidArgumentError."""
     known = _REASON_OF.get(given.casefold()) if isinstance(given, str) else None
     if known is None:
-        expected = f"one of {', '.join(ABORT_REASONS)}"
-        raise InvalidArgumentError(what="reason", given=repr(given)[:80], expected=expected)
+        raise invalid("reason", given, f"one of {', '.join(ABORT_REASONS)}")
     return known
 
 
 def _no_type(given: object) -> InvalidArgumentError:
-    expected = f"one or more of {', '.join(RESOURCE_TYPES)}"
-    return InvalidArgumentError(what="resource_type", given=repr(given)[:80], expected=expected)
+    return invalid("resource_type", given, f"one or more of {', '.join(RESOURCE_TYPES)}")

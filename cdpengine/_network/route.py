@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+from cdpengine._checks import check_string, check_type, invalid
 from cdpengine._network.exchange import Overrides, Turn
 from cdpengine._network.messages import (
     AbortReason,
@@ -200,9 +201,7 @@ class Route:
     ) -> Overrides:
         if self.response is None:
             if status is not None:
-                raise InvalidArgumentError(
-                    what="status", given=repr(status)[:80], expected="none before a response"
-                )
+                raise invalid("status", status, "none before a response")
         elif not (url is None and method is None and post_data is None):
             expected = "status and headers, because the request was already sent"
             raise InvalidArgumentError(what="changes", given="url, method or post_data", expected=expected)
@@ -216,9 +215,9 @@ class Route:
 
 
 def _check_url(url: str | None) -> str | None:
-    if url is not None and (not isinstance(url, str) or "://" not in url):
-        given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
-        raise InvalidArgumentError(what="url", given=given, expected="a whole URL, with its scheme")
+    expected = "a whole URL, with its scheme"
+    if url is not None and "://" not in check_string("url", url, expected):
+        raise invalid("url", shown_url(url), expected)
     return url
 
 
@@ -226,15 +225,12 @@ def _check_method(method: str | None) -> str | None:
     if method is not None and (
         not isinstance(method, str) or not method.isalpha() or len(method) > _METHODS_LONGEST
     ):
-        raise InvalidArgumentError(what="method", given=repr(method)[:80], expected='a word such as "POST"')
+        raise invalid("method", method, 'a word such as "POST"')
     return method
 
 
 def _check_data(data: bytes | str | None) -> bytes | None:
     if isinstance(data, str):
         return data.encode()
-    if data is not None and not isinstance(data, (bytes, bytearray, memoryview)):
-        raise InvalidArgumentError(
-            what="post_data", given=f"a {type(data).__name__}", expected="bytes or str"
-        )
+    check_type("post_data", data, bytes | bytearray | memoryview | None, "bytes or str")
     return None if data is None else bytes(data)

@@ -15,12 +15,13 @@ from weakref import WeakKeyDictionary
 
 import attrs
 
+from cdpengine._checks import check_flag, check_number, invalid, wrong_type
 from cdpengine._network.messages import merge_headers, secret_values
 from cdpengine._page.navigation.activation import later_sessions
 from cdpengine._page.page_scope import PostCommands
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
-from cdpengine.errors import InvalidArgumentError, SessionGoneError
+from cdpengine.errors import SessionGoneError
 
 T = TypeVar("T")
 
@@ -41,6 +42,9 @@ class NetworkConditions:
     upload: float | None = None
 
 
+_MOST = 1e12
+"""Maximum of each number in these settings."""
+
 _KBIT = 1000 / 8
 """Bytes per kilobit."""
 
@@ -60,17 +64,16 @@ def check_conditions(given: object) -> NetworkConditions:
         found = NETWORKS.get(given.casefold())
         if found is None:
             expected = f"NetworkConditions, or one of {', '.join(map(repr, NETWORKS))}"
-            raise InvalidArgumentError(what="conditions", given=repr(given)[:80], expected=expected)
+            raise invalid("conditions", given, expected)
         return found
     if not isinstance(given, NetworkConditions):
-        expected = "NetworkConditions or the name of a network"
-        raise InvalidArgumentError(what="conditions", given=f"a {type(given).__name__}", expected=expected)
-    if not isinstance(given.offline, bool):
-        raise InvalidArgumentError(what="offline", given=repr(given.offline)[:80], expected="True or False")
-    _check_number("latency", given.latency, "seconds, 0 or more", least=0.0)
+        raise wrong_type("conditions", given, "NetworkConditions or the name of a network")
+    check_flag("offline", given.offline)
+    check_number("latency", given.latency, least=0, most=_MOST, expected="seconds, 0 or more")
     for what, value in (("download", given.download), ("upload", given.upload)):
         if value is not None:
-            _check_number(what, value, "bytes a second, 1 or more, or None for no limit", least=1.0)
+            expected = "bytes a second, 1 or more, or None for no limit"
+            check_number(what, value, least=1, most=_MOST, expected=expected)
     return given
 
 
@@ -79,13 +82,8 @@ def check_cpu_rate(rate: float) -> float:
 
     Raises InvalidArgumentError for numbers below 1, and for other types.
     """
-    _check_number("rate", rate, "1 (normal speed) or more: 4 is four times slower", least=1.0)
-    return float(rate)
-
-
-def _check_number(what: str, value: object, expected: str, *, least: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < 1e12:
-        raise InvalidArgumentError(what=what, given=repr(value)[:80], expected=expected)
+    expected = "1 (normal speed) or more: 4 is four times slower"
+    return check_number("rate", rate, least=1, most=_MOST, expected=expected)
 
 
 @attrs.define(eq=False)

@@ -9,7 +9,6 @@ as secrets before the first message that contains them.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,15 @@ from urllib.parse import quote, urlsplit
 import attrs
 import trio
 
+from cdpengine._checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_string,
+    invalid,
+    wrong_type,
+)
 from cdpengine._page.patterns import host_matches, origin_of
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.domains.network import ChromeCookie
@@ -280,11 +288,7 @@ def checked_cookies(given: object) -> list[Cookie]:
     Raises InvalidArgumentError, which names the first invalid cookie.
     """
     if isinstance(given, str | bytes | Mapping | Cookie) or not isinstance(given, Iterable):
-        raise InvalidArgumentError(
-            what="cookies",
-            given=f"a {type(given).__name__}",
-            expected="a list of cookies (Cookie or mappings)",
-        )
+        raise wrong_type("cookies", given, "a list of cookies (Cookie or mappings)")
     return [check_cookie(each, f"cookies[{number}]") for number, each in enumerate(given)]
 
 
@@ -304,9 +308,7 @@ def check_cookie(given: object, what: str = "cookie") -> Cookie:
     elif isinstance(given, Cookie):
         cookie = given
     else:
-        raise InvalidArgumentError(
-            what=what, given=f"a {type(given).__name__}", expected="a Cookie or a mapping"
-        )
+        raise wrong_type(what, given, "a Cookie or a mapping")
     _check_types(cookie, what)
     cookie = _fill_domain(cookie, what)
     _check_words(cookie, what)
@@ -320,49 +322,26 @@ def _list_fields() -> str:
 
 def _check_types(cookie: Cookie, what: str) -> None:
     for name in ("name", "value", "domain", "path", "url"):
-        if not isinstance(getattr(cookie, name), str):
-            kind = type(getattr(cookie, name)).__name__
-            raise InvalidArgumentError(what=f"{what}.{name}", given=f"a {kind}", expected="a str")
+        check_string(f"{what}.{name}", getattr(cookie, name))
     for name in ("secure", "http_only"):
-        if not isinstance(getattr(cookie, name), bool):
-            given = repr(getattr(cookie, name))[:40]
-            raise InvalidArgumentError(what=f"{what}.{name}", given=given, expected="True or False")
-    if cookie.same_site not in ("Strict", "Lax", "None", None):
-        given = repr(cookie.same_site)[:40]
-        raise InvalidArgumentError(
-            what=f"{what}.same_site", given=given, expected='"Strict", "Lax", "None" or None'
-        )
-    if cookie.priority not in ("Low", "Medium", "High"):
-        given = repr(cookie.priority)[:40]
-        raise InvalidArgumentError(what=f"{what}.priority", given=given, expected='"Low", "Medium" or "High"')
-    if cookie.source_scheme not in ("Unset", "NonSecure", "Secure"):
-        given = repr(cookie.source_scheme)[:40]
-        raise InvalidArgumentError(
-            what=f"{what}.source_scheme", given=given, expected='"Unset", "NonSecure", "Secure"'
-        )
-    port = cookie.source_port
-    if isinstance(port, bool) or not isinstance(port, int) or not (port == -1 or 0 < port < 65536):
-        raise InvalidArgumentError(
-            what=f"{what}.source_port", given=repr(port)[:40], expected="-1, or a port"
-        )
-    expires = cookie.expires
-    if expires is not None and (
-        isinstance(expires, bool)
-        or not isinstance(expires, int | float)
-        or not math.isfinite(expires)
-        or not 0 <= expires <= _LATEST
-    ):
+        check_flag(f"{what}.{name}", getattr(cookie, name))
+    same_site = (None, "Strict", "Lax", "None")
+    check_choice(f"{what}.same_site", cookie.same_site, same_site, '"Strict", "Lax", "None" or None')
+    check_choice(f"{what}.priority", cookie.priority, ("Low", "Medium", "High"))
+    check_choice(f"{what}.source_scheme", cookie.source_scheme, ("Unset", "NonSecure", "Secure"))
+    if cookie.source_port != -1:
+        port = f"{what}.source_port"
+        check_count(port, cookie.source_port, least=1, most=65_535, expected="-1, or a port")
+    if cookie.expires is not None:
         expected = "None, or seconds since 1970 (0 or more)"
-        raise InvalidArgumentError(what=f"{what}.expires", given=repr(expires)[:40], expected=expected)
+        check_number(f"{what}.expires", cookie.expires, least=0, most=_LATEST, expected=expected)
     if cookie.partition is not None and (
         not isinstance(cookie.partition, CookiePartition)
         or not isinstance(cookie.partition.top_level_site, str)
         or origin_of(cookie.partition.top_level_site) is None
     ):
         expected = 'CookiePartition("https://the-site-at-the-top")'
-        raise InvalidArgumentError(
-            what=f"{what}.partition", given=repr(cookie.partition)[:80], expected=expected
-        )
+        raise invalid(f"{what}.partition", cookie.partition, expected)
 
 
 def _fill_domain(cookie: Cookie, what: str) -> Cookie:
@@ -372,9 +351,7 @@ def _fill_domain(cookie: Cookie, what: str) -> Cookie:
         raise InvalidArgumentError(what=f"{what}.url, .domain", given=given, expected="one of them")
     if cookie.url:
         if origin_of(cookie.url) is None:
-            raise InvalidArgumentError(
-                what=f"{what}.url", given=repr(shown_url(cookie.url)), expected="an http(s) URL"
-            )
+            raise invalid(f"{what}.url", shown_url(cookie.url), "an http(s) URL")
         parts = urlsplit(cookie.url)
         cookie = attrs.evolve(
             cookie, domain=parts.hostname or "", secure=cookie.secure or parts.scheme == "https", url=""
@@ -384,10 +361,7 @@ def _fill_domain(cookie: Cookie, what: str) -> Cookie:
     bracketed = f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
     origin = origin_of(f"http://{bracketed}")
     if origin is None or set(host) & set("/@?#") or ":" in bracketed.rpartition("]")[2]:
-        given = repr(cookie.domain[:80])
-        raise InvalidArgumentError(
-            what=f"{what}.domain", given=given, expected='a host, such as ".example.com"'
-        )
+        raise invalid(f"{what}.domain", cookie.domain, 'a host, such as ".example.com"')
     path = quote(cookie.path, safe=_OF_A_PATH) if not cookie.path.isascii() else cookie.path
     return attrs.evolve(cookie, domain=dot + origin.removeprefix("http://"), path=path)
 
@@ -400,9 +374,7 @@ def _check_words(cookie: Cookie, what: str) -> None:
     if not cookie.name and not cookie.value:
         raise InvalidArgumentError(what=what, given="neither name nor value", expected="a name or a value")
     if not cookie.path.startswith("/"):
-        raise InvalidArgumentError(
-            what=f"{what}.path", given=repr(cookie.path[:80]), expected='a path from "/" on'
-        )
+        raise invalid(f"{what}.path", cookie.path, 'a path from "/" on')
     for name, forbidden in (("name", ";="), ("value", ";"), ("path", ";")):
         text: str = getattr(cookie, name)
         bad = next((sign for sign in text if sign in forbidden or sign < " " or sign == "\x7f"), None)

@@ -16,6 +16,7 @@ from typing import Literal
 import attrs
 
 from cdpengine._budget import undoing
+from cdpengine._checks import check_choice
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.domains.page import FrameNavigated, NavigateReply
@@ -307,9 +308,7 @@ async def list_caches(session: Session, storage_key: str) -> list[str]:
 def check_kinds(kinds: Sequence[object]) -> tuple[StorageKind, ...]:
     """Return the kinds of storage, by default all. Raises InvalidArgumentError."""
     for kind in kinds:
-        if kind not in _KINDS:
-            expected = f"kinds among {', '.join(_KINDS)}"
-            raise InvalidArgumentError(what="kinds", given=repr(kind)[:80], expected=expected)
+        check_choice("kinds", kind, _KINDS, f"kinds among {', '.join(_KINDS)}")
     return tuple(kind for kind in _KINDS if not kinds or kind in kinds)
 
 
