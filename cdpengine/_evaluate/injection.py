@@ -23,6 +23,7 @@ import msgspec
 import trio
 
 from cdpengine import _json
+from cdpengine._checks import invalid
 from cdpengine._history import BoundedHistory, Records
 from cdpengine._javascript import script
 from cdpengine._logs import RepeatedWarning, get_logger
@@ -36,7 +37,7 @@ from cdpengine._protocol.domains.runtime import BindingCalled
 from cdpengine._protocol.messages import decode_payload
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
-from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
+from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 from cdpengine.errors.texts import duration
 
 logger = get_logger("cdpengine.inject")
@@ -126,8 +127,7 @@ class ExposedBinding:
         """
         names = _NAMES.setdefault(session, set())
         if self._name in names:
-            expected = "a name that is not exposed already"
-            raise InvalidArgumentError(what="name", given=repr(self._name), expected=expected)
+            raise invalid("name", self._name, "a name that is not exposed already")
         # Chrome adds bindings to new documents only while Runtime is enabled.
         calls: list[Posted] = [*session.domains.acquire("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._raw_name))

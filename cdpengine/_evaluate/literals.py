@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from cdpengine import _json
+from cdpengine._checks import check_string, wrong_type
 from cdpengine.errors import InvalidArgumentError
 
 _DEEPEST = 200
@@ -54,23 +55,16 @@ def _write(value: object, parts: list[str], where: str, depth: int) -> None:
             _write(item, parts, f"{where}[{index}]", depth + 1)
         parts.append("]")
     else:
-        raise InvalidArgumentError(
-            what=where[:80],
-            given=f"a {type(value).__name__}",
-            expected="None, bool, int, float, str, list or dict",
-        )
+        raise wrong_type(where[:80], value, "None, bool, int, float, str, list or dict")
 
 
 def _write_mapping(value: Mapping[object, object], parts: list[str], where: str, depth: int) -> None:
     parts.append("{")
     for index, (key, item) in enumerate(value.items()):
-        if not isinstance(key, str):
-            raise InvalidArgumentError(
-                what=f"a key of {where[:80]}", given=f"a {type(key).__name__}", expected="a str"
-            )
+        name = check_string(f"a key of {where[:80]}", key)
         parts.append("," if index else "")
         # A computed key: a plain "__proto__" in an object literal would set the prototype.
-        parts.append(f"[{_json.encode_ascii(key)}]:")
+        parts.append(f"[{_json.encode_ascii(name)}]:")
         _write(item, parts, f"{where}.{key}", depth + 1)
     parts.append("}")
 

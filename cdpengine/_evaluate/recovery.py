@@ -23,6 +23,7 @@ import attrs
 import trio
 
 from cdpengine._budget import Budget
+from cdpengine._checks import check_choice
 from cdpengine._logs import get_logger
 from cdpengine._page.dialog_release import release_page
 from cdpengine._page.navigation.liveness import answers, dismiss_dialog, note_terminated, terminate
@@ -34,7 +35,6 @@ from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
-    InvalidArgumentError,
     ProtocolError,
     RecoveryReport,
     RecoveryStep,
@@ -106,11 +106,7 @@ _HUNG_BEFORE = (
 
 def check_recovery(allow: str) -> Recovery:
     """Return `allow`. Raises InvalidArgumentError for an unknown recovery."""
-    for name in _RECOVERIES:
-        if allow == name:
-            return name
-    expected = ", ".join(repr(name) for name in _RECOVERIES)
-    raise InvalidArgumentError(what="recover", given=repr(allow)[:80], expected=expected)
+    return check_choice("recover", allow, _RECOVERIES)
 
 
 async def recover(

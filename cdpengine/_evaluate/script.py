@@ -15,6 +15,7 @@ from typing import Literal
 
 import attrs
 
+from cdpengine._checks import check_choice, check_string
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._javascript import with_dom
 from cdpengine._page.frames import Frame
@@ -24,7 +25,6 @@ from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     EngineError,
     EvaluationFailedError,
-    InvalidArgumentError,
     StaleRefError,
 )
 from cdpengine.errors.texts import MARK
@@ -75,14 +75,8 @@ class Script:
     own: bool = False
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self.source, str):
-            raise InvalidArgumentError(
-                what="expression_or_function",
-                given=f"a {type(self.source).__name__}",
-                expected="JavaScript as a str",
-            )
-        if self.world not in ("main", "isolated"):
-            raise InvalidArgumentError(what="world", given=repr(self.world), expected='"main" or "isolated"')
+        check_string("expression_or_function", self.source, "JavaScript as a str")
+        check_choice("world", self.world, ("main", "isolated"))
         for arg in self.args:
             if not isinstance(arg, (Node, JSHandle)):
                 to_literal(arg)

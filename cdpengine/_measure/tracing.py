@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from cdpengine._budget import undoing, within
+from cdpengine._checks import check_count, invalid
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.output_file import OutputFile, chrome_stream, close_stream
@@ -28,7 +29,6 @@ from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
     EventsLostError,
-    InvalidArgumentError,
     MeasurementBusyError,
     MeasurementFailedError,
     RemoteError,
@@ -272,13 +272,8 @@ class TraceOptions:
         chosen = DEFAULT_CATEGORIES if categories is None else _check_categories(categories)
         if screenshots and SCREENSHOTS not in chosen:
             chosen = (*chosen, SCREENSHOTS)
-        wrong = isinstance(buffer_size, bool) or not isinstance(buffer_size, int | None)
-        if wrong or (buffer_size is not None and buffer_size < _SMALLEST_BUFFER):
-            raise InvalidArgumentError(
-                what="buffer_size",
-                given=repr(buffer_size)[:80],
-                expected=f"bytes, {_SMALLEST_BUFFER} or more",
-            )
+        if buffer_size is not None:
+            check_count("buffer_size", buffer_size, least=_SMALLEST_BUFFER, unit="bytes")
         return cls(chosen, buffer_size, keep_latest, format_of(path))
 
     def params(self) -> dict[str, object]:
@@ -378,9 +373,9 @@ def _check_categories(categories: Sequence[str]) -> tuple[str, ...]:
         categories = [category.strip() for category in categories.split(",")]
     expected = 'names of categories or patterns such as "v8*", without commas and leading minus'
     if not isinstance(categories, Sequence) or not categories:
-        raise InvalidArgumentError(what="categories", given=repr(categories)[:80], expected=expected)
+        raise invalid("categories", categories, expected)
     for category in categories:
         odd = not isinstance(category, str) or not category or category.startswith("-")
         if odd or any(sign in category for sign in ", \t\n"):
-            raise InvalidArgumentError(what="categories", given=repr(category)[:80], expected=expected)
+            raise invalid("categories", category, expected)
     return tuple(dict.fromkeys(categories))

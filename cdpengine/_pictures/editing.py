@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
+from cdpengine._checks import check_choice, check_count, check_number, invalid
 from cdpengine.errors import (
     InvalidArgumentError,
     PictureTooLargeError,
@@ -54,7 +55,7 @@ def check_pixels(image_format: ImageFormat, width: int, height: int) -> None:
 def check_colour(colour: str) -> None:
     """Raise InvalidArgumentError unless it is a color such as "#rrggbb"."""
     if not isinstance(colour, str) or re.fullmatch("#[0-9a-fA-F]{6}", colour) is None:
-        raise InvalidArgumentError(what="mask_color", given=repr(colour)[:80], expected='"#rrggbb"')
+        raise invalid("mask_color", colour, '"#rrggbb"')
 
 
 def no_picture_error(picture: bytes) -> UndecodableReplyError:
@@ -283,13 +284,10 @@ class ImageOptions:
 
     def __attrs_post_init__(self) -> None:
         check_image_options(self.format, self.quality)
-        scale = self.scale
-        number = isinstance(scale, int | float) and not isinstance(scale, bool)
-        if scale is not None and not (number and 0.01 <= scale <= 10):
-            raise InvalidArgumentError(what="scale", given=repr(scale)[:80], expected="0.01 to 10, or None")
-        side = self.max_side
-        if side is not None and (not isinstance(side, int) or isinstance(side, bool) or side < 1):
-            raise InvalidArgumentError(what="max_side", given=repr(side)[:80], expected="1 or more, or None")
+        if self.scale is not None:
+            check_number("scale", self.scale, least=0.01, most=10)
+        if self.max_side is not None:
+            check_count("max_side", self.max_side, least=1, unit="pixels")
         if self.omit_background and self.format == "jpeg":
             raise InvalidArgumentError(
                 what="omit_background",
@@ -313,17 +311,13 @@ class ImageOptions:
 
 def check_image_options(image_format: ImageFormat, quality: int | None) -> None:
     """Raise InvalidArgumentError for an unknown format, or a quality that the format does not support."""
-    if image_format not in _LONGEST_SIDE:
-        raise InvalidArgumentError(
-            what="format", given=repr(image_format)[:80], expected='"png", "jpeg" or "webp"'
-        )
+    check_choice("format", image_format, _LONGEST_SIDE)
     if quality is None:
         return
-    number = isinstance(quality, int) and not isinstance(quality, bool)
-    if image_format == "png" or not (number and 0 <= quality <= 100):
-        raise InvalidArgumentError(
-            what="quality", given=repr(quality)[:80], expected="0 to 100, for jpeg and webp only"
-        )
+    expected = "0 to 100, for jpeg and webp only"
+    if image_format == "png":
+        raise invalid("quality", quality, expected)
+    check_count("quality", quality, most=100, expected=expected)
 
 
 def format_of(path: Path | None, given: ImageFormat | None) -> ImageFormat:

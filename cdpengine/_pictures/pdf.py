@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Literal, TypeAlias, TypedDict
 from weakref import WeakKeyDictionary
 
+from cdpengine._checks import check_number, invalid
 from cdpengine._page.downloads.output_file import chrome_stream
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.page import PrintToPDFReply
@@ -82,14 +83,11 @@ def print_params(options: PdfOptions) -> dict[str, object]:
     across, along = (height, width) if landscape else (width, height)
     if margins[1] + margins[3] >= across or margins[0] + margins[2] >= along:
         room = f"margins that leave room on {across:.2f} x {along:.2f} inches"
-        raise InvalidArgumentError(what="margin", given=repr(options.get("margin"))[:80], expected=room)
-    scale = options.get("scale", 1)
-    if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0.1 <= scale <= 2:
-        raise InvalidArgumentError(what="scale", given=repr(scale)[:80], expected="0.1 to 2")
+        raise invalid("margin", options.get("margin"), room)
     params: dict[str, object] = {
         "landscape": landscape,
         "printBackground": options.get("background", True),
-        "scale": scale,
+        "scale": check_number("scale", options.get("scale", 1), least=0.1, most=2),
         "paperWidth": width,
         "paperHeight": height,
         **{f"margin{side.capitalize()}": value for side, value in zip(_SIDES, margins, strict=True)},
@@ -112,11 +110,7 @@ def print_params(options: PdfOptions) -> dict[str, object]:
 
 def inches(length: Length, what: str) -> float:
     """Return a length in inches. Raises InvalidArgumentError for an invalid length."""
-    wrong = InvalidArgumentError(
-        what=what,
-        given=repr(length)[:80],
-        expected='CSS pixels, or a string such as "2cm", "10mm", "0.5in", "12pt"',
-    )
+    wrong = invalid(what, length, 'CSS pixels, or a string such as "2cm", "10mm", "0.5in", "12pt"')
     if isinstance(length, str):
         match = _LENGTH.match(length.lower())
         if match is None:
@@ -168,16 +162,12 @@ def _paper(paper: object) -> tuple[float, float]:
         if width > 0 and height > 0:
             return width, height
     names = ", ".join(name.capitalize() for name in PAPERS)
-    expected = f"{names}, or width and height"
-    raise InvalidArgumentError(what="paper", given=repr(paper)[:80], expected=expected)
+    raise invalid("paper", paper, f"{names}, or width and height")
 
 
 def _margins(margin: object) -> tuple[float, float, float, float]:
-    wrong = InvalidArgumentError(
-        what="margin",
-        given=repr(margin)[:80],
-        expected="a length, two or four of them, or a mapping of top, right, bottom, left",
-    )
+    expected = "a length, two or four of them, or a mapping of top, right, bottom, left"
+    wrong = invalid("margin", margin, expected)
     if isinstance(margin, Mapping):
         if not set(margin) <= set(_SIDES):
             raise wrong
@@ -198,9 +188,7 @@ def _margins(margin: object) -> tuple[float, float, float, float]:
 
 
 def _check_pages(pages: object) -> str:
-    wrong = InvalidArgumentError(
-        what="pages", given=repr(pages)[:80], expected='page numbers from 1, as "1-3, 5, 8-"'
-    )
+    wrong = invalid("pages", pages, 'page numbers from 1, as "1-3, 5, 8-"')
     if not isinstance(pages, str) or not pages.strip():
         raise wrong
     for part in pages.split(","):

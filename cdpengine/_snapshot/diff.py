@@ -22,6 +22,7 @@ import zlib
 
 import attrs
 
+from cdpengine._checks import invalid
 from cdpengine._snapshot.render.matched_lines import BLANK, Shift, match_lines, width_of
 from cdpengine._snapshot.text import shorten
 from cdpengine.errors import InvalidArgumentError
@@ -85,7 +86,7 @@ def apply(previous: str, diff_text: str) -> str:
     head, _, rest = diff_text.partition("\n")
     known = _HEAD.match(head)
     if known is None:
-        raise InvalidArgumentError(what="diff", given=repr(head[:80]), expected="the text of a SnapshotDiff")
+        raise invalid("diff", head, "the text of a SnapshotDiff")
     if known[1] != _checksum(previous):
         raise InvalidArgumentError(
             what="previous",

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
+from cdpengine._checks import check_count
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.received_refs import ReceivedRefs
 from cdpengine._snapshot.ref import (
@@ -30,7 +31,7 @@ from cdpengine._snapshot.ref import (
 )
 from cdpengine._snapshot.ref_parts import AssignedRefs, PartsOfDocument, RefsByNode, Validity
 from cdpengine._snapshot.text import quote, shorten
-from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
+from cdpengine.errors import NodeNotFoundError, StaleRefError
 from cdpengine.errors.selectors import advise
 
 __all__ = ["Entry", "Ref", "RefTable", "parse_ref_text"]
@@ -63,9 +64,7 @@ class RefTable:
     def __init__(
         self, *, max_refs: int = 50_000, last_number: int = 0, numbers: RefNumbers | None = None
     ) -> None:
-        if max_refs < 1:
-            raise InvalidArgumentError(what="max_refs", given=repr(max_refs), expected="1 or more")
-        self._max_refs = max_refs
+        self._max_refs = check_count("max_refs", max_refs, least=1)
         self._numbers = RefNumbers(last_number) if numbers is None else numbers
         self._numbers.add(self, last_number)
         self._snapshots = 0

@@ -12,9 +12,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from functools import cache
 
+from cdpengine._checks import invalid
 from cdpengine._snapshot.node import Kind
 from cdpengine._snapshot.text import is_token
-from cdpengine.errors import InvalidArgumentError
 
 INTERACTIVE_ROLES = frozenset(
     {
@@ -317,7 +317,7 @@ def check_role(role: object) -> str:
         )
         if is_chrome_role and role not in NEVER_FOUND:
             return role_name(role)
-    raise InvalidArgumentError(what="role", given=repr(role)[:80], expected=_nearest(role))
+    raise invalid("role", role, _nearest(role))
 
 
 def chrome_roles(role: str) -> frozenset[str]:

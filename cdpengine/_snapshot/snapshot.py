@@ -17,6 +17,7 @@ from typing import Any
 
 import attrs
 
+from cdpengine._checks import check_count
 from cdpengine._page.patterns import Words, check_words, collapse_space, holds, with_name
 from cdpengine._snapshot.diff import SnapshotDiff, diff
 from cdpengine._snapshot.node import Document, Node, walk
@@ -83,8 +84,7 @@ class Snapshot:
         candidates, matching refs that the options left out, and unread parts of the page. Raises
         InvalidArgumentError for a negative `nth`, and for an unknown role.
         """
-        if isinstance(nth, bool) or not isinstance(nth, int) or nth < 0:
-            raise InvalidArgumentError(what="nth", given=repr(nth), expected="0 or more")
+        check_count("nth", nth)
         query = self._want(role, name, text, exact)
         found = query.among(self.refs.values())
         if nth < len(found):

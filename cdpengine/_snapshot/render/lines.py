@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 import attrs
 
+from cdpengine._checks import check_choice, check_count, checked
 from cdpengine._snapshot.node import Node
 from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.roles import STATES
@@ -209,8 +210,6 @@ def state_texts(states: Iterable[tuple[str, str | int | float | bool]]) -> list[
 Mode = Literal["role", "ai", "aria", "numbered", "webarena"]
 """The format of a snapshot. modes.py and ax_modes.py describe the lines of each."""
 
-_MODES: tuple[str, ...] = get_args(Mode)
-
 RefsFor = Literal["actions", "all"]
 """Elements that get a ref: interactive elements and named content, or every shown element."""
 
@@ -218,11 +217,7 @@ AX_MODES = frozenset({"aria", "webarena"})
 """Modes that show the accessibility tree itself: they need `Document.ax`."""
 
 
-def _not_negative(_: object, attribute: attrs.Attribute[int | None], value: int | None) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise InvalidArgumentError(
-            what=attribute.name, given=repr(value), expected="0 or more, or None for no limit"
-        )
+_LIMIT = attrs.validators.optional(checked(check_count, expected="0 or more, or None for no limit"))
 
 
 @attrs.frozen(kw_only=True)
@@ -247,21 +242,15 @@ class SnapshotOptions:
     mode: Mode = "role"
     interactive: bool = False
     compact: bool = False
-    max_depth: int | None = attrs.field(default=None, validator=_not_negative)
-    max_chars: int | None = attrs.field(default=None, validator=_not_negative)
-    max_tokens: int | None = attrs.field(default=None, validator=_not_negative)
+    max_depth: int | None = attrs.field(default=None, validator=_LIMIT)
+    max_chars: int | None = attrs.field(default=None, validator=_LIMIT)
+    max_tokens: int | None = attrs.field(default=None, validator=_LIMIT)
     ignored: bool = False
     refs: RefsFor = "actions"
 
     def __attrs_post_init__(self) -> None:
-        if self.mode not in _MODES:
-            raise InvalidArgumentError(
-                what="mode", given=repr(self.mode), expected=f"one of {', '.join(get_args(Mode))}"
-            )
-        if self.refs not in get_args(RefsFor):
-            raise InvalidArgumentError(
-                what="refs", given=repr(self.refs), expected=f"one of {', '.join(get_args(RefsFor))}"
-            )
+        check_choice("mode", self.mode, get_args(Mode))
+        check_choice("refs", self.refs, get_args(RefsFor))
         if self.ignored and self.mode != "aria":
             raise InvalidArgumentError(what="ignored", given="True", expected='False, or mode="aria" with it')
         for name in ("interactive", "compact"):
