@@ -21,6 +21,7 @@ from typing import Any, Literal
 import attrs
 import trio
 
+from cdpengine._checks import invalid
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialog_release import release_page
@@ -111,9 +112,7 @@ class DialogPolicy:
         """
         if not callable(choice) and choice not in _NAMES:
             names = ", ".join(f'"{name}"' for name in _NAMES)
-            raise InvalidArgumentError(
-                what="policy", given=repr(choice)[:80], expected=f"{names}, or a function that takes a Dialog"
-            )
+            raise invalid("policy", choice, f"{names}, or a function that takes a Dialog")
         if prompt_text is not None and (choice != "accept" or not isinstance(prompt_text, str)):
             raise InvalidArgumentError(
                 what="prompt_text",

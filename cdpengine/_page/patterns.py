@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
+from cdpengine._checks import check_string, invalid
 from cdpengine.errors import InvalidArgumentError, shown_url
 
 UrlPattern: TypeAlias = str | re.Pattern[str] | Callable[[str], bool]
@@ -33,10 +34,7 @@ def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
         return lambda url: pattern.search(url) is not None
     if callable(pattern):
         return lambda url: bool(pattern(url))
-    given = '""' if pattern == "" else f"a {type(pattern).__name__}"
-    raise InvalidArgumentError(
-        what="url", given=given, expected="a glob, a compiled regular expression or a function"
-    )
+    raise invalid("url", pattern, "a glob, a compiled regular expression or a function")
 
 
 def url_words(pattern: UrlPattern) -> str:
@@ -56,12 +54,11 @@ def check_origin(given: object, what: str = "origin") -> str:
 
     The path is omitted. Raises InvalidArgumentError for a value without an origin that has storage.
     """
-    origin = origin_of(given) if isinstance(given, str) else None
+    expected = "http(s)://host or http(s)://host:port"
+    url = check_string(what, given, expected)
+    origin = origin_of(url)
     if origin is None:
-        displayed = repr(shown_url(given)) if isinstance(given, str) else f"a {type(given).__name__}"
-        raise InvalidArgumentError(
-            what=what, given=displayed, expected="http(s)://host or http(s)://host:port"
-        )
+        raise invalid(what, shown_url(url), expected)
     return origin
 
 
@@ -129,12 +126,8 @@ def check_words(what: str, given: object, *, empty: bool = False) -> None:
         if isinstance(given.pattern, str):
             return
         raise InvalidArgumentError(what=what, given="a pattern of bytes", expected="a pattern of str")
-    if not isinstance(given, str):
-        raise InvalidArgumentError(
-            what=what, given=f"a {type(given).__name__}", expected="a str or a compiled pattern"
-        )
-    if not empty and not given.strip():
-        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a non-empty string")
+    check_string(what, given, "a str or a compiled pattern")
+    check_string(what, given, empty=empty)
 
 
 def with_name(items: Iterable[T], of: Callable[[T], str], name: Words | None, exact: bool) -> Sequence[T]:

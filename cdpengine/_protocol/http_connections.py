@@ -18,6 +18,7 @@ import attrs
 import h11
 import trio
 
+from cdpengine._checks import invalid
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError, Shortage, os_reason, shortage_of
 
 _HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
@@ -85,7 +86,7 @@ def checked_header(name: str, value: str) -> tuple[bytes, bytes]:
     """Return a header as bytes. Raises InvalidArgumentError for a name or value that HTTP does not allow."""
     # The error does not repeat the value, since headers carry tokens.
     if not _HEADER_NAME.fullmatch(name):
-        raise InvalidArgumentError(what="header", given=repr(name), expected="a name as HTTP allows it")
+        raise invalid("header", name, "a name as HTTP allows it")
     if not _HEADER_VALUE.fullmatch(value):
         raise InvalidArgumentError(
             what=f"header {name}",

@@ -18,6 +18,7 @@ import msgspec
 import trio
 
 from cdpengine._budget import check_run, find_run
+from cdpengine._checks import check_count
 from cdpengine._nursery import open_body_nursery
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import PendingCall, SharedCall
@@ -239,10 +240,7 @@ class Session:
             raise InvalidArgumentError(
                 what="patterns", given="none", expected='at least one, such as "Network.*"'
             )
-        if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
-            raise InvalidArgumentError(
-                what="buffer", given=repr(buffer), expected="a number of events, 1 or more"
-            )
+        check_count("buffer", buffer, least=1, unit="events")
         feed = EventFeed(patterns, buffer, caller())
         self.feed.add_stream(feed)
         domains = {domain for pattern in patterns if (domain := domain_of(pattern)) is not None}

@@ -22,10 +22,11 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._checks import check_string, invalid
 from cdpengine._logs import get_logger
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.messages import decode_payload
-from cdpengine.errors import EventsLostError, InvalidArgumentError, TargetCrashedError, UndecodableReplyError
+from cdpengine.errors import EventsLostError, TargetCrashedError, UndecodableReplyError
 
 T = TypeVar("T")
 
@@ -94,8 +95,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
 
     Raises InvalidArgumentError for other patterns.
     """
-    if not isinstance(pattern, str):
-        raise InvalidArgumentError(what="event pattern", given=repr(pattern), expected="a string")
+    check_string("event pattern", pattern)
     if pattern == "*":
         return lambda _method: True
     if domain := _DOMAIN.match(pattern):
@@ -103,9 +103,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
         return lambda method: method.startswith(prefix)
     if _METHOD.match(pattern):
         return lambda method: method == pattern
-    raise InvalidArgumentError(
-        what="event pattern", given=repr(pattern), expected='"Domain.event", "Domain.*" or "*"'
-    )
+    raise invalid("event pattern", pattern, '"Domain.event", "Domain.*" or "*"')
 
 
 def domain_of(pattern: str) -> str | None:

@@ -22,6 +22,7 @@ from trio_websocket import CloseReason, ConnectionClosed, HandshakeError, WebSoc
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
 from cdpengine._budget import undoing
+from cdpengine._checks import invalid
 from cdpengine._nursery import choose_error, open_body_nursery
 from cdpengine._protocol.http_connections import (
     CLOSED,
@@ -43,7 +44,6 @@ from cdpengine._protocol.transport import (
     LastRead,
     TransportBroken,
 )
-from cdpengine.errors import InvalidArgumentError
 
 T = TypeVar("T")
 
@@ -286,9 +286,7 @@ def _parse(url: str) -> tuple[SplitResult, int]:
         if not (parts.hostname and parts.scheme in _DEFAULT_PORTS and _PRINTABLE.fullmatch(url)):
             raise ValueError
     except (ValueError, TypeError, AttributeError):
-        raise InvalidArgumentError(
-            what="websocket URL", given=repr(url), expected="ws://host:port/path or wss://…"
-        ) from None
+        raise invalid("websocket URL", url, "ws://host:port/path or wss://…") from None
     return parts, _DEFAULT_PORTS[parts.scheme] if port is None else port
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
+from cdpengine._checks import check_string
 from cdpengine._page.patterns import Words, check_words, describe_words
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.selectors import is_name
@@ -44,9 +45,8 @@ class Criteria:
 
     def __attrs_post_init__(self) -> None:
         for what in ("css", "role"):
-            value = getattr(self, what)
-            if value is not None and (not isinstance(value, str) or not value.strip()):
-                raise InvalidArgumentError(what=what, given=repr(value)[:80], expected="a non-empty string")
+            if (value := getattr(self, what)) is not None:
+                check_string(what, value, empty=False)
         check_words("name", self.name, empty=True)
         check_words("text", self.text)
         if (self.css, self.role, self.name, self.text) == (None, None, None, None):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
+from cdpengine._checks import check_count
 from cdpengine._pickling import not_picklable
-from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.misuse import name_ours
 from cdpengine.errors.other_libraries import ELEMENT, LOCATOR
 
@@ -74,6 +74,4 @@ async def find_match(locator: Locator, deadline: float = 0.0) -> FoundNode:
 
 def check_index(index: int) -> int:
     """Return `index`. Raises InvalidArgumentError unless it is 0 or more."""
-    if isinstance(index, bool) or not isinstance(index, int) or index < 0:
-        raise InvalidArgumentError(what="nth", given=repr(index)[:80], expected="0 or more")
-    return index
+    return check_count("nth", index)

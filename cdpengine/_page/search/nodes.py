@@ -16,6 +16,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._checks import invalid
 from cdpengine._javascript import own
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import (
@@ -40,7 +41,6 @@ from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.accessibility import AXNodeHead, AXQueryReply, AXValue
 from cdpengine.errors import (
     EngineError,
-    InvalidArgumentError,
     RemoteError,
     SessionGoneError,
     TargetCrashedError,
@@ -187,11 +187,11 @@ async def _select(document: Document, criteria: Criteria, *, visible: bool = Fal
     return dict(zip(numbers, head.descriptions, strict=True))
 
 
-def _refuse(invalid: str, criteria: Criteria) -> None:
-    if invalid:
+def _refuse(reason: str, criteria: Criteria) -> None:
+    if reason:
         advice = advise(criteria.css or "")
-        expected = f"a CSS selector. {advice}" if advice else f"a selector ({invalid})"
-        raise InvalidArgumentError(what="css", given=repr(criteria.css), expected=expected)
+        expected = f"a CSS selector. {advice}" if advice else f"a selector ({reason})"
+        raise invalid("css", criteria.css, expected)
 
 
 def _matching_indexes(index: _TextIndex, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:
