@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 import trio
 
 from cdpengine._budget import Budget, check_timeout, within
+from cdpengine._checks import check_count, invalid
 from cdpengine._nursery import open_body_nursery
 from cdpengine._pickling import not_picklable
 from cdpengine.cluster.asyncio_thread import AsyncioThread, open_asyncio_thread
@@ -23,14 +24,13 @@ from cdpengine.cluster.sending import JobTask, pack, unpack_result
 from cdpengine.errors import (
     ClusterUnavailableError,
     EngineError,
-    InvalidArgumentError,
     NotSendableError,
     PoolClosedError,
 )
 from cdpengine.errors.misuse import refuse_await
 from cdpengine.errors.texts import duration
 from cdpengine.pool.jobs import JobFunction, JobOptions, JobPlan, JobResult, JobResults, JobRun, prepare_run
-from cdpengine.pool.members import BrowserLimits, LaunchOptions, Members, check_count
+from cdpengine.pool.members import BrowserLimits, LaunchOptions, Members
 from cdpengine.pool.one_time_block import BlockEnteredOnce
 from cdpengine.pool.pool import BrowserPool
 from cdpengine.pool.statistics import PoolStatistics
@@ -75,16 +75,10 @@ class BrowserCluster:
         timeout: float = 60,
     ) -> None:
         if scheduler is not None and (not isinstance(scheduler, str) or "://" not in scheduler):
-            raise InvalidArgumentError(
-                what="scheduler",
-                given=repr(scheduler)[:80],
-                expected='an address such as "tcp://127.0.0.1:8786"',
-            )
+            raise invalid("scheduler", scheduler, 'an address such as "tcp://127.0.0.1:8786"')
         if scheduler is not None and workers is not None:
-            raise InvalidArgumentError(
-                what="workers", given=repr(workers)[:80], expected="None: the scheduler has its own"
-            )
-        self._workers = _count_processors() if workers is None else check_count("workers", workers)
+            raise invalid("workers", workers, "None: the scheduler has its own")
+        self._workers = _count_processors() if workers is None else check_count("workers", workers, least=1)
         self._options: dict[str, Any] = {
             "browsers": browsers, "pages": pages, "limits": limits, "launch": launch, "manners": manners,
             "timeout": timeout,

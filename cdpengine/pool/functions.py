@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from cdpengine._checks import invalid
 from cdpengine._javascript import script, with_dom
-from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, NavigationFailedError
+from cdpengine.errors import DeadlineExceededError, NavigationFailedError
 from cdpengine.pool.jobs import JobFunction, JobOptions
 
 if TYPE_CHECKING:
@@ -71,9 +72,7 @@ _FAILED = 400
 def _address(item: object) -> str:
     url = item.get("url") if isinstance(item, Mapping) else item
     if not isinstance(url, str):
-        raise InvalidArgumentError(
-            what="item", given=repr(item)[:80], expected='an address, or an object with one as its "url"'
-        )
+        raise invalid("item", item, 'an address, or an object with one as its "url"')
     return url
 
 

@@ -18,6 +18,7 @@ import attrs
 import trio
 
 from cdpengine._budget import check_timeout, within
+from cdpengine._checks import check_choice, check_count, wrong_type
 from cdpengine._notifier import Notifier
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import (
@@ -32,7 +33,7 @@ from cdpengine.errors import (
     PoolUnavailableError,
 )
 from cdpengine.errors.misuse import refuse_await
-from cdpengine.pool.members import ContextOptions, check_count
+from cdpengine.pool.members import ContextOptions
 
 if TYPE_CHECKING:
     from cdpengine._api.page.page import Page
@@ -138,14 +139,10 @@ class JobPlan:
     def checked(cls, options: JobOptions) -> JobPlan:
         """Validate the options. Raises InvalidArgumentError."""
         for name in options:
-            if name not in JobOptions.__annotations__:
-                expected = f"options among {', '.join(JobOptions.__annotations__)}"
-                raise InvalidArgumentError(what="options of jobs", given=repr(name)[:80], expected=expected)
+            known = JobOptions.__annotations__
+            check_choice("options of jobs", name, known, f"options among {', '.join(known)}")
         plan = cls(**options)
-        if isinstance(plan.retries, bool) or not isinstance(plan.retries, int) or plan.retries < 0:
-            raise InvalidArgumentError(
-                what="retries", given=repr(plan.retries)[:80], expected="a whole number, 0 or more"
-            )
+        check_count("retries", plan.retries)
         check_timeout(plan.timeout)
         return plan
 
@@ -359,11 +356,9 @@ def prepare_run(
     count: Callable[[JobResult[Any]], None],
 ) -> JobRun[Item, Value]:
     """Create a run, whose `run` must be started. Raises InvalidArgumentError."""
-    check_count("ahead", ahead)
+    check_count("ahead", ahead, least=1)
     if not isinstance(source, Iterable | AsyncIterable) or isinstance(source, str | bytes):
-        raise InvalidArgumentError(
-            what="items", given=f"a {type(source).__name__}", expected="an iterable of items, plain or async"
-        )
+        raise wrong_type("items", source, "an iterable of items, plain or async")
     return JobRun(do, source, ordered, ahead, count)
 
 

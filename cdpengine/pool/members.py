@@ -6,11 +6,10 @@ running state. Invalid settings are refused on creation.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import attrs
 
@@ -18,6 +17,7 @@ from cdpengine._activity.options import ActivityOptions
 from cdpengine._api.connecting import connect
 from cdpengine._api.opening import launch
 from cdpengine._budget import check_seconds
+from cdpengine._checks import check_count, check_number, check_type, checked, invalid
 from cdpengine._emulation.options import EmulationOptions, Proxy
 from cdpengine._emulation.permissions import PermissionState
 from cdpengine._launch.endpoint import check_endpoint, redact_endpoint
@@ -56,19 +56,9 @@ class ContextOptions(EmulationOptions, total=False):
     activity: bool | ActivityOptions | None
 
 
-def check_count(what: str, count: object) -> int:
-    """Return `count`. Raises InvalidArgumentError unless it is a whole number above 0."""
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InvalidArgumentError(what=what, given=repr(count)[:80], expected="a whole number, 1 or more")
-    return count
-
-
-def _check_members(member: LaunchedBrowsers | RemoteBrowsers) -> None:
-    if member.pages is not None:
-        check_count("pages", member.pages)
-    weight = member.weight
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < math.inf:
-        raise InvalidArgumentError(what="weight", given=repr(weight)[:80], expected="a number, more than 0")
+_COUNT = checked(check_count, least=1)
+_OPTIONAL_COUNT = attrs.validators.optional(_COUNT)
+_WEIGHT = checked(check_number, above=0)
 
 
 @attrs.frozen
@@ -79,14 +69,12 @@ class LaunchedBrowsers:
     browser of weight 2 gets twice the share of one of weight 1. `options`: options of `cdpengine.launch`.
     """
 
-    count: int = 1
-    pages: int | None = None
-    weight: float = 1.0
+    count: int = attrs.field(default=1, validator=_COUNT)
+    pages: int | None = attrs.field(default=None, validator=_OPTIONAL_COUNT)
+    weight: float = attrs.field(default=1.0, validator=_WEIGHT)
     options: LaunchOptions = attrs.field(factory=LaunchOptions)
 
     def __attrs_post_init__(self) -> None:
-        check_count("count", self.count)
-        _check_members(self)
         if "user_data_dir" in self.options:
             raise InvalidArgumentError(
                 what="options", given="user_data_dir", expected="none: browsers of a pool share no profile"
@@ -120,17 +108,14 @@ class RemoteBrowsers:
     """
 
     endpoint: str = attrs.field(repr=redact_endpoint)
-    connections: int = 1
-    pages: int | None = None
-    weight: float = 1.0
+    connections: int = attrs.field(default=1, validator=_COUNT)
+    pages: int | None = attrs.field(default=None, validator=_OPTIONAL_COUNT)
+    weight: float = attrs.field(default=1.0, validator=_WEIGHT)
     headers: Mapping[str, str] | None = attrs.field(default=None, repr=_count_headers)
-    timeout: float = 30.0
+    timeout: float = attrs.field(default=30.0, validator=checked(check_seconds))
 
     def __attrs_post_init__(self) -> None:
         check_endpoint(self.endpoint)
-        check_count("connections", self.connections)
-        _check_members(self)
-        check_seconds("timeout", self.timeout)
 
     @property
     def count(self) -> int:
@@ -164,33 +149,22 @@ class BrowserLimits:
       their leases end.
     """
 
-    leases: int | None = None
-    age: float | None = None
-    memory: int | None = None
-    hung_after: float = 20.0
-    retire_within: float = 30.0
+    leases: int | None = attrs.field(default=None, validator=_OPTIONAL_COUNT)
+    age: float | None = attrs.field(default=None, validator=attrs.validators.optional(checked(check_seconds)))
+    memory: int | None = attrs.field(default=None, validator=_OPTIONAL_COUNT)
+    hung_after: float = attrs.field(default=20.0, validator=checked(check_seconds))
+    retire_within: float = attrs.field(default=30.0, validator=checked(check_seconds))
 
     def __attrs_post_init__(self) -> None:
-        if self.leases is not None:
-            check_count("leases", self.leases)
-        if self.memory is not None:
-            check_count("memory", self.memory)
-            if not can_measure():
-                raise InvalidArgumentError(
-                    what="memory",
-                    given=str(self.memory),
-                    expected="None: memory can be measured only on Linux",
-                )
-        for what in ("age", "hung_after", "retire_within"):
-            seconds: Any = getattr(self, what)
-            if seconds is not None:
-                check_seconds(what, seconds)
+        if self.memory is not None and not can_measure():
+            raise invalid("memory", self.memory, "None: memory can be measured only on Linux")
 
 
 def choose_members(browsers: object, options: LaunchOptions | None) -> tuple[Members, ...]:
     """Return the members for an argument: a number of browsers to launch, or members."""
     if isinstance(browsers, int):
-        return (LaunchedBrowsers(check_count("browsers", browsers), options=options or LaunchOptions()),)
+        count = check_count("browsers", browsers, least=1)
+        return (LaunchedBrowsers(count, options=options or LaunchOptions()),)
     members = (browsers,) if isinstance(browsers, LaunchedBrowsers | RemoteBrowsers) else browsers
     if not isinstance(members, Sequence) or isinstance(members, str | bytes) or not members:
         raise InvalidArgumentError(
@@ -199,12 +173,7 @@ def choose_members(browsers: object, options: LaunchOptions | None) -> tuple[Mem
             expected="a number, or LaunchedBrowsers and RemoteBrowsers",
         )
     for member in members:
-        if not isinstance(member, LaunchedBrowsers | RemoteBrowsers):
-            raise InvalidArgumentError(
-                what="browsers",
-                given=f"a {type(member).__name__}",
-                expected="LaunchedBrowsers or RemoteBrowsers",
-            )
+        check_type("browsers", member, Members, "LaunchedBrowsers or RemoteBrowsers")
     if options is not None:
         raise InvalidArgumentError(
             what="launch",

@@ -18,6 +18,7 @@ import attrs
 import trio
 
 from cdpengine._budget import Budget, check_timeout, within
+from cdpengine._checks import check_count
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.navigation.navigation import check_url
 from cdpengine._pickling import not_picklable
@@ -46,7 +47,6 @@ from cdpengine.pool.members import (
     ContextOptions,
     LaunchOptions,
     Members,
-    check_count,
     choose_members,
 )
 from cdpengine.pool.one_time_block import BlockEnteredOnce
@@ -91,7 +91,7 @@ class BrowserPool:
         manners: Manners | None = None,
         timeout: float = 60,
     ) -> None:
-        check_count("pages", pages)
+        check_count("pages", pages, least=1)
         self._waiting = WaitingLeases()
         self._counts = PoolCounts()
         self._browsers = BrowserSlots(

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from cdpengine import _json
+from cdpengine._checks import invalid
 from cdpengine.act import ActRequest, ActResponse, Navigate, NewTab, dispatch, parse_request
 from cdpengine.act.response import describe_failure
 from cdpengine.errors import EngineError, InvalidArgumentError, PackageMissingError, packages_named
@@ -325,9 +326,7 @@ class Service:
     async def _open_events(self, name: str, last_id: str, query: Mapping[str, str]) -> Response:
         names = frozenset(each for each in query.get("events", "").split(",") if each)
         if unknown := sorted(names - set(EVENTS)):
-            raise InvalidArgumentError(
-                what="events", given=repr(unknown[0][:40]), expected=f"names among {', '.join(EVENTS)}"
-            )
+            raise invalid("events", unknown[0], f"names among {', '.join(EVENTS)}")
         async with self.sessions.use(name) as session:
             target_id = query.get("targetId")
             if target_id is not None and all(page.target_id != target_id for page in session.actor.pages):

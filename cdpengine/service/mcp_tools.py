@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 import attrs
 
+from cdpengine._checks import check_choice, check_count, check_string
 from cdpengine.act import KINDS, ActRequest
 from cdpengine.act.fields import snake_case, summary_of
 from cdpengine.act.notations import Capability, ToolForm
@@ -43,10 +44,7 @@ class Tool:
         if len(self.kinds) == 1:
             return next(iter(self.kinds.values()))
         action = arguments.get("action", next(iter(self.kinds)))
-        if not isinstance(action, str) or action not in self.kinds:
-            expected = " or ".join(map(repr, self.kinds))
-            raise InvalidArgumentError(what=f"{self.name}.action", given=repr(action)[:40], expected=expected)
-        return self.kinds[action]
+        return self.kinds[check_choice(f"{self.name}.action", action, self.kinds)]
 
     def to_request(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request for a call. Raises InvalidArgumentError."""
@@ -102,11 +100,7 @@ def choose_tools(capabilities: Iterable[str]) -> list[Tool]:
     """
     enabled = {"core", *capabilities}
     for each in enabled:
-        if each not in CAPABILITIES:
-            expected = ", ".join(map(repr, CAPABILITIES))
-            raise InvalidArgumentError(
-                what="capabilities", given=repr(each)[:40], expected=f"values among {expected}"
-            )
+        check_choice("capabilities", each, CAPABILITIES)
     return [tool for tool in TOOLS if tool.capability in enabled]
 
 
@@ -131,15 +125,11 @@ _READING: Mapping[str, tuple[type, dict[str, Any]]] = {
 def parse_reading(arguments: Mapping[str, Any], max_tokens: int) -> Reading:
     """Return the request of a call of the tool "output". Raises InvalidArgumentError."""
     for name, value in arguments.items():
-        if name not in _READING:
-            raise InvalidArgumentError(
-                what="a field of output", given=repr(name)[:40], expected=f"one of {', '.join(_READING)}"
-            )
-        kind = _READING[name][0]
-        fits = isinstance(value, kind) and not isinstance(value, bool)
-        if not fits or (isinstance(value, int) and value < 0) or value == "":
-            expected = "a number, 0 or more" if kind is int else "a string"
-            raise InvalidArgumentError(what=f"output.{name}", given=repr(value)[:40], expected=expected)
+        check_choice("a field of output", name, _READING)
+        if _READING[name][0] is int:
+            check_count(f"output.{name}", value)
+        else:
+            check_string(f"output.{name}", value, empty=False)
     if "file" not in arguments:
         raise InvalidArgumentError(
             what="output.file", given="nothing", expected="a name from an earlier result"

@@ -18,6 +18,7 @@ from pathlib import Path
 import attrs
 import trio
 
+from cdpengine._checks import invalid
 from cdpengine._launch.owned_folder import OUTPUTS_PREFIX, OwnedFolder, remove_owned
 from cdpengine._launch.private_files import new_file
 from cdpengine.errors import InvalidArgumentError
@@ -105,11 +106,8 @@ class Outputs:
         known = {each.name for each in self._files()}
         if Path(name).parent not in (Path(), self.path) or path.name not in known:
             listed = ", ".join(sorted(known)[:_LISTED])
-            raise InvalidArgumentError(
-                what="output.file",
-                given=repr(name)[:80],
-                expected=f"one of {listed}" if listed else "a file named in a result (none yet)",
-            )
+            expected = f"one of {listed}" if listed else "a file named in a result (none yet)"
+            raise invalid("output.file", name, expected)
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(descriptor, "rb") as file:
             content = file.read()

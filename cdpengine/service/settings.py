@@ -10,6 +10,8 @@ from typing import Literal
 
 import attrs
 
+from cdpengine._budget import check_seconds
+from cdpengine._checks import check_count
 from cdpengine._emulation.options import DEFAULT_VIEWPORT, check_viewport
 from cdpengine._launch.private_files import write_private
 from cdpengine.errors import InvalidArgumentError
@@ -92,13 +94,9 @@ class ServiceSettings:
             )
         check_viewport(self.viewport)
         for name in ("sessions", "requests", "body", "connections", "listeners"):
-            if getattr(self, name) < 1:
-                raise InvalidArgumentError(what=name, given=str(getattr(self, name)), expected="1 or more")
+            check_count(name, getattr(self, name), least=1)
         for name in ("session_idle", "longest", "body_time", "ending", "heartbeat", "stalled"):
-            if not getattr(self, name) > 0:
-                raise InvalidArgumentError(
-                    what=name, given=str(getattr(self, name)), expected="more than 0 seconds"
-                )
+            check_seconds(name, getattr(self, name))
 
 
 def make_token() -> str:

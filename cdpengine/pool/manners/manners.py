@@ -6,7 +6,6 @@ Rule: manners apply to foreign hosts (`is_foreign`). The program's machine and n
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -16,6 +15,7 @@ from typing import Any
 import attrs
 import trio
 
+from cdpengine._checks import check_number, checked, invalid
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.pool.manners.foreign_hosts import is_foreign
 from cdpengine.pool.manners.limits import HostLimits
@@ -57,7 +57,7 @@ class Manners:
     delay: float = 1.0
     longest_delay: float = 60.0
     longest_pause: float = 600.0
-    default_pause: float = attrs.field(default=10.0)
+    default_pause: float = attrs.field(default=10.0, validator=checked(check_number, least=0, unit="seconds"))
     seen: SeenUrls | None = None
     foreign_only: bool = True
     own_names: Sequence[str] = ()
@@ -74,7 +74,7 @@ class Manners:
             or not value.isprintable()
         ):
             expected = 'a string that begins with a name, such as "mybot/1.0 (+https://me.example)"'
-            raise InvalidArgumentError(what="agent", given=repr(value)[:80], expected=expected)
+            raise invalid("agent", value, expected)
 
     @proxy.validator
     def _check_proxy(self, _attribute: object, value: str | None) -> None:
@@ -85,15 +85,6 @@ class Manners:
         except InvalidArgumentError as error:
             # The error does not repeat the URL, which may contain a password.
             raise attrs.evolve(error, what="proxy", expected="an http:// or https:// URL") from None
-
-    @default_pause.validator
-    def _check_default_pause(self, _attribute: object, value: float) -> None:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-            raise InvalidArgumentError(
-                what="default_pause",
-                given=repr(value)[:80],
-                expected="a finite number of seconds, 0 or more",
-            )
 
     def __attrs_post_init__(self) -> None:
         """Raise InvalidArgumentError for invalid limits."""

@@ -13,7 +13,7 @@ import math
 
 import attrs
 
-from cdpengine.errors import InvalidArgumentError
+from cdpengine._checks import check_count, check_number, checked
 
 _FEWEST_TO_FORGET = 1_024
 """Number of remembered hosts above which outdated hosts are removed."""
@@ -26,11 +26,7 @@ class _HostState:
     paused_until: float = -math.inf
 
 
-def _check_seconds(_instance: object, attribute: attrs.Attribute[float], value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise InvalidArgumentError(
-            what=attribute.name, given=repr(value)[:80], expected="a finite number of seconds, 0 or more"
-        )
+_SECONDS = checked(check_number, least=0, unit="seconds")
 
 
 @attrs.define(eq=False)
@@ -42,17 +38,12 @@ class HostSchedule:
     Retry-After).
     """
 
-    at_once: int = attrs.field(default=2)
-    delay: float = attrs.field(default=1.0, validator=_check_seconds)
-    longest_delay: float = attrs.field(default=60.0, validator=_check_seconds, kw_only=True)
-    longest_pause: float = attrs.field(default=600.0, validator=_check_seconds, kw_only=True)
+    at_once: int = attrs.field(default=2, validator=checked(check_count, least=1))
+    delay: float = attrs.field(default=1.0, validator=_SECONDS)
+    longest_delay: float = attrs.field(default=60.0, validator=_SECONDS, kw_only=True)
+    longest_pause: float = attrs.field(default=600.0, validator=_SECONDS, kw_only=True)
     _hosts: dict[str, _HostState] = attrs.field(factory=dict, init=False, repr=False)
     _look_at: int = attrs.field(default=_FEWEST_TO_FORGET, init=False, repr=False)
-
-    @at_once.validator
-    def _check_at_once(self, _attribute: object, value: int) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidArgumentError(what="at_once", given=repr(value)[:80], expected="a number, 1 or more")
 
     def begin(self, host: str, now: float, *, delay: float = 0.0) -> float | None:
         """Begin a visit if it is allowed now, and return None. Call `end` once after it.

@@ -12,6 +12,7 @@ from hashlib import blake2b
 
 import attrs
 
+from cdpengine._checks import check_count, checked
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.pool.manners.urls import canonicalize_url
 
@@ -26,18 +27,11 @@ class SeenUrls:
     bytes, so the default takes up to 110 MB.
     """
 
-    most: int = attrs.field(default=1_000_000)
+    most: int = attrs.field(default=1_000_000, validator=checked(check_count, least=2, unit="URLs"))
     sort_query: bool = attrs.field(default=False, kw_only=True)
     drop_parameters: Collection[str] = attrs.field(default=(), kw_only=True)
     _young: set[bytes] = attrs.field(factory=set, init=False, repr=False)
     _old: set[bytes] = attrs.field(factory=set, init=False, repr=False)
-
-    @most.validator
-    def _check_most(self, _attribute: object, value: int) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise InvalidArgumentError(
-                what="most", given=repr(value)[:80], expected="a number of URLs, 2 or more"
-            )
 
     def add(self, url: str) -> bool:
         """Add a URL and return whether it is new. A string that is not a web URL is used unchanged."""
