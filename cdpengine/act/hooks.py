@@ -12,11 +12,12 @@ from contextlib import asynccontextmanager
 
 import trio
 
+from cdpengine._checks import check_type
 from cdpengine._logs import get_logger
 from cdpengine.act.actor import Actor
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import ActResponse
-from cdpengine.errors import EngineError, InvalidArgumentError
+from cdpengine.errors import EngineError
 
 HOOK_TIME = 2.0
 """Timeout of a hook, before a request and after it, in seconds."""
@@ -43,9 +44,7 @@ async def call_after(actor: Actor, request: ActRequest, response: ActResponse) -
 
 def _checked(response: ActResponse) -> ActResponse:
     """Return the response of a hook. Raises InvalidArgumentError for another value, such as a forgotten return."""
-    if not isinstance(response, ActResponse):
-        raise InvalidArgumentError("result of a hook", f"a {type(response).__name__}", "an ActResponse")
-    return response
+    return check_type("result of a hook", response, ActResponse, "an ActResponse")
 
 
 @asynccontextmanager

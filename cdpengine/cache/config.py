@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 import trio
 
+from cdpengine._checks import check_count, check_number, checked
 from cdpengine.cache.changes import THRESHOLDS, PageType, Thresholds
 from cdpengine.cache.entries import LIFETIMES, Level
 from cdpengine.errors import InvalidArgumentError, os_reason, packages_named
@@ -30,17 +31,12 @@ LONGEST_FILE = 1_000_000
 """Maximum size of a configuration file, in bytes."""
 
 
-def _whole(least: int, most: int) -> Any:
-    def check(_: object, field: attrs.Attribute[int], value: int) -> None:
-        if not least <= value <= most:
-            raise InvalidArgumentError(field.name, str(value), f"{least} to {most}")
-
-    return check
+_CONFIDENCE = checked(check_count, most=100)
+_SECONDS = checked(check_number, above=0, unit="seconds")
 
 
-def _seconds(_: object, field: attrs.Attribute[float], value: float) -> None:
-    if not 0 < value < float("inf"):
-        raise InvalidArgumentError(field.name, str(value), "more than 0 seconds")
+def _at_most(most: int) -> Any:
+    return checked(check_count, least=1, most=most)
 
 
 @attrs.frozen(kw_only=True)
@@ -77,10 +73,10 @@ class CacheConfig:
     learn: bool = True
     use_flows: bool = True
     use_actions: bool = True
-    least_confidence: int = attrs.field(default=60, validator=_whole(0, 100))
-    scenario_confidence: int = attrs.field(default=85, validator=_whole(0, 100))
-    flow_confidence: int = attrs.field(default=70, validator=_whole(0, 100))
-    history: int = attrs.field(default=500, validator=_whole(1, 100_000))
+    least_confidence: int = attrs.field(default=60, validator=_CONFIDENCE)
+    scenario_confidence: int = attrs.field(default=85, validator=_CONFIDENCE)
+    flow_confidence: int = attrs.field(default=70, validator=_CONFIDENCE)
+    history: int = attrs.field(default=500, validator=_at_most(100_000))
     extract_variables: bool = True
     detect_changes: bool = True
     static_soft: int = THRESHOLDS["static"].soft
@@ -89,18 +85,18 @@ class CacheConfig:
     form_hard: int = THRESHOLDS["form"].hard
     dynamic_soft: int = THRESHOLDS["dynamic"].soft
     dynamic_hard: int = THRESHOLDS["dynamic"].hard
-    failures: int = attrs.field(default=3, validator=_whole(1, 1_000))
-    lifetime_l3: float = attrs.field(default=LIFETIMES["L3"], validator=_seconds)
-    lifetime_l2: float = attrs.field(default=LIFETIMES["L2"], validator=_seconds)
-    lifetime_l1: float = attrs.field(default=LIFETIMES["L1"], validator=_seconds)
-    entries: int = attrs.field(default=5_000, validator=_whole(1, 1_000_000))
-    megabytes: int = attrs.field(default=64, validator=_whole(1, 100_000))
-    unused: float = attrs.field(default=90 * 86_400.0, validator=_seconds)
+    failures: int = attrs.field(default=3, validator=_at_most(1_000))
+    lifetime_l3: float = attrs.field(default=LIFETIMES["L3"], validator=_SECONDS)
+    lifetime_l2: float = attrs.field(default=LIFETIMES["L2"], validator=_SECONDS)
+    lifetime_l1: float = attrs.field(default=LIFETIMES["L1"], validator=_SECONDS)
+    entries: int = attrs.field(default=5_000, validator=_at_most(1_000_000))
+    megabytes: int = attrs.field(default=64, validator=_at_most(100_000))
+    unused: float = attrs.field(default=90 * 86_400.0, validator=_SECONDS)
     owner: str = ""
     require_key: bool = False
     keyring: bool = True
     statistics: bool = True
-    rounds: int = attrs.field(default=20, validator=_whole(1, 1_000))
+    rounds: int = attrs.field(default=20, validator=_at_most(1_000))
 
     def __attrs_post_init__(self) -> None:
         """Raise InvalidArgumentError for thresholds in the wrong order."""

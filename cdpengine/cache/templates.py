@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from cdpengine._checks import check_string
 from cdpengine.act import ActRequest
 from cdpengine.act.fields import SECRET, camel_case
 from cdpengine.act.parsing import parse_request, to_json
@@ -113,8 +114,7 @@ def _check_values(names: tuple[str, ...], values: Mapping[str, str]) -> None:
     if missing := [name for name in names if name not in values]:
         raise UndefinedVariablesError(missing)
     for name in names:
-        if not isinstance(values[name], str):
-            raise InvalidArgumentError(f"value of {name}", f"a {type(values[name]).__name__}", "a text")
+        check_string(f"value of {name}", values[name], "a text")
 
 
 def has_text(template: str) -> bool:

@@ -15,6 +15,7 @@ from urllib.parse import quote, quote_plus
 import attrs
 
 from cdpengine import _json
+from cdpengine._checks import check_string
 from cdpengine._page.patterns import origin_of
 from cdpengine._secrets import is_sensitive_name
 from cdpengine.act import ActRequest
@@ -162,8 +163,7 @@ async def resolve_values(
         if value is None:
             missing.append(name)
             continue
-        if not isinstance(value, str):
-            raise InvalidArgumentError(f"value of {name}", f"a {type(value).__name__}", "a text")
+        check_string(f"value of {name}", value, "a text")
         if len(value) > LONGEST_VALUE:
             raise InvalidArgumentError(
                 f"value of {name}", f"{len(value)} characters", f"at most {LONGEST_VALUE}"

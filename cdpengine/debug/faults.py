@@ -29,6 +29,7 @@ from typing import Literal, get_args
 import attrs
 
 from cdpengine import _json
+from cdpengine._checks import invalid
 from cdpengine.errors import InvalidArgumentError
 
 Action = Literal["delay", "drop", "duplicate", "truncate", "error", "cut"]
@@ -170,7 +171,7 @@ class FaultInjector:
         if not isinstance(fault, Fault):
             fault = parse_fault(fault)
         elif fault.action not in get_args(Action):
-            raise InvalidArgumentError(what="fault", given=repr(fault.action), expected=", ".join(ACTIONS))
+            raise invalid("fault", fault.action, ", ".join(ACTIONS))
         number, self._next = self._next, self._next + 1
         self.active[number] = fault
         return number
@@ -216,9 +217,7 @@ class Faults:
     def remove(self, number: int) -> None:
         """Remove the fault with that number. Raises InvalidArgumentError for an unknown number."""
         if self._injector.active.pop(number, None) is None:
-            raise InvalidArgumentError(
-                what="fault", given=repr(number), expected="the number of an active fault"
-            )
+            raise invalid("fault", number, "the number of an active fault")
 
     def clear(self) -> None:
         """Remove all faults."""

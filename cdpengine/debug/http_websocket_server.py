@@ -21,6 +21,7 @@ import trio
 import trio_websocket
 
 from cdpengine import _json
+from cdpengine._checks import check_count
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.transport import CLOSE_GRACE, LARGEST_INCOMING, RECEIVE_BUFFER, TransportBroken
@@ -195,10 +196,7 @@ async def serve_http_and_websockets(
     Raises InvalidArgumentError for an unusable host or port, and ResourcesExhaustedError if the system lacks
     resources.
     """
-    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
-        raise InvalidArgumentError(
-            what="port", given=repr(port), expected="a number from 0 (any free one) to 65535"
-        )
+    check_count("port", port, most=65_535, expected="a number from 0 (any free one) to 65535")
     try:
         listeners = await trio.open_tcp_listeners(port, host=host)
     except OSError as error:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
-from cdpengine.errors import InvalidArgumentError
+from cdpengine._checks import check_count, invalid
 
 
 async def walk_cancellations(
@@ -34,8 +34,7 @@ async def walk_cancellations(
     InvalidArgumentError if `every` is less than 1, or if a walk has not ended after `most` runs. An operation that
     never ends makes the walk hang: use a cancel scope.
     """
-    if every < 1:
-        raise InvalidArgumentError(what="every", given=repr(every), expected="1 or more")
+    check_count("every", every, least=1)
     runs = await _walk(operation, check, own_steps_only=True, untouched_runs=1, every=every, most=most)
     if not own_steps_only:
         untouched = _UNTOUCHED_RUNS
@@ -72,9 +71,7 @@ async def _walk(
         in_a_row = in_a_row + 1 if untouched else 0
         if in_a_row == untouched_runs:
             return run + 1
-    raise InvalidArgumentError(
-        what="most", given=repr(most), expected="more runs than the operation has steps"
-    )
+    raise invalid("most", most, "more runs than the operation has steps")
 
 
 async def _run_cancelled_at(

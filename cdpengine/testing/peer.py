@@ -26,13 +26,13 @@ import attrs
 import trio
 
 from cdpengine import _json
+from cdpengine._checks import check_count
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.pipe_transport import PipeTransport
 from cdpengine._protocol.session import Connection, open_connection
 from cdpengine._protocol.transport import Transport
 from cdpengine._protocol.websocket_transport import open_websocket
-from cdpengine.errors import InvalidArgumentError
 from cdpengine.testing.links import Link, PipeWire, WebSocketWire, accept_websocket
 
 
@@ -226,8 +226,8 @@ class ScriptedPeer:
             answer = Refusal(*error)
         elif result is not None:
             answer = result
-        if nth is not None and nth < 1:
-            raise InvalidArgumentError(what="nth", given=repr(nth), expected="1 or more")
+        if nth is not None:
+            check_count("nth", nth, least=1)
         self._rules.setdefault(method, []).append(_Rule(answer, nth))
 
     def hold(self, method: str, *, nth: int | None = None) -> Hold:

@@ -16,6 +16,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import attrs
 
 from cdpengine import _json
+from cdpengine._checks import check_choice, invalid
 from cdpengine._emulation.options import parse_viewport
 from cdpengine._snapshot.refs import parse_ref_text
 from cdpengine.act.commands.files import check_different_files, choose_file, new_name
@@ -62,8 +63,7 @@ class Command:
 def parse(typed: Typed) -> Command:
     """Return the command. Raises InvalidArgumentError."""
     name, *rest = typed.arguments or [""]
-    if name not in VERBS:
-        raise InvalidArgumentError(what="the command", given=repr(name[:40]), expected="a verb")
+    check_choice("the command", name, VERBS, "a verb")
     verb = VERBS[name]
     bare, options = _split(verb, rest)
     named = options.pop("--session", [])
@@ -247,11 +247,8 @@ def _target(_verb: Verb, text: str) -> dict[str, Any]:
 
 def _what(verb: Verb, text: str) -> dict[str, Any]:
     if parse_ref_text(text) not in (None, f"e{text}") or may_be_name(text):
-        raise InvalidArgumentError(
-            what=verb.name,
-            given=repr(text[:40]),
-            expected=f"a time in milliseconds, a CSS selector, or --text {shlex.quote(text[:40])}",
-        )
+        expected = f"a time in milliseconds, a CSS selector, or --text {shlex.quote(text[:40])}"
+        raise invalid(verb.name, text, expected)
     return {"timeMs": int(text)} if text.isdecimal() and text.isascii() else {"selector": text}
 
 
@@ -260,8 +257,7 @@ def _tab(_verb: Verb, text: str) -> dict[str, Any]:
 
 
 def _answer(verb: Verb, text: str) -> dict[str, Any]:
-    if text not in ("accept", "dismiss"):
-        raise InvalidArgumentError(what=verb.name, given=repr(text[:40]), expected="accept or dismiss")
+    check_choice(verb.name, text, ("accept", "dismiss"), "accept or dismiss")
     return {"accept": text == "accept"}
 
 
@@ -323,12 +319,9 @@ def _convert(name: str, hint: Any, values: Sequence[str]) -> Any:
         try:
             return kind(text)
         except ValueError:
-            word = "a whole number" if kind is int else "a number"
-            raise InvalidArgumentError(what=name, given=repr(text[:40]), expected=word) from None
+            raise invalid(name, text, "a whole number" if kind is int else "a number") from None
     if kind is bool:
-        if text not in ("true", "false"):
-            raise InvalidArgumentError(what=name, given=repr(text[:40]), expected="true or false")
-        return text == "true"
+        return check_choice(name, text, ("true", "false"), "true or false") == "true"
     is_json = attrs.has(kind) or get_origin(kind) in (tuple, dict)
     return _from_json(name, text) if is_json else text
 

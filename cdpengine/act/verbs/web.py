@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from cdpengine._checks import invalid
 from cdpengine.act.fields import field
 from cdpengine.act.notations import CommandForm, Place, ToolForm
 from cdpengine.act.requests import LOADING, ActRequest
-from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ class Search(ActRequest):
         engine = performance.actor.search_engines.get(self.engine)
         if engine is None:
             known = ", ".join(map(repr, performance.actor.search_engines))
-            raise InvalidArgumentError(
-                what="search.engine", given=repr(self.engine[:40]), expected=f"one of {known}"
-            )
+            raise invalid("search.engine", self.engine, f"one of {known}")
         page = await performance.actor.browser.new_page(
             context=performance.actor.context, timeout=performance.left
         )

@@ -14,6 +14,7 @@ import attrs
 import trio
 
 from cdpengine import Page, Snapshot
+from cdpengine._checks import wrong_type
 from cdpengine._snapshot.received_refs import unseen
 from cdpengine.act import ActRequest, ActResponse, Click, Press, dispatch
 from cdpengine.act.actor import Actor
@@ -277,7 +278,7 @@ def _read_plan(answer: object) -> Plan:
     what = "answer of the planner"
     requests = answer.requests if isinstance(answer, Plan) else () if answer is None else answer
     if isinstance(requests, (str, bytes, Mapping)) or not isinstance(requests, Iterable):
-        raise InvalidArgumentError(what, f"a {type(requests).__name__}", "a Plan, or a list of requests")
+        raise wrong_type(what, requests, "a Plan, or a list of requests")
     plan = Plan(tuple(requests), answer.done if isinstance(answer, Plan) else True)
     if len(plan.requests) > MOST_REQUESTS:
         raise InvalidArgumentError(what, f"{len(plan.requests)} requests", f"at most {MOST_REQUESTS}")

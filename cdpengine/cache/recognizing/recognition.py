@@ -18,6 +18,7 @@ from typing import Literal
 import attrs
 import trio
 
+from cdpengine._checks import check_count
 from cdpengine.cache.addresses import normalize_url
 from cdpengine.cache.recognizing.instructions import CLAUSE, asks_nothing, is_instruction
 from cdpengine.cache.recognizing.masking import mask_address, mask_for_classifier
@@ -173,8 +174,7 @@ class RecognitionHistory:
 
     def __init__(self, limit: int = 500) -> None:
         """Raise InvalidArgumentError for a limit below 1."""
-        if limit < 1:
-            raise InvalidArgumentError("limit", str(limit), "1 or more")
+        check_count("limit", limit, least=1)
         self._seen: deque[tuple[frozenset[str], str]] = deque(maxlen=limit)
 
     def __len__(self) -> int:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from cdpengine._checks import check_count
 from cdpengine.act import ActRequest, Drag, Fill, NewTab
 from cdpengine.act.requests import ActingRequest
 from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
 from cdpengine.cache.matching.finding import TargetMatch
 from cdpengine.cache.replaying.report import StepStatus
 from cdpengine.cache.variables import Values
-from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
+from cdpengine.errors import UndefinedVariablesError
 
 if TYPE_CHECKING:
     from cdpengine import Page
@@ -22,11 +23,8 @@ if TYPE_CHECKING:
 def check_range(entry: CacheEntry, first: int, end: int | None) -> tuple[int, int]:
     """Return the range of steps, as in a slice. Raises InvalidArgumentError for an invalid range."""
     count = len(entry.steps)
-    last = count if end is None else end
-    if isinstance(first, bool) or not isinstance(first, int) or not 0 <= first < count:
-        raise InvalidArgumentError("from_index", repr(first)[:40], f"0 to {count - 1}")
-    if isinstance(last, bool) or not isinstance(last, int) or not first < last <= count:
-        raise InvalidArgumentError("to_index", repr(end)[:40], f"{first + 1} to {count}, or None")
+    check_count("from_index", first, most=count - 1)
+    last = count if end is None else check_count("to_index", end, least=first + 1, most=count)
     return first, last
 
 

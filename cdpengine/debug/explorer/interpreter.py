@@ -15,6 +15,7 @@ import trio
 
 from cdpengine import _json
 from cdpengine._budget import check_timeout, within
+from cdpengine._checks import invalid
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event, compile_pattern
@@ -277,9 +278,7 @@ class Interpreter:
             session = await self._attach(ids[rest]) if page is None else page.session
             self._target = self._line_target(session, page)
         else:
-            raise InvalidArgumentError(
-                what="target", given=repr(rest[:40]), expected=f"one of {', '.join(self.target_numbers)}"
-            )
+            raise invalid("target", rest, f"one of {', '.join(self.target_numbers)}")
         self.refs = ()
         if self.patterns:
             await self._listen(self.patterns)

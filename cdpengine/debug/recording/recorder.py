@@ -22,6 +22,7 @@ import attrs
 import trio
 
 from cdpengine import _json
+from cdpengine._checks import check_count
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine._paths import to_path
@@ -45,7 +46,7 @@ from cdpengine.debug.recording.traffic_recorder import (
     TrafficRecorder,
 )
 from cdpengine.debug.recording_format import Line
-from cdpengine.errors import InvalidArgumentError, RecordingFailedError, shortages_named
+from cdpengine.errors import RecordingFailedError, shortages_named
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
@@ -166,10 +167,7 @@ class _Options:
     def check(self) -> None:
         """Raise InvalidArgumentError for a bound that is not a number of bytes."""
         for what, value in (("limit", self.limit), ("queued", self.queued)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise InvalidArgumentError(
-                    what=what, given=repr(value), expected="a number of bytes, 0 or more"
-                )
+            check_count(what, value, unit="bytes")
 
 
 @asynccontextmanager

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from cdpengine import _json
+from cdpengine._checks import invalid
 from cdpengine._secrets import is_secret_name
 from cdpengine.debug.recording.content_streams import Piece
 from cdpengine.debug.recording.cookie_lists import CookieLists
@@ -56,7 +57,6 @@ from cdpengine.debug.recording.secret_words import (
     holds_secrets,
     is_secret_field,
 )
-from cdpengine.errors import InvalidArgumentError
 
 _SHORT = 200
 _SHORT_CALL = 1_000
@@ -428,13 +428,7 @@ def _compile(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern) if isinstance(pattern, str) else pattern
     except re.error as error:
-        raise InvalidArgumentError(
-            what="pattern", given=repr(pattern)[:80], expected=f"a regular expression ({error})"
-        ) from None
+        raise invalid("pattern", pattern, f"a regular expression ({error})") from None
     if compiled.match(""):
-        raise InvalidArgumentError(
-            what="pattern",
-            given=repr(compiled.pattern)[:80],
-            expected="one that does not match the empty string",
-        )
+        raise invalid("pattern", compiled.pattern, "one that does not match the empty string")
     return compiled

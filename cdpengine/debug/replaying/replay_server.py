@@ -22,6 +22,7 @@ import attrs
 import trio
 
 from cdpengine import _json
+from cdpengine._checks import check_number
 from cdpengine._launch.find import find_browser
 from cdpengine._launch.process import LaunchOptions, start_browser
 from cdpengine._logs import RepeatedWarning, get_logger
@@ -286,8 +287,7 @@ async def replay(
     InvalidArgumentError and RecordingDamagedError for files that cannot be replayed. The recording is held in
     memory.
     """
-    if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
-        raise InvalidArgumentError(what="patience", given=repr(patience), expected="seconds, 0 or more")
+    check_number("patience", patience, least=0, unit="seconds")
     playback = await trio.to_thread.run_sync(partial(load_playback, path, strict=strict))
     server = _ReplayServer(playback, patience)
     try:
