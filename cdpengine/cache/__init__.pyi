@@ -1,6 +1,6 @@
 from .acting.action_cache import ActionCache as ActionCache
-from .acting.learning import Learning as Learning
-from .acting.learning import Lookup as Lookup
+from .acting.learned_entry import Learning as Learning
+from .acting.looking_up import Lookup as Lookup
 from .acting.planning import PerformReport as PerformReport
 from .acting.planning import Plan as Plan
 from .acting.planning import Planner as Planner

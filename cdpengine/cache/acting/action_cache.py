@@ -20,16 +20,9 @@ from cdpengine import Page
 from cdpengine._budget import within
 from cdpengine.act import Actor
 from cdpengine.cache.acting.guide import read_guide
-from cdpengine.cache.acting.learning import (
-    WITHOUT_KEY,
-    Learning,
-    Lookup,
-    conclude,
-    learn_entry,
-)
-from cdpengine.cache.acting.looking_up import look_up_goal
-from cdpengine.cache.acting.planned import Goal, plan_goal
-from cdpengine.cache.acting.planning import PerformReport, Planner
+from cdpengine.cache.acting.learned_entry import WITHOUT_KEY, Learning, learn_entry
+from cdpengine.cache.acting.looking_up import Lookup, look_up_goal
+from cdpengine.cache.acting.planning import Goal, PerformReport, Planner, conclude, plan_goal
 from cdpengine.cache.acting.running import (
     count_use,
     find_for_use,

@@ -6,18 +6,64 @@ are assigned to the variables of the entry in the order of its steps, if their n
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import attrs
 
 from cdpengine import Page
 from cdpengine.cache.acting.choosing import choose_for_page, orders_for_page
-from cdpengine.cache.acting.learning import Lookup, name_goal
 from cdpengine.cache.config import CacheConfig
-from cdpengine.cache.recognizing.recognition import ASKS_NOTHING, ScenarioRecognizer
-from cdpengine.cache.recognizing.sentences import Extraction, extract_variables, is_plausible
+from cdpengine.cache.entries import CacheEntry
+from cdpengine.cache.recognizing.recognition import ASKS_NOTHING, ScenarioMatch, ScenarioRecognizer
+from cdpengine.cache.recognizing.sentences import Extraction, extract_variables, is_plausible, mask_values
 from cdpengine.cache.recognizing.variable_rules import ORDERS
 from cdpengine.cache.store import CacheStore
+
+
+@attrs.frozen(kw_only=True)
+class Lookup:
+    """The result of a lookup: the entry for a goal, or the reason that none is usable.
+
+    `variant` is the requested variant. `acts`: whether the goal can request an action. A question, a
+    negation and a remark do not. `remarks` are failures during the recognition. `variables` are the names
+    that the caller and the goal gave. `unused` are the variables that no entry uses. `used` are the
+    variables of the nearest entry. `unassigned` is the number of values in the goal that have no name and
+    belong to no variable for certain. Such a goal is not performed.
+    """
+
+    scenario: str
+    match: ScenarioMatch | None = None
+    entry: CacheEntry | None = None
+    others: tuple[CacheEntry, ...] = attrs.field(default=(), repr=False)
+    variant: str = ""
+    reason: str = ""
+    acts: bool = True
+    remarks: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    unassigned: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the lookup as JSON data, without the entries."""
+        result: dict[str, Any] = {
+            "scenario": self.scenario,
+            "acts": self.acts,
+            "variables": list(self.variables),
+        }
+        if self.match is not None:
+            result |= {"confidence": self.match.confidence, "method": self.match.method}
+        if self.unused:
+            result["unused"] = list(self.unused)
+        if self.unassigned:
+            result["unassigned"] = self.unassigned
+        if self.reason:
+            result["reason"] = self.reason
+        if self.remarks:
+            result["remarks"] = list(self.remarks)
+        return result
 
 
 async def look_up_goal(
@@ -39,7 +85,7 @@ async def look_up_goal(
     seen = await recognizer.understand(
         goal, url, least=config.least_confidence, patience=patience, values=values
     )
-    scenario = name_goal(goal) if seen.match is None else seen.match.scenario
+    scenario = _name_goal(goal) if seen.match is None else seen.match.scenario
     extracts = config.extract_variables and seen.acts
     extracted = extract_variables(goal, scenario) if extracts else Extraction(values={})
     named = {*extracted.values, *extracted.refused}
@@ -66,6 +112,12 @@ async def look_up_goal(
         found, entry=choice.entry, others=choice.others, unused=choice.unused, used=choice.used
     )
     return attrs.evolve(found, reason=choice.reason if seen.acts else ASKS_NOTHING), known
+
+
+def _name_goal(goal: str) -> str:
+    """Return a scenario name for a goal of an unknown scenario. Equal words give equal names."""
+    words = " ".join(mask_values(goal).lower().split())
+    return f"goal_{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
 def _assign(

@@ -13,7 +13,7 @@ import attrs
 from cdpengine.act import CachedActions
 from cdpengine.act.fields import camel_case
 from cdpengine.cache.acting.action_cache import UNKNOWN_ID, ActionCache
-from cdpengine.cache.acting.learning import Lookup
+from cdpengine.cache.acting.looking_up import Lookup
 from cdpengine.cache.entries import CacheEntry
 from cdpengine.cache.judging.faults import describe_rule
 from cdpengine.cache.replaying.places import describe_step

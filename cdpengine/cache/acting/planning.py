@@ -1,8 +1,9 @@
-"""Planning: the cache asks a planner for unknown steps, and performs them through `dispatch`.
+"""Planning: the cache asks a planner for unknown steps, performs them through `dispatch`, and stores them.
 
-Rule: a planner gets the goal and a snapshot, and returns requests. Their strings are templates: it writes
-`${password}` and needs no values. The cache does not repeat a failed request. The planner gets a new
-snapshot instead, up to a limited number of consecutive failures. The cache asks it at most `rounds` times.
+Rule: a planner gets the goal and a snapshot, and returns requests. It gets no value of a variable: the goal and
+the snapshot contain names instead, and its strings are templates (`${password}`). The cache does not repeat a
+failed request. The planner gets a new snapshot instead, up to a limited number of consecutive failures. The
+cache asks it at most `rounds` times.
 """
 
 from __future__ import annotations
@@ -20,16 +21,25 @@ from cdpengine.act import ActRequest, ActResponse, Click, Press, dispatch
 from cdpengine.act.actor import Actor
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.response import describe_failure
+from cdpengine.cache.acting.learned_entry import keep_plan, learn_plan
+from cdpengine.cache.acting.looking_up import Lookup
+from cdpengine.cache.acting.running import resolve_for_planner, time_left
+from cdpengine.cache.acting.statistics import PLANNED, REPAIRED
 from cdpengine.cache.addresses import has_address
-from cdpengine.cache.entries import CACHED_KINDS, CacheEntry, Step, Target
-from cdpengine.cache.origins import document_origin
+from cdpengine.cache.config import CacheConfig
+from cdpengine.cache.entries import CACHED_KINDS, CacheEntry, LearningCost, Step, Target
+from cdpengine.cache.learning.learned_steps import learn_steps
+from cdpengine.cache.origins import document_origin, value_origins
+from cdpengine.cache.recognizing.masking import mask_goal, mask_snapshot
 from cdpengine.cache.recognizing.recognition import ScenarioMatch
 from cdpengine.cache.replaying.confirming import NOBODY, Confirming
 from cdpengine.cache.replaying.guarding import guard_values
+from cdpengine.cache.replaying.options import ConfirmOptions
 from cdpengine.cache.replaying.places import describe_step
 from cdpengine.cache.replaying.report import ExecutionReport
+from cdpengine.cache.store import CacheStore
 from cdpengine.cache.templates import escape, request_variables
-from cdpengine.cache.variables import Values
+from cdpengine.cache.variables import AskForSecret, Values
 from cdpengine.errors import EngineError, InvalidArgumentError
 
 FAILED_IN_ROW = 3
@@ -93,6 +103,11 @@ class PerformReport:
     def ok(self) -> bool:
         """Whether the goal was reached."""
         return self.outcome not in ("known", "refused", "failed")
+
+
+def conclude(outcome: Outcome, found: Lookup, **more: Any) -> PerformReport:
+    """Return the report of a goal. `more` are further fields of the report."""
+    return PerformReport(outcome=outcome, scenario=found.scenario, match=found.match, **more)
 
 
 @attrs.frozen(kw_only=True)
@@ -285,6 +300,70 @@ def _read_plan(answer: object) -> Plan:
     return plan
 
 
-def time_left(deadline: float) -> float:
-    """Return the seconds until a deadline on trio's clock, in steps of 1 ms and at least 1 ms."""
-    return max(round(deadline - trio.current_time(), 3), 0.001)
+@attrs.frozen(kw_only=True)
+class Goal:
+    """A goal: the sentence, its lookup, the known values, and the limits.
+
+    `used` are the values of a replay for this goal, from any source. `deadline` is on trio's clock.
+    """
+
+    text: str = attrs.field(repr=False)
+    found: Lookup
+    known: Mapping[str, str] = attrs.field(repr=False)
+    deadline: float
+    actor: Actor | None = None
+    asking: ConfirmOptions = attrs.field(factory=ConfirmOptions)
+    used: dict[str, str] = attrs.field(factory=dict, repr=False)
+
+
+async def plan_goal(
+    store: CacheStore,
+    config: CacheConfig,
+    page: Page,
+    goal: Goal,
+    planner: Planner,
+    report: ExecutionReport | None,
+    *,
+    ask: AskForSecret | None,
+    now: Callable[[], float],
+) -> PerformReport:
+    """Let the planner reach the goal, and store its steps after the completed steps of the replay.
+
+    report: the report of that replay. Raises UndefinedVariablesError for a plan that uses a variable
+    without a value.
+    """
+    began = trio.current_time()
+    found = goal.found
+    masked, known = mask_goal(goal.text, found.scenario, goal.known)
+    masks = {**goal.used, **known}
+
+    async def resolve(names: Iterable[str]) -> Values:
+        values = await resolve_for_planner(names, page.url, known, ask)
+        masks.update(values.reveal())
+        return values
+
+    async def ask_planner(_goal: str, snapshot: Snapshot) -> PlannedRequests:
+        return await planner(masked, mask_snapshot(snapshot, masks))
+
+    confirming = Confirming(scenario=found.scenario, **goal.asking)
+    limits = PlanLimits(actor=goal.actor, origins=value_origins(found.entry), confirming=confirming)
+    async with learn_steps(page, variables=known, keep_typed=store.encrypted) as learned:
+        result = await follow_plan(
+            page, masked, ask_planner, resolve, rounds=config.rounds, deadline=goal.deadline, limits=limits
+        )  # fmt: skip
+    if not result.done:
+        ended: Outcome = "refused" if result.refused else "failed"
+        return conclude(ended, found, replay=report, responses=result.responses, reason=result.reason)
+    repairs = report is not None and found.entry is not None and (report.stopped_at or 0) > 0
+    entry: CacheEntry | None = None
+    if config.learn and config.enabled and learned.steps:
+        cost = LearningCost(tokens=result.tokens, milliseconds=(trio.current_time() - began) * 1_000)
+        before = found.entry if repairs else None
+        stopped_at = None if before is None or report is None else report.stopped_at
+        made = learn_plan(learned, found, before, stopped_at, cost=cost, now=now(), config=config)
+        failed = None if report is None or found.entry is None else found.entry.key
+        entry = await keep_plan(store, made, failed)
+    if config.statistics:
+        await store.count({REPAIRED if repairs else PLANNED: 1})
+    outcome: Outcome = "repaired" if repairs else "planned"
+    return conclude(outcome, found, replay=report, responses=result.responses, entry=entry)

@@ -43,7 +43,7 @@ from cdpengine.act import (
 from cdpengine.act.confirming import person
 from cdpengine.act.performing import Performance
 from cdpengine.cache.acting.action_cache import ActionCache
-from cdpengine.cache.acting.learning import Learning
+from cdpengine.cache.acting.learned_entry import Learning
 from cdpengine.cache.acting.managing import (
     clear_entries,
     delete_entry,

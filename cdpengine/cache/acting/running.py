@@ -19,7 +19,6 @@ from cdpengine._budget import within
 from cdpengine._logs import get_logger
 from cdpengine._page.patterns import origin_of
 from cdpengine.cache.acting.choosing import find_entry, used_variables
-from cdpengine.cache.acting.planning import time_left
 from cdpengine.cache.acting.statistics import MISS, REFUSED, count_run
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CacheEntry, CacheKey, Excuse
@@ -207,3 +206,8 @@ async def resolve_for_planner(
     """Return the values of a plan's variables, for a page with this URL."""
     permitted = partial(is_permitted, learned=(), origin=origin_of(url))
     return await resolve_values(names, values=variables, permitted=permitted, ask=ask)
+
+
+def time_left(deadline: float) -> float:
+    """Return the seconds until a deadline on trio's clock, in steps of 1 ms and at least 1 ms."""
+    return max(round(deadline - trio.current_time(), 3), 0.001)

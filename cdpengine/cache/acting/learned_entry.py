@@ -1,4 +1,4 @@
-"""Learning: conversion of learned steps to an entry with an address, a name and a cost.
+"""Learned entries: conversion of learned steps to an entry with an address, a name and a cost.
 
 Rule: an entry begins at the first address of its learning. An entry whose learning starts on a blank page begins
 at the target of its first navigation. A replay of such an entry can start on any page. A repair keeps the
@@ -7,14 +7,12 @@ steps that still work.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from typing import Any
 
 import attrs
 
 from cdpengine.act import Navigate
-from cdpengine.cache.acting.planning import Outcome, PerformReport
+from cdpengine.cache.acting.looking_up import Lookup
 from cdpengine.cache.addresses import UrlPattern, has_address
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import (
@@ -31,8 +29,6 @@ from cdpengine.cache.entries import (
     make_key,
 )
 from cdpengine.cache.learning.learned_steps import LearnedSteps
-from cdpengine.cache.recognizing.recognition import ScenarioMatch
-from cdpengine.cache.recognizing.sentences import mask_values
 from cdpengine.cache.store import CacheStore
 from cdpengine.errors import InvalidArgumentError
 
@@ -60,55 +56,6 @@ class Learning:
     notice: str = ""
     keep: bool = True
     entry: CacheEntry | None = None
-
-
-@attrs.frozen(kw_only=True)
-class Lookup:
-    """The result of a lookup: the entry for a goal, or the reason that none is usable.
-
-    `variant` is the requested variant. `acts`: whether the goal can request an action. A question, a
-    negation and a remark do not. `remarks` are failures during the recognition. `variables` are the names
-    that the caller and the goal gave. `unused` are the variables that no entry uses. `used` are the
-    variables of the nearest entry. `unassigned` is the number of values in the goal that have no name and
-    belong to no variable for certain. Such a goal is not performed.
-    """
-
-    scenario: str
-    match: ScenarioMatch | None = None
-    entry: CacheEntry | None = None
-    others: tuple[CacheEntry, ...] = attrs.field(default=(), repr=False)
-    variant: str = ""
-    reason: str = ""
-    acts: bool = True
-    remarks: tuple[str, ...] = ()
-    variables: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
-    used: tuple[str, ...] = ()
-    unassigned: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the lookup as JSON data, without the entries."""
-        result: dict[str, Any] = {
-            "scenario": self.scenario,
-            "acts": self.acts,
-            "variables": list(self.variables),
-        }
-        if self.match is not None:
-            result |= {"confidence": self.match.confidence, "method": self.match.method}
-        if self.unused:
-            result["unused"] = list(self.unused)
-        if self.unassigned:
-            result["unassigned"] = self.unassigned
-        if self.reason:
-            result["reason"] = self.reason
-        if self.remarks:
-            result["remarks"] = list(self.remarks)
-        return result
-
-
-def conclude(outcome: Outcome, found: Lookup, **more: Any) -> PerformReport:
-    """Return the report of a goal. `more` are further fields of the report."""
-    return PerformReport(outcome=outcome, scenario=found.scenario, match=found.match, **more)
 
 
 def learn_entry(
@@ -201,12 +148,6 @@ async def keep_plan(store: CacheStore, made: CacheEntry, failed: CacheKey | None
     """Store the entry of a plan. It replaces a failed entry with other variables at the same place."""
     same_place = failed is not None and attrs.evolve(failed, variables=made.key.variables) == made.key
     return await store.put(made, replace_narrower=True, takes_over=failed if same_place else None)
-
-
-def name_goal(goal: str) -> str:
-    """Return a scenario name for a goal of an unknown scenario. Equal words give equal names."""
-    words = " ".join(mask_values(goal).lower().split())
-    return f"goal_{hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
 def _find_address(learned: LearnedSteps) -> str | UrlPattern:
