@@ -29,7 +29,6 @@ from cdpengine.cache.matching.names import (
     relate_names,
     same_words,
 )
-from cdpengine.cache.matching.page_index import DIALOGS, PageIndex
 from cdpengine.cache.matching.weighing import (
     Evidence,
     count_together,
@@ -37,7 +36,7 @@ from cdpengine.cache.matching.weighing import (
     same_landmark,
     same_part,
 )
-from cdpengine.cache.targets import LONGEST_NAME, describe_target
+from cdpengine.cache.targets import DIALOGS, LONGEST_NAME, PageIndex
 from cdpengine.cache.templates import find_variables
 from cdpengine.cache.variables import Values
 
@@ -94,9 +93,10 @@ def find_target(snapshot: Snapshot, target: Target, values: Values) -> TargetMat
 
     Raises UndefinedVariablesError if a template of the target has no value.
     """
-    match = _Search(snapshot, target, values).run()
+    search = _Search(snapshot, target, values)
+    match = search.run()
     if match.ref is not None:
-        match = attrs.evolve(match, found=_describe_found(snapshot, match.ref, target))
+        match = attrs.evolve(match, found=search.describe_found(match.ref))
     if snapshot.gaps and match.ref is None:
         match = attrs.evolve(
             match, reason=f"{match.reason}; {len(snapshot.gaps)} parts of the page were not read"
@@ -107,16 +107,6 @@ def find_target(snapshot: Snapshot, target: Target, values: Values) -> TargetMat
 def is_shown(snapshot: Snapshot, target: Target, values: Values) -> bool:
     """Return whether the target's frame contains an element with the target's role, name and item."""
     return _Search(snapshot, target, values).has_any()
-
-
-def _describe_found(snapshot: Snapshot, ref: str, target: Target) -> Target:
-    """Describe the current element. The target's templates replace values, so that no value is stored."""
-    found = describe_target(snapshot, ref)
-    if find_variables(target.name):
-        found = attrs.evolve(found, name=target.name)
-    if find_variables(target.item):
-        found = attrs.evolve(found, item=target.item)
-    return found
 
 
 def _hide(match: TargetMatch, values: Values) -> TargetMatch:
@@ -155,6 +145,17 @@ class _Search:
         if named:
             return self._without_name(named)
         return self._of_another_name(framed, same_role)
+
+    def describe_found(self, ref: str) -> Target:
+        """Describe the current element. The target's templates replace values, so that no value is stored."""
+        nodes = self.page.nodes
+        place = next(place for place, node in enumerate(nodes) if node.ref is not None and node.ref.id == ref)
+        found = self.page.describe(place)
+        if find_variables(self.target.name):
+            found = attrs.evolve(found, name=self.target.name)
+        if find_variables(self.target.item):
+            found = attrs.evolve(found, item=self.target.item)
+        return found
 
     def has_any(self) -> bool:
         """Return whether an element has the role, the name and the item."""
@@ -370,7 +371,8 @@ class _Search:
         within = page.within(place)
         item = page.item(place)
         before, after = page.before(place), page.after(place)
-        count = count_together(target.together, page.together(place))
+        together = frozenset(landmark for _, landmark in page.together(place))
+        count = count_together(target.together, together)
         signs = [same_landmark(target.before, before), same_landmark(target.after, after)]
         # The end of the page counts as a neighbour in addition to a real one.
         ends = [target.before is None and before is None, target.after is None and after is None]

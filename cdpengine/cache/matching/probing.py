@@ -29,8 +29,7 @@ from cdpengine._snapshot.sources.computed import kit_source
 from cdpengine.cache.changes import PageFeatures
 from cdpengine.cache.entries import Target
 from cdpengine.cache.matching.names import collapse, is_for_one_of_many
-from cdpengine.cache.matching.page_index import DIALOGS
-from cdpengine.cache.targets import ITEM_ROLES, LONGEST_NAME
+from cdpengine.cache.targets import DIALOGS, ITEM_ROLES, LONGEST_NAME
 from cdpengine.errors import EvaluationFailedError, RemoteError
 
 if TYPE_CHECKING:
