@@ -262,5 +262,5 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert any(line.m == "Runtime.evaluate" for line in read(path))
     again = run_here("evaluate", "--record", str(path), "data:text/html,", "1 + 1")
     assert again.returncode == 2
-    assert f"{path} exists already; --force overwrites it" in again.stderr
+    assert f"{path}, which exists already, expected another name, or --force" in again.stderr
     assert list(tmp_path.iterdir()) == [path]
