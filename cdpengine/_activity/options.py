@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 import attrs
 
-from cdpengine._page.patterns import UrlPattern, url_test
+from cdpengine._urls.patterns import UrlPattern, url_test
 from cdpengine.errors import InvalidArgumentError
 
 Part = Literal["console", "errors", "requests"]

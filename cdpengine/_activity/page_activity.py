@@ -23,10 +23,10 @@ from cdpengine._budget import check_timeout, within
 from cdpengine._history import BoundedHistory
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.navigation.expired_actions import explain_deadline
-from cdpengine._page.patterns import UrlPattern
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.streams import caller
+from cdpengine._urls.patterns import UrlPattern
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
 
 _REPORTING_TIMEOUT = 2.0

@@ -15,9 +15,9 @@ import attrs
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.options import Part
 from cdpengine._activity.request import Request, Response
-from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Stream, StreamFeed
+from cdpengine._urls.patterns import UrlPattern, url_test, url_words
 from cdpengine.errors import InvalidArgumentError, TargetCrashedError, shown_url
 
 Kind = Literal["console", "errors", "requests", "responses", "finished"]

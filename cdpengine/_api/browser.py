@@ -29,7 +29,6 @@ from cdpengine._page.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.navigation.navigation import check_url, go_to
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.patterns import UrlPattern, url_test
 from cdpengine._page.tabs import Tabs
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.browser import BrowserVersion
@@ -39,6 +38,7 @@ from cdpengine._protocol.session import Connection, Session
 from cdpengine._protocol.wire import ConnectionStatistics
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState
+from cdpengine._urls.patterns import UrlPattern, url_test
 from cdpengine.errors import SessionGoneError, shown_url
 from cdpengine.errors.misuse import block, name_our_arguments, name_ours
 from cdpengine.errors.other_libraries import BROWSER, NEW_PAGE

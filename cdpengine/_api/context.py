@@ -31,12 +31,12 @@ from cdpengine._emulation.permissions import PermissionLayer, PermissionState, c
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.downloads.download import Download
-from cdpengine._page.patterns import UrlPattern
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState, apply_state
+from cdpengine._urls.patterns import UrlPattern
 from cdpengine.errors import ConnectionLostError, RemoteError
 from cdpengine.errors.misuse import name_ours
 from cdpengine.errors.other_libraries import CONTEXT

@@ -16,8 +16,8 @@ import attrs
 
 from cdpengine._budget import undoing
 from cdpengine._checks import check_choice, invalid
-from cdpengine._page.patterns import check_origin
 from cdpengine._protocol.session import Session
+from cdpengine._urls.origins import check_origin
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
 
 PermissionState = Literal["granted", "denied", "prompt"]

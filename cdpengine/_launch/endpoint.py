@@ -24,10 +24,11 @@ import trio
 
 from cdpengine import _json
 from cdpengine._protocol.http_connections import get, lacking, open_stream
+from cdpengine._urls.reading import DEFAULT_PORTS
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortages_named
 
 _EXPECTED = 'a URL such as "http://127.0.0.1:9222" or "ws://127.0.0.1:9222/devtools/browser/<id>"'
-_DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+_SCHEMES = ("http", "https", "ws", "wss")
 _VERSION_PATH = "/json/version"
 _LONGEST_ANSWER = 65_536  # bytes; Chrome's answer is under 1 KB, another server's may be endless
 _PLAIN = re.compile(r"\d{1,9}|true|false", re.IGNORECASE)
@@ -91,7 +92,7 @@ def check_endpoint(endpoint: str) -> SplitResult:
         port = url.port
     except ValueError:
         raise wrong(f"{_EXPECTED}, with a port from 1 to 65535") from None
-    if url.scheme not in _DEFAULT_PORTS:
+    if url.scheme not in _SCHEMES:
         raise wrong(_EXPECTED)
     if not url.hostname:
         raise wrong(f"{_EXPECTED}; the host is missing")
@@ -219,7 +220,7 @@ async def _address_that_answers(url: SplitResult) -> str:
 
     Servers often listen on only one of IPv4 and IPv6.
     """
-    host, port = url.hostname or "", url.port or _DEFAULT_PORTS[url.scheme]
+    host, port = url.hostname or "", url.port or DEFAULT_PORTS[url.scheme]
     stream = await open_stream(host, port, tls=False, endpoint=redact_endpoint(url.geturl()))
     assert isinstance(stream, trio.SocketStream)
     async with stream:

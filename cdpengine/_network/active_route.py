@@ -80,16 +80,6 @@ class RouteMatch:
         return bool(self.test(request.url))
 
 
-def chrome_url_of(pattern: object) -> str:
-    """Return the narrowest Chrome pattern that covers a route's URL pattern. Pure.
-
-    A glob stays the same, except that "?" and the backslash are special in Chrome, so they are escaped.
-    """
-    if not isinstance(pattern, str):
-        return "*"
-    return pattern.replace("\\", "\\\\").replace("?", "\\?")
-
-
 @not_picklable("a list of its failures")
 @attrs.define(eq=False, repr=False)
 class RouteRegistration:

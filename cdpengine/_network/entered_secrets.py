@@ -12,7 +12,7 @@ from typing import Any
 
 from cdpengine._network.messages import InterceptedRequest, InterceptedResponse, secret_values
 from cdpengine._posted_strings import MOST_VALUES, posted_values
-from cdpengine._urls import credentials_in
+from cdpengine._urls.reading import credentials_in
 
 
 def entered_by(

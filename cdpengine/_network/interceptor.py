@@ -11,11 +11,10 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 import attrs
 
-from cdpengine._checks import check_string, invalid
+from cdpengine._checks import check_string
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._network.active_route import ActiveRoute
 from cdpengine._network.exchange import Exchange
@@ -24,11 +23,11 @@ from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.fetch import AuthRequired, RequestPaused, RequestPausedId
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
+from cdpengine._urls.origins import check_origin, origin_of
 from cdpengine.errors import (
     ConnectionLostError,
     SessionGoneError,
     UndecodableReplyError,
-    shown_url,
 )
 
 logger = get_logger("cdpengine.network")
@@ -190,13 +189,15 @@ class Credentials:
         """Return checked credentials. Raises InvalidArgumentError."""
         for what, value in (("username", username), ("password", password)):
             check_string(what, value)
-        return cls(username, password, None if origin is None else _check_origin(origin), bool(proxy))
+        return cls(
+            username, password, None if origin is None else check_origin(origin, whole=True), bool(proxy)
+        )
 
     def fit(self, origin: str, source: str) -> bool:
         """Return whether they are for the server or proxy (`source`) at `origin` that requests credentials."""
         if self.proxy != (source == "Proxy"):
             return False
-        return self.origin is None or self.origin == _normalize_origin(origin)
+        return self.origin is None or self.origin == origin_of(origin)
 
     def patterns(self) -> list[dict[str, str]]:
         """Return Chrome's interception patterns: it asks for credentials only for requests that may be paused."""
@@ -206,22 +207,3 @@ class Credentials:
     def note_refusal(self, origin: str) -> None:
         """Note that a server or proxy refused them."""
         self._refused.log(origin)
-
-
-def _check_origin(given: str) -> str:
-    expected = 'scheme, host and port, such as "https://example.com:8443"'
-    check_string("origin", given, expected)
-    with suppress(ValueError):
-        normal = _normalize_origin(given)
-        parts = urlsplit(given)
-        if normal and not parts.path.strip("/") and not parts.query and parts.username is None:
-            return normal
-    raise invalid("origin", shown_url(given), expected)
-
-
-def _normalize_origin(origin: str) -> str:
-    parts = urlsplit(origin)
-    if not parts.scheme or not parts.hostname:
-        return ""
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
-    return f"{parts.scheme}://{parts.hostname}:{port}"

@@ -1,9 +1,8 @@
-"""Patterns for URLs, strings and names; and origins. Pure.
+"""Patterns for texts and names. Pure.
 
-Rule: an invalid value is refused before anything is sent, and every pattern can describe itself in a message. URLs
-are matched by globs, regular expressions and functions. Texts and names are matched on one line, with white space
-collapsed, by strings and regular expressions. Compiled expressions are never sent to the page. Storages,
-permissions and cookies belong to an origin such as "https://example.com".
+Rule: an invalid value is refused before anything is sent, and every pattern can describe itself in a message.
+Texts and names are matched on one line, with white space collapsed, by strings and regular expressions. Compiled
+expressions are never sent to the page.
 """
 
 from __future__ import annotations
@@ -11,85 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, TypeVar
-from urllib.parse import urlsplit
 
-from cdpengine._checks import check_string, invalid
-from cdpengine.errors import InvalidArgumentError, shown_url
-
-UrlPattern: TypeAlias = str | re.Pattern[str] | Callable[[str], bool]
-"""A glob in which "*" is any run of characters and all others are literal; a compiled regular expression, which is
-searched for; or a function of the URL."""
-
-
-def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
-    """Return a predicate for URLs that match the pattern.
-
-    Raises InvalidArgumentError for a value that is not a pattern.
-    """
-    if isinstance(pattern, str) and pattern:
-        parts = [re.escape(part) for part in pattern.split("*")]
-        compiled = re.compile(".*".join(parts), re.DOTALL)
-        return lambda url: compiled.fullmatch(url) is not None
-    if isinstance(pattern, re.Pattern):
-        return lambda url: pattern.search(url) is not None
-    if callable(pattern):
-        return lambda url: bool(pattern(url))
-    raise invalid("url", pattern, "a glob, a compiled regular expression or a function")
-
-
-def url_words(pattern: UrlPattern) -> str:
-    """Return the description of a pattern for messages."""
-    if isinstance(pattern, str):
-        return pattern[:200]
-    if isinstance(pattern, re.Pattern):
-        return f"/{str(pattern.pattern)[:200]}/"
-    return getattr(pattern, "__name__", "a function")
-
-
-_DEFAULT_PORTS = {"http": 80, "https": 443}
-
-
-def check_origin(given: object, what: str = "origin") -> str:
-    """Return the origin of a URL or origin as Chrome writes it: "https://example.com", "http://localhost:8000".
-
-    The path is omitted. Raises InvalidArgumentError for a value without an origin that has storage.
-    """
-    expected = "http(s)://host or http(s)://host:port"
-    url = check_string(what, given, expected)
-    origin = origin_of(url)
-    if origin is None:
-        raise invalid(what, shown_url(url), expected)
-    return origin
-
-
-def origin_of(url: str) -> str | None:
-    """Return the origin of an http(s) URL, or None for others."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        return None
-    if parts.scheme not in _DEFAULT_PORTS or not host or any(sign in host for sign in ' \\"<>^`{|}%'):
-        return None
-    if not host.isascii():
-        try:
-            host = host.encode("idna").decode("ascii")
-        except UnicodeError:
-            return None
-    if ":" in host:
-        host = f"[{host}]"
-    written = "" if port is None or port == _DEFAULT_PORTS[parts.scheme] else f":{port}"
-    return f"{parts.scheme}://{host}{written}"
-
-
-def host_matches(host: str, domain: str) -> bool:
-    """Return whether a cookie of `domain` is sent to `host`. A leading dot includes subdomains."""
-    host = host.lower()
-    domain = domain.lower()
-    if domain.startswith("."):
-        return host == domain[1:] or host.endswith(domain)
-    return host == domain
-
+from cdpengine._checks import check_string
+from cdpengine.errors import InvalidArgumentError
 
 T = TypeVar("T")
 

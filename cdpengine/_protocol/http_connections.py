@@ -19,6 +19,8 @@ import h11
 import trio
 
 from cdpengine._checks import invalid
+from cdpengine._urls.hosts import UnreadableUrl
+from cdpengine._urls.reading import DEFAULT_PORTS, WEB, parse_url
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError, Shortage, os_reason, shortage_of
 
 _HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
@@ -280,22 +282,13 @@ def _advice(status: int, location: str) -> str:
 def _origin(location: str) -> str:
     """Return scheme, host and port of a redirect's address; the rest may contain a secret."""
     try:
-        parts = urlsplit(location)
-        host, port = parts.hostname, parts.port
-    except ValueError:
+        parts = parse_url(location)
+    except UnreadableUrl:
         return ""
-    if (
-        not host
-        or not re.fullmatch(r"[\w.:-]{1,100}", host)
-        or parts.scheme not in ("http", "https", "ws", "wss")
-    ):
-        return ""
-    bracketed = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{bracketed}" + ("" if port is None else f":{port}")
+    return parts.origin if len(parts.host) <= 100 else ""
 
 
 _RECEIVE = 65_536
-_PORTS = {"http": 80, "https": 443}
 _SAFE = "/%:@!$&'()*+,;=~-._?[]"
 
 
@@ -341,11 +334,11 @@ def _moved(url: str, location: str, name: str, with_headers: bool) -> str | None
     except ValueError:
         return None
     host, hosts = moved.hostname or "", {old.hostname, name}
-    if not location or moved.scheme not in _PORTS or moved.username is not None:
+    if not location or moved.scheme not in WEB or moved.username is not None:
         return None
     if host not in hosts and not (host in _LOOPBACK and hosts & _LOOPBACK):
         return None
-    secured = (before, place) == (("http", _PORTS["http"]), ("https", _PORTS["https"]))
+    secured = (before, place) == (("http", DEFAULT_PORTS["http"]), ("https", DEFAULT_PORTS["https"]))
     if with_headers and place != before and not secured:
         return None
     if moved.scheme == "http":  # the resolved address: Chrome refuses host names
@@ -357,7 +350,7 @@ def _moved(url: str, location: str, name: str, with_headers: bool) -> str | None
 
 
 def _port(parts: SplitResult) -> int | None:
-    return parts.port or _PORTS.get(parts.scheme)
+    return parts.port or DEFAULT_PORTS.get(parts.scheme)
 
 
 async def _get(
@@ -367,7 +360,7 @@ async def _get(
     request = _request(url, headers)
     client = h11.Connection(h11.CLIENT)
     sent = (client.send(request) or b"") + (client.send(h11.EndOfMessage()) or b"")
-    port = parts.port or _PORTS[parts.scheme]
+    port = parts.port or DEFAULT_PORTS[parts.scheme]
     stream = await open_stream(parts.hostname or "", port, tls=parts.scheme == "https", endpoint=endpoint)
     async with stream:
         try:
@@ -385,7 +378,7 @@ async def _get(
 def _request(url: str, headers: Mapping[str, str]) -> h11.Request:
     parts = urlsplit(url)
     checked = [checked_header(name, value) for name, value in headers.items()]
-    default = _PORTS[parts.scheme]
+    default = DEFAULT_PORTS[parts.scheme]
     host = host_and_port(parts.hostname or "", parts.port or default, default)
     own = [(b"Host", host.encode("idna" if not host.isascii() else "ascii")), (b"Connection", b"close")]
     own.append((b"Accept", b"*/*"))

@@ -44,13 +44,12 @@ from cdpengine._protocol.transport import (
     LastRead,
     TransportBroken,
 )
+from cdpengine._urls.reading import DEFAULT_PORTS
 
 T = TypeVar("T")
 
 MESSAGE_QUEUE = 64
 """Messages read ahead of the reader task. With several, a burst does not switch tasks for each message."""
-
-_DEFAULT_PORTS = {"ws": 80, "wss": 443}
 
 
 class WebSocketTransport:
@@ -117,7 +116,7 @@ async def open_websocket(
     host_name = parts.hostname or ""
     endpoint_name = name or f"{parts.scheme}://{parts.hostname}:{port}"
     resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    host = host_header or host_and_port(host_name, port, _DEFAULT_PORTS[parts.scheme])
+    host = host_header or host_and_port(host_name, port, DEFAULT_PORTS[parts.scheme])
     extra_headers = [checked_header(key, value) for key, value in (headers or {}).items()]
     last_read = LastRead()
     answer = ServerAnswer(sent_secrets(url, headers or {}))
@@ -283,11 +282,11 @@ def _parse(url: str) -> tuple[SplitResult, int]:
     try:
         parts = urlsplit(url)
         port = parts.port
-        if not (parts.hostname and parts.scheme in _DEFAULT_PORTS and _PRINTABLE.fullmatch(url)):
+        if not (parts.hostname and parts.scheme in ("ws", "wss") and _PRINTABLE.fullmatch(url)):
             raise ValueError
     except (ValueError, TypeError, AttributeError):
         raise invalid("websocket URL", url, "ws://host:port/path or wss://…") from None
-    return parts, _DEFAULT_PORTS[parts.scheme] if port is None else port
+    return parts, DEFAULT_PORTS[parts.scheme] if port is None else port
 
 
 _PRINTABLE = re.compile(r"[!-~]+")

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import attrs
 import trio
@@ -27,11 +27,13 @@ from cdpengine._checks import (
     invalid,
     wrong_type,
 )
-from cdpengine._page.patterns import host_matches, origin_of
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.domains.network import ChromeCookie
 from cdpengine._protocol.domains.storage import CookiesReply
 from cdpengine._protocol.session import Session
+from cdpengine._urls.hosts import UnreadableUrl, host_matches, is_below, read_host
+from cdpengine._urls.origins import origin_of
+from cdpengine._urls.reading import parse_url, split_url
 from cdpengine.errors import (
     ConnectionLostError,
     CookieRefusedError,
@@ -171,12 +173,12 @@ def _is_stored_as(cookie: Cookie, stored: Cookie) -> bool:
     ours, theirs = cookie.partition, stored.partition
     if ours is None or theirs is None:
         return ours is theirs
-    site = urlsplit(theirs.top_level_site)
-    at = urlsplit(ours.top_level_site)
+    scheme, host = split_url(ours.top_level_site)
+    site_scheme, site = split_url(theirs.top_level_site)
     return (
         ours.cross_site_ancestor == theirs.cross_site_ancestor
-        and site.scheme == at.scheme
-        and host_matches(at.hostname or "", f".{site.hostname}")
+        and scheme == site_scheme
+        and is_below(host, site)
     )
 
 
@@ -352,18 +354,18 @@ def _fill_domain(cookie: Cookie, what: str) -> Cookie:
     if cookie.url:
         if origin_of(cookie.url) is None:
             raise invalid(f"{what}.url", shown_url(cookie.url), "an http(s) URL")
-        parts = urlsplit(cookie.url)
+        parts = parse_url(cookie.url)
         cookie = attrs.evolve(
-            cookie, domain=parts.hostname or "", secure=cookie.secure or parts.scheme == "https", url=""
+            cookie, domain=parts.host, secure=cookie.secure or parts.scheme == "https", url=""
         )
     dot = "." if cookie.domain.startswith(".") else ""
-    host = cookie.domain[len(dot) :]
-    bracketed = f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
-    origin = origin_of(f"http://{bracketed}")
-    if origin is None or set(host) & set("/@?#") or ":" in bracketed.rpartition("]")[2]:
-        raise invalid(f"{what}.domain", cookie.domain, 'a host, such as ".example.com"')
+    given = cookie.domain[len(dot) :]
+    try:
+        host = read_host(f"[{given}]" if given.count(":") > 1 and not given.startswith("[") else given)
+    except UnreadableUrl:
+        raise invalid(f"{what}.domain", cookie.domain, 'a host, such as ".example.com"') from None
     path = quote(cookie.path, safe=_OF_A_PATH) if not cookie.path.isascii() else cookie.path
-    return attrs.evolve(cookie, domain=dot + origin.removeprefix("http://"), path=path)
+    return attrs.evolve(cookie, domain=dot + host, path=path)
 
 
 _OF_A_PATH = "".join(chr(code) for code in range(0x80))
@@ -421,10 +423,12 @@ def _check_rules(cookie: Cookie, what: str) -> None:
 
 def goes_to(cookie: Cookie, url: str) -> bool:
     """Return whether a cookie, partitioned or not, is sent to `url`."""
-    parts = urlsplit(url)
-    path = parts.path or "/"
-    host = parts.hostname or ""
-    local = host == "localhost" or host.endswith(".localhost") or host.startswith("127.")
+    try:
+        parts = parse_url(url)
+    except UnreadableUrl:
+        return False
+    host, path = parts.host, parts.path
+    local = is_below(host, "localhost") or host.startswith("127.")
     if cookie.secure and parts.scheme != "https" and not local:
         return False
     below = path.startswith(cookie.path.rstrip("/") + "/") or path == cookie.path or cookie.path == "/"

@@ -25,7 +25,6 @@ from cdpengine import _json
 from cdpengine._launch.private_files import write_private
 from cdpengine._logs import get_logger
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.patterns import check_origin, origin_of
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import FrameNavigated
@@ -41,6 +40,7 @@ from cdpengine._storage.cookies import (
     write_cookies,
 )
 from cdpengine._storage.storage_items import OriginPage, check_items
+from cdpengine._urls.origins import check_origin, origin_of
 from cdpengine.errors import (
     EngineError,
     InvalidArgumentError,

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from cdpengine._json_values import to_plain
-from cdpengine._urls import without_credentials
+from cdpengine._urls.reading import without_credentials
 from cdpengine.act.fields import camel_case
 from cdpengine.act.words.advice import NO_SUCH_ENTRY, OTHERS_FILLED, RENAMED, advice_for
 from cdpengine.act.words.wording import Words, in_requests

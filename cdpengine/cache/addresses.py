@@ -1,12 +1,13 @@
 """Normalized addresses of pages, and patterns that match many addresses. Pure.
 
-Rule: equivalent URLs have the same normalized form:
+Rule: URLs of one page have the same normalized form. It is the canonical form (`cdpengine._urls.reading`), and:
 
-- Scheme and host are in lowercase. The default port, the user and the password are removed.
-- `.` and `..` are resolved. Percent-encoding remains only where it is necessary.
+- The user and the password are removed. Percent-encoding remains only where it is necessary.
 - Parameters are sorted by name. Tracking parameters (`TRACKING_PARAMETERS`) are removed.
-- The value of a secret parameter (`token=...`) becomes `*`, because the form is stored and shown. So does a
-  random path segment. Session ids are removed (`session_ids`).
+- A session id identifies the visitor, not the page. Known ones are removed: parameters, `;jsessionid=`, and
+  segments of ASP.NET.
+- The value of a secret parameter (`token=...`) becomes `*`, because the form is stored and shown. So does a random
+  path segment, which can identify the page.
 - The fragment is removed unless it is a client-side route (`#/cart`, `#!cart`).
 
 Normalization is idempotent.
@@ -15,15 +16,16 @@ Normalization is idempotent.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
-from urllib.parse import SplitResult, urlsplit
+from itertools import pairwise
+from urllib.parse import unquote
 
 import attrs
 
 from cdpengine._secrets import is_secret_parameter, is_session_parameter
-from cdpengine._urls import DEFAULT_PORTS, TRACKING_PARAMETERS, is_listed
-from cdpengine.cache.session_ids import drop_session_segments, replace_random
+from cdpengine._urls.parameters import TRACKING_PARAMETERS, is_listed, named_items
+from cdpengine._urls.reading import Url, encode, read_url, resolve_dots
 from cdpengine.errors import InvalidArgumentError
 
 LONGEST_URL = 8_192
@@ -33,12 +35,8 @@ __all__ = ["TRACKING_PARAMETERS", "UrlPattern", "choose_pattern", "generalize_ur
 
 SCHEMES = ("http", "https", "file")
 
-_UNRESERVED = r"A-Za-z0-9._~\-"
-_PIECE = re.compile(r"%[0-9A-Fa-f]{2}|.", re.DOTALL)
-_PATH_CHARACTER = re.compile(rf"[{_UNRESERVED}!$&'()*+,;=:@/]")
-_QUERY_CHARACTER = re.compile(rf"[{_UNRESERVED}!$'()*+,;:@/?=&]")
-_PLAIN_CHARACTER = re.compile(rf"[{_UNRESERVED}]")
-_HOST = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9*_.-]+")
+_NOT_IN_PATH = re.compile(r"[^%A-Za-z0-9._~\-!$&'()*+,;=:@/]")
+_NOT_IN_QUERY = re.compile(r"[^%A-Za-z0-9._~\-!$'()*+,;:@/?=&]")
 _ROUTE = re.compile(r"[!/]")
 
 
@@ -47,12 +45,11 @@ def normalize_url(url: str, *, tracking: Collection[str] = TRACKING_PARAMETERS) 
 
     Raises InvalidArgumentError for anything but an absolute http, https or file URL.
     """
-    parts = _split(url, "url")
-    if "*" in parts.netloc:
-        raise _refuse("url", "a host with *")
-    form = f"{parts.scheme}://{_host(parts, 'url')}{_path(parts.path)}"
+    parts = _read(url, "url")
+    if "*" in parts.host:
+        raise InvalidArgumentError(what="url", given="a host with *", expected="a URL of one host")
     query = _query(parts.query, tracking)
-    return f"{form}{f'?{query}' if query else ''}{_fragment(parts.fragment)}"
+    return f"{parts.origin}{_path(parts.path)}{f'?{query}' if query else ''}{_fragment(parts.fragment)}"
 
 
 def has_address(url: str) -> bool:
@@ -134,8 +131,8 @@ def choose_pattern(patterns: Iterable[UrlPattern], url: str) -> UrlPattern | Non
 @lru_cache(maxsize=1_000)
 def _compile(text: str) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...], re.Pattern[str] | None]:
     """Return a pattern's regular expressions for scheme to path, for each parameter, and for the fragment."""
-    parts = _split(text, "pattern")
-    host = _glob(_host(parts, "pattern"), r"[^./:]*", r"[^/]*")
+    parts = _read(text, "pattern")
+    host = _glob(parts.origin.partition("://")[2], r"[^./:]*", r"[^/]*")
     path = _glob(_path(parts.path), "[^/]*", ".*")
     items = [item for item in _query(parts.query, ()).split("&") if item]
     fragment = _fragment(parts.fragment)
@@ -159,65 +156,26 @@ def _cut_path(form: str) -> tuple[str, str, str]:
     return (form, "", "") if found is None else (form[: found.start()], found[0], form[found.end() :])
 
 
-def _split(url: str, what: str) -> SplitResult:
-    if not isinstance(url, str):
-        raise _refuse(what, f"a {type(url).__name__}")
-    if len(url) > LONGEST_URL:
-        raise _refuse(what, f"{len(url)} characters, more than {LONGEST_URL}")
-    # Like browsers: strip surrounding white space, remove line ends and tabs, and treat \ as /.
-    text = re.sub(r"[\t\r\n]", "", url.strip("".join(map(chr, range(33)))))
-    address, mark, rest = _cut_path(text)
-    try:
-        parts = urlsplit(address.replace("\\", "/") + mark + rest)
-        _ = parts.port
-    except ValueError:
-        raise _refuse(what, "a text whose host or port cannot be read") from None
-    if parts.scheme not in SCHEMES:
-        raise _refuse(what, "a URL of another scheme, or without one")
-    if parts.scheme != "file" and not parts.hostname:
-        raise _refuse(what, "a URL without a host")
-    return parts
-
-
-def _host(parts: SplitResult, what: str) -> str:
-    host = parts.netloc.rpartition("@")[2].lower()
-    host, port = host[: host.rfind(":")] if parts.port is not None else host.rstrip(":"), parts.port
-    if not host.isascii():
-        try:
-            host = host.encode("idna").decode("ascii")
-        except UnicodeError:
-            raise _refuse(what, "a host with an invalid name") from None
-    if host and _HOST.fullmatch(host) is None:
-        raise _refuse(what, "a host with characters that no host has")
-    return host if port is None or port == DEFAULT_PORTS.get(parts.scheme) else f"{host}:{port}"
+def _read(url: str, what: str) -> Url:
+    return read_url(url, what, schemes=SCHEMES, longest=LONGEST_URL)
 
 
 def _path(path: str) -> str:
-    segments: list[str] = []
-    pieces = _generalize(path).split("/")
-    for number, segment in enumerate(pieces):
-        if segment in (".", ".."):
-            if segment == ".." and len(segments) > 1:
-                segments.pop()
-            if number == len(pieces) - 1:
-                segments.append("")
-        else:
-            segments.append(segment)
-    joined = "/".join(segments)
-    return joined if joined.startswith("/") else f"/{joined}"
+    # Without its session id, a segment may be ".".
+    return resolve_dots(_generalize(path))
 
 
 def _generalize(path: str) -> str:
-    return replace_random(drop_session_segments(_recode(path, _PATH_CHARACTER)))
+    return replace_random(drop_session_segments(encode(path, _NOT_IN_PATH)))
 
 
-def _query(query: str, tracking: Collection[str]) -> str:
+def _query(query: str | None, tracking: Collection[str]) -> str:
     items = []
-    for item in query.split("&"):
-        name, equals, value = _recode(item, _QUERY_CHARACTER).partition("=")
+    for name, item in named_items(encode(query or "", _NOT_IN_QUERY)):
         if not item or is_listed(name, tracking) or is_session_parameter(name):
             continue
-        items.append((name, f"{name}{equals}{'*' if value and is_secret_parameter(name) else value}"))
+        written, equals, value = item.partition("=")
+        items.append((name, f"{written}{equals}{'*' if value and is_secret_parameter(name) else value}"))
     # The sort is stable: parameters of the same name keep their order.
     return "&".join(text for _, text in sorted(items, key=lambda each: each[0]))
 
@@ -230,19 +188,84 @@ def _fragment(fragment: str) -> str:
     return f"#{_generalize(path)}{mark if query else ''}{query}"
 
 
-def _recode(text: str, allowed: re.Pattern[str]) -> str:
-    def recode(found: re.Match[str]) -> str:
-        piece = found[0]
-        if len(piece) == 3:
-            character = chr(int(piece[1:], 16))
-            return character if _PLAIN_CHARACTER.fullmatch(character) else piece.upper()
-        if allowed.fullmatch(piece):
-            return piece
-        return "".join(f"%{byte:02X}" for byte in piece.encode("utf-8", "replace"))
+# --- session ids and random segments -------------------------------------------------------------------------
 
-    return _PIECE.sub(recode, text)
+_SHORTEST = 20
+"""Minimum length of a random segment, in characters."""
+
+_SHORTEST_PIECE = 14
+"""Minimum length of a random piece of a segment, between separators, in characters."""
+
+_SEPARATORS = re.compile(r"[-._~:,=+/]")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_TOKEN = re.compile(r"[A-Za-z0-9._~:,=+/-]+", re.ASCII)
+_ASP_NET = re.compile(r"\((?:[A-Z]\([^()/]{8,}\))+\)", re.IGNORECASE)
+"""An ASP.NET path segment for sessions without cookies: "(S(lit3py55t21z5v55vlm25s55))"."""
 
 
-def _refuse(what: str, url: str) -> InvalidArgumentError:
-    # The message does not repeat the URL: it can contain a password.
-    return InvalidArgumentError(what=what, given=url, expected="an absolute URL of http, https or file")
+def is_random(segment: str) -> bool:
+    """Return whether a segment of a path looks random: a UUID, or a long mix of letters and digits."""
+    text = unquote(segment)
+    if _UUID.fullmatch(text):
+        return True
+    if len(text) < _SHORTEST or _TOKEN.fullmatch(text) is None:
+        return False
+    pieces = _SEPARATORS.split(text)
+    if any(len(piece) >= _SHORTEST_PIECE and _is_mixed(piece) for piece in pieces):
+        return True
+    # URL-safe base64 has hyphens and underscores anywhere. Words contain no capitals or digits inside.
+    whole = "".join(pieces)
+    cases = re.search("[a-z]", whole) and re.search("[A-Z]", whole) and re.search("[0-9]", whole)
+    return bool(cases) and _turns(whole) * 2.5 >= len(whole)
+
+
+def _is_mixed(piece: str) -> bool:
+    """Return whether digits, capitals and lowercase letters alternate more often than in words."""
+    has_digits = any(each.isdigit() for each in piece)
+    # A name such as "getUserAccountDetails" changes case every few letters, but has no digits.
+    return _turns(piece) * (4 if has_digits else 2.5) >= len(piece)
+
+
+def _turns(piece: str) -> int:
+    """Return the number of changes between digits, capitals and lowercase letters."""
+    kinds = ["0" if each.isdigit() else "A" if each.isupper() else "a" for each in piece]
+    return sum(first != second for first, second in pairwise(kinds))
+
+
+def drop_session_segments(path: str) -> str:
+    """Return a path without known session ids: parameters such as `;jsessionid=`, and ASP.NET segments."""
+    segments = [_drop_parameters(each) for each in path.split("/") if not _ASP_NET.fullmatch(unquote(each))]
+    return "/".join(segments)
+
+
+def _drop_parameters(segment: str) -> str:
+    first, *others = segment.split(";")
+    kept = [each for each in others if not is_session_parameter(each.partition("=")[0])]
+    return ";".join([first, *kept])
+
+
+def replace_random(path: str, replace: Callable[[str], str] = lambda _segment: "*") -> str:
+    """Replace each random segment of a path."""
+    return "/".join(replace(each) if is_random(each) else each for each in path.split("/"))
+
+
+def clean_url(url: str, replace: Callable[[str], str] = lambda _segment: "*") -> str:
+    """Remove known session ids from a URL, and replace each random segment."""
+    scheme, mark, rest = url.partition("://")
+    if not mark:
+        return url
+    end = re.search(r"[?#]", rest)
+    head, tail = (rest, "") if end is None else (rest[: end.start()], rest[end.start() :])
+    host, slash, path = head.partition("/")
+    query, hash_mark, fragment = tail.partition("#")
+    if fragment[:1] in ("/", "!"):
+        route, question, more = fragment.partition("?")
+        route = replace_random(drop_session_segments(route), replace)
+        fragment = route + question * bool(kept := _clean_query(more)) + kept
+    path = replace_random(drop_session_segments(path), replace)
+    query = _clean_query(query[1:])
+    return f"{scheme}{mark}{host}{slash}{path}{'?' if query else ''}{query}{hash_mark}{fragment}"
+
+
+def _clean_query(query: str) -> str:
+    return "&".join(each for each in query.split("&") if not is_session_parameter(each.partition("=")[0]))

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from urllib.parse import urlsplit
 
 from cdpengine._page.frames import FrameTree
-from cdpengine._page.patterns import origin_of
+from cdpengine._urls.origins import origin_of
 from cdpengine.act import ActRequest, Navigate, NewTab, Wait
 from cdpengine.cache.addresses import UrlPattern
 from cdpengine.cache.entries import CacheEntry, Step
@@ -78,7 +77,7 @@ def check_origin(names: Collection[str], allowed: Collection[str], met: str) -> 
 def _is_for(allowed: str, met: str) -> bool:
     if allowed == met:
         return True
-    return "*" in allowed and bool(urlsplit(met).netloc) and UrlPattern(f"{allowed}/").matches(f"{met}/")
+    return "*" in allowed and origin_of(met) is not None and UrlPattern(f"{allowed}/").matches(f"{met}/")
 
 
 def value_origins(entry: CacheEntry | None) -> frozenset[str]:

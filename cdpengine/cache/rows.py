@@ -7,7 +7,6 @@ entries without opening bodies: they hold the place of the entry and the figures
 from __future__ import annotations
 
 import sqlite3
-from urllib.parse import urlsplit
 
 import attrs
 
@@ -171,5 +170,4 @@ def _before_query(form: str) -> str:
 
 
 def _host_of(head: str) -> str:
-    parts = urlsplit(head)
-    return f"{parts.scheme}://{parts.netloc}"
+    return "/".join(head.split("/", 3)[:3])

@@ -16,8 +16,8 @@ import attrs
 
 from cdpengine import _json
 from cdpengine._checks import check_string
-from cdpengine._page.patterns import origin_of
 from cdpengine._secrets import is_sensitive_name
+from cdpengine._urls.origins import origin_of
 from cdpengine.act import ActRequest
 from cdpengine.cache.templates import check_name, fill, fill_request
 from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError

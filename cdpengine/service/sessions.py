@@ -23,12 +23,12 @@ from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
 from cdpengine._snapshot.ref import RefNumbers
+from cdpengine._urls.reading import split_url
 from cdpengine.act import Actor
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, os_reason
 from cdpengine.service.gate.gate import Failures, NotConnected, open_gate
 from cdpengine.service.session import DocumentRefused, Ending, Session, SessionRefusedError
 from cdpengine.service.settings import ServiceSettings
-from cdpengine.service.url_policy import split_url
 
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Route

@@ -10,21 +10,20 @@ again, and connects to the address that it has checked.
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Iterable, Sequence
-from urllib.parse import urlsplit
 
 import attrs
 import trio
 
-from cdpengine._urls import Address, explain_no_url, is_public, parse_address
+from cdpengine._urls.hosts import Address, UnreadableUrl, is_below, is_public, parse_address, read_host
+from cdpengine._urls.mistakes import explain_no_url
+from cdpengine._urls.reading import WEB, split_url
 from cdpengine.errors import shown_url
 
 _NO_NETWORK = frozenset({"about"})
 """Schemes of documents that come from no server and contain none of the caller's data."""
 
 _PRIVATE, _DENIED, _NOT_LISTED = "has an address of", "is denied", "is not on the list of allowed hosts"
-_BLANKS = "".join(map(chr, range(33)))
 
 
 @attrs.frozen(kw_only=True)
@@ -65,7 +64,7 @@ class UrlPolicy:
             allowed = ", ".join(sorted(self.schemes))
             return f"the scheme {scheme[:20] or 'of it'} is not allowed; allowed are {allowed}"
         if not host:
-            return "it names no host" if scheme in ("http", "https") else ""
+            return "it has no valid host" if scheme in WEB else ""
         if refusal := self._refusal_by_lists(host):
             return refusal
         address = parse_address(host)
@@ -125,29 +124,6 @@ class UrlPolicy:
         return ""
 
 
-def split_url(url: str) -> tuple[str, str]:
-    """Return the scheme and the host of a URL as browsers parse it, in lower case; ("", "") without a scheme.
-
-    As in the URL standard, surrounding whitespace and control characters are ignored, as are line breaks and tabs
-    inside. A backslash is a slash in web URLs.
-    """
-    plain = re.sub(r"[\t\r\n]", "", url).strip(_BLANKS)
-    match = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", plain)
-    if match is None:
-        return "", ""
-    scheme = match[1].lower()
-    if scheme in ("http", "https", "ws", "wss", "ftp", "file"):
-        rest = plain[match.end() :].replace("\\", "/")
-        if scheme != "file":
-            rest = "//" + rest.lstrip("/")
-        plain = f"{scheme}:{rest}"
-    try:
-        host = urlsplit(plain).hostname or ""
-    except ValueError:
-        host = ""
-    return scheme, host.rstrip(".").lower()
-
-
 async def resolve(host: str) -> Sequence[Address]:
     """Return the addresses of a host, or none if its name has none."""
     try:
@@ -158,10 +134,13 @@ async def resolve(host: str) -> Sequence[Address]:
 
 
 def _matches(host: str, patterns: Iterable[str]) -> bool:
-    for pattern in patterns:
-        plain = pattern.lower().rstrip(".")
-        if plain.startswith("*.") and host.endswith(plain[1:]):
-            return True
-        if host == plain:
-            return True
-    return False
+    return any(_matches_pattern(host, pattern) for pattern in patterns)
+
+
+def _matches_pattern(host: str, pattern: str) -> bool:
+    domain = pattern.removeprefix("*.").strip("[]").rstrip(".")
+    try:
+        name = read_host(f"[{domain}]" if ":" in domain else domain).strip("[]")
+    except UnreadableUrl:
+        return False
+    return is_below(host, name) and host != name if pattern.startswith("*.") else host == name

@@ -12,10 +12,10 @@ import trio
 from raw_server import LOOPBACK_TLS, ByteStream, header, read_request, tcp_server
 from robots_site import RULES, Site, answer, disallowed, robots_of, site_of
 
+from cdpengine._urls.reading import read_url
 from cdpengine.errors import DisallowedByRobotsError
 from cdpengine.pool.manners import Manners, robots_fetch
 from cdpengine.pool.manners.robots_fetch import LONGEST_ROBOTS, fetch_robots
-from cdpengine.pool.manners.urls import read_web_url
 
 # --- the meaning of an answer
 # -----------------------------------------------------------------------------------
@@ -252,6 +252,6 @@ async def test_an_answer_that_takes_too_long_counts_as_missing() -> None:
             await trio.sleep(0.01)
 
     async with tcp_server(serve) as port:
-        url = read_web_url(f"http://127.0.0.1:{port}/")
+        url = read_url(f"http://127.0.0.1:{port}/")
         with trio.fail_after(10), pytest.raises(DisallowedByRobotsError, match=r"within 0\.2 s"):
             await robots_of(longest_fetch=0.2).check(url)

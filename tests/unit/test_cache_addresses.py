@@ -39,6 +39,12 @@ from cdpengine.errors import InvalidArgumentError
         ("https://a.example/#/x?token=hunter2", "https://a.example/#/x?token=*"),
         ("  https://a.exa\nmple/ ", "https://a.example/"),
         ("file:///tmp/a b.html", "file:///tmp/a%20b.html"),
+        ("file:/tmp/a.html", "file:///tmp/a.html"),
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("https://faß.example/", "https://xn--fa-hia.example/"),
+        ("https://a.example/?a[]=1&b='x'", "https://a.example/?a%5B%5D=1&b=%27x%27"),
+        ("https://a.example/?a%5b%5D=1&b=%27x%27", "https://a.example/?a%5B%5D=1&b=%27x%27"),
+        ("https://a.example/a/..;jsessionid=1/b", "https://a.example/b"),
     ],
 )  # fmt: skip
 def test_a_url_has_its_normal_form(url: str, form: str) -> None:

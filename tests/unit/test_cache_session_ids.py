@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cdpengine.cache import Viewport, make_key, normalize_url
+from cdpengine.cache.addresses import clean_url, is_random
 from cdpengine.cache.learning.templating import Templating
-from cdpengine.cache.session_ids import clean_url, is_random
 
 HASH = "d41d8cd98f00b204e9800998ecf8427e"
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"

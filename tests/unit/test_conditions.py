@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import cdpengine
 from cdpengine._api.page.expecting import Expectation
-from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._page.search.criteria import Criteria
+from cdpengine._urls.patterns import UrlPattern, url_test, url_words
 
 URL = "https://shop.example/cart?item=[1]&n=2#top"
 

@@ -10,7 +10,6 @@ import pytest
 import cdpengine
 from cdpengine._emulation.options import Proxy, check_proxy, context_params
 from cdpengine._emulation.permissions import check_permissions
-from cdpengine._page.patterns import check_origin, origin_of
 from cdpengine._protocol.domains.network import ChromeCookie, CookiePartitionKey
 from cdpengine._storage.cookies import (
     Cookie,
@@ -21,6 +20,7 @@ from cdpengine._storage.cookies import (
     goes_to,
     to_chrome,
 )
+from cdpengine._urls.origins import check_origin, origin_of
 
 HTTPS = "https://example.com/a/b?c#d"
 TOP = CookiePartition("https://top.example")
@@ -145,6 +145,8 @@ def test_to_chrome_and_back() -> None:
         (Cookie("a", "b", "a.com", secure=True), "http://a.com/", False),
         (Cookie("a", "b", "a.com", secure=True), "https://a.com", True),
         (Cookie("a", "b", "localhost", secure=True), "http://localhost:5/", True),
+        (Cookie("a", "b", "[::1]"), "http://[::1]:5/", True),
+        (Cookie("a", "b", "a.com"), "about:blank", False),
     ],
 )
 def test_where_a_cookie_is_sent(cookie: Cookie, url: str, goes: bool) -> None:
@@ -164,6 +166,8 @@ def test_values_are_not_in_the_repr() -> None:
         ("http://u:p@localhost:8000/x", "http://localhost:8000"),
         ("http://[::1]:99", "http://[::1]:99"),
         ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("https://faß.example", "https://xn--fa-hia.example"),
+        ("http://2130706433/x", "http://127.0.0.1"),
         ("about:blank", None),
         ("data:text/html,x", None),
         ("file:///x", None),

@@ -9,7 +9,7 @@ import pytest
 
 from cdpengine._network.entered_secrets import entered_by
 from cdpengine._network.messages import InterceptedRequest, InterceptedResponse
-from cdpengine._urls import credentials_in, without_credentials
+from cdpengine._urls.reading import credentials_in, without_credentials
 
 MULTIPART = (
     b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nfirst field\r\n'

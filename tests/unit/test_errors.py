@@ -22,8 +22,8 @@ from cdpengine._input.forms.listbox import Option
 from cdpengine._launch.endpoint import check_endpoint
 from cdpengine._launch.flags import check_arguments
 from cdpengine._network.messages import check_headers
-from cdpengine._page.patterns import check_origin
 from cdpengine._storage.cookies import check_cookie
+from cdpengine._urls.origins import check_origin
 from cdpengine.cli.output import describe_error
 from cdpengine.errors import EngineError
 from cdpengine.errors.texts import duration

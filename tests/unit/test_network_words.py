@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._network.active_route import RouteMatch, chrome_url_of
+from cdpengine._network.active_route import RouteMatch
 from cdpengine._network.exchange import Overrides
 from cdpengine._network.interceptor import Credentials
 from cdpengine._network.messages import (
@@ -29,9 +29,9 @@ from cdpengine._network.messages import (
     to_request,
 )
 from cdpengine._network.settings import NETWORKS, NetworkConditions, check_conditions, check_cpu_rate
-from cdpengine._page.patterns import url_test, url_words
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.messages import decode_payload
+from cdpengine._urls.patterns import chrome_url_of, url_test, url_words
 from cdpengine.errors import (
     BodyUndecodableError,
     InterceptedBodyUnavailableError,
@@ -241,7 +241,18 @@ def test_credentials_are_for_one_origin() -> None:
     assert not credentials.fit("https://example.com", "Proxy")
     assert not credentials.fit("https://example.com.evil.org", "Server")
     assert "s3cret" not in repr(credentials)
-    for wrong in ("example.com", "https://", "https://a/path", "https://u:p@a", "http://a:port", 1):
+    foreign = Credentials.checked("ada", "s3cret", "https://bücher.example:8443/", False)
+    assert foreign.fit("https://xn--bcher-kva.example:8443", "Server")
+    assert Credentials.checked("ada", "s3cret", "http://[::1]:80", False).fit("http://[0::1]", "Server")
+    for wrong in (
+        "example.com",
+        "https://",
+        "https://a/path",
+        "https://u:p@a",
+        "https://a/?b",
+        "http://a:port",
+        1,
+    ):
         with pytest.raises(InvalidArgumentError):
             Credentials.checked("ada", "s3cret", wrong, False)  # type: ignore[arg-type]
 

@@ -6,8 +6,9 @@ import ipaddress
 
 import pytest
 
-from cdpengine._urls import is_public, parse_address
-from cdpengine.service.url_policy import UrlPolicy, split_url
+from cdpengine._urls.hosts import is_public, parse_address
+from cdpengine._urls.reading import split_url
+from cdpengine.service.url_policy import UrlPolicy
 
 LOOPBACK = (
     "127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001", "127.255.255.254",
@@ -94,6 +95,24 @@ def test_lists_of_hosts(url: str, allowed: bool) -> None:
     assert not policy.needs_addresses(url)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "host"),
+    [
+        ("localhost", "%6C%6Fcalhost"), ("127.0.0.1", "0x7f.1"), ("::1", "[0::1]"), ("[::1]", "[::1]"),
+        ("bücher.example", "xn--bcher-kva.example"), ("*.bücher.example", "a.BÜCHER.example"), ("Evil.org.", "evil.org"),
+    ],
+)  # fmt: skip
+def test_a_pattern_applies_to_every_spelling_of_a_host(pattern: str, host: str) -> None:
+    assert "denied" in UrlPolicy(deny=(pattern,), allow_private=True).refusal(f"http://{host}/")
+    assert UrlPolicy(allow=(pattern,)).refusal(f"http://{host}/") == ""
+
+
+def test_an_invalid_host_is_refused() -> None:
+    everywhere = UrlPolicy(allow_private=True)
+    for host in ("256.1.1.1", "a%2Fb", "[::1", "xn--ü.example"):
+        assert everywhere.refusal(f"http://{host}/") == "it has no valid host"
+
+
 def test_a_denied_host_is_refused_where_all_are_allowed() -> None:
     policy = UrlPolicy(deny=("*.ads.example", "evil.org"), allow_private=True)
     assert "denied" in policy.refusal("https://x.ads.example/")
@@ -120,4 +139,7 @@ def test_a_url_is_split_as_browsers_do() -> None:
     assert split_url("http:/\\/example.com/x") == ("http", "example.com")
     assert split_url("http:example.com") == ("http", "example.com")
     assert split_url("http://[::1") == ("http", "")
+    assert split_url("HTTP://%6C%6Fcalhost./") == ("http", "localhost")
+    assert split_url("https://[::1]:8443/") == ("https", "::1")
+    assert split_url("Chrome://Settings") == ("chrome", "")
     assert not is_public(ipaddress.ip_address("::ffff:10.0.0.1"))

@@ -31,11 +31,11 @@ from cdpengine._page.downloads.downloads import AwaitedDownload
 from cdpengine._page.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
 from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.patterns import UrlPattern
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
+from cdpengine._urls.patterns import UrlPattern
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 from cdpengine.errors.misuse import block
 

@@ -56,11 +56,11 @@ from cdpengine._page.navigation.navigation import (
     go_to,
     reload,
 )
-from cdpengine._page.patterns import UrlPattern
 from cdpengine._page.running_actions import announced
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.wire import span as action_span
+from cdpengine._urls.patterns import UrlPattern
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, packages_named, shown_url
 from cdpengine.errors.misuse import block, name_ours
 from cdpengine.errors.other_libraries import PAGE

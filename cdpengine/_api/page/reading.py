@@ -46,7 +46,7 @@ from cdpengine._page.downloads.output_file import checked_path
 from cdpengine._page.frames import LoadState
 from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.settling import watch_requests
-from cdpengine._page.patterns import UrlPattern, Words, check_words
+from cdpengine._page.patterns import Words, check_words
 from cdpengine._page.running_actions import announced
 from cdpengine._page.search.locator import FoundNode, Locator, check_index, find_match
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
@@ -58,6 +58,7 @@ from cdpengine._snapshot.node import Source
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import Mode, RefsFor, SnapshotOptions
 from cdpengine._snapshot.snapshot import Snapshot
+from cdpengine._urls.patterns import UrlPattern
 from cdpengine.errors.misuse import block, name_our_arguments
 from cdpengine.errors.other_libraries import FIND, SCREENSHOT
 

@@ -28,7 +28,8 @@ from cdpengine._page.frames import Frame, LoadState
 from cdpengine._page.navigation.documents import STOP, FrameWatches
 from cdpengine._page.navigation.settling import RequestsUnderWay, Settling, watch_requests
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.patterns import UrlPattern, Words, describe_words, url_test, url_words
+from cdpengine._page.patterns import Words, describe_words
+from cdpengine._urls.patterns import UrlPattern, url_test, url_words
 from cdpengine.errors import (
     EngineError,
     EvaluationDisabledError,

@@ -22,7 +22,6 @@ from cdpengine._network.active_route import (
     RouteMatch,
     RouteRegistration,
     Stage,
-    chrome_url_of,
 )
 from cdpengine._network.interceptor import Credentials, interceptor_of
 from cdpengine._network.messages import ResourceType, check_headers, check_resource_types
@@ -37,8 +36,8 @@ from cdpengine._network.settings import (
 )
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SessionOverride
-from cdpengine._page.patterns import UrlPattern, url_test, url_words
 from cdpengine._pickling import not_picklable
+from cdpengine._urls.patterns import UrlPattern, chrome_url_of, url_test, url_words
 
 
 @attrs.define(eq=False)

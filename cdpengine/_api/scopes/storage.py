@@ -22,7 +22,6 @@ from cdpengine._checks import check_string, check_type, wrong_type
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.patterns import check_origin, origin_of
 from cdpengine._page.running_actions import announced
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
@@ -57,6 +56,7 @@ from cdpengine._storage.storage_state import (
     read_state,
     write_state,
 )
+from cdpengine._urls.origins import check_origin, origin_of
 from cdpengine.errors import InvalidArgumentError
 
 

@@ -31,7 +31,8 @@ from cdpengine._protocol.domains.network import (
 from cdpengine._protocol.domains.page import NavigateReply
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
-from cdpengine._urls import EXAMPLE, credentials_in, explain_no_url
+from cdpengine._urls.mistakes import EXAMPLE, explain_no_url
+from cdpengine._urls.reading import credentials_in
 from cdpengine.errors import (
     ConnectionLostError,
     InvalidArgumentError,

@@ -27,11 +27,7 @@ from cdpengine._page.navigation.documents import (
     script_with_search,
 )
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.patterns import (
-    collapse_space,
-    holds,
-    with_name,
-)
+from cdpengine._page.patterns import collapse_space, holds, with_name
 from cdpengine._page.scripts.node_lists import SERIALIZED, objects_of_nodes, text_and_nodes
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, value_of
 from cdpengine._page.search.criteria import Criteria

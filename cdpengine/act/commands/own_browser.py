@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from cdpengine._urls import EXAMPLE, explain_no_url
+from cdpengine._urls.mistakes import EXAMPLE, explain_no_url
+from cdpengine._urls.reading import WEB, split_url
 from cdpengine.act.commands.files import check_new_file
 from cdpengine.act.commands.verbs import Verb
 from cdpengine.errors import InvalidArgumentError
@@ -58,10 +58,7 @@ def url_problem(text: str, folder: str = "") -> tuple[str, str]:
             return "is a file", file.resolve().as_uri()
     if problem:
         return problem, suggestion if problem == "has no scheme" else f"an address such as {suggestion}"
-    try:
-        parts = urlsplit(text)
-    except ValueError as error:
-        return f"is not a URL: {error}", f"an address such as {EXAMPLE}"
-    if parts.scheme in ("http", "https") and not parts.netloc:
-        return "names no host", f"an address such as {EXAMPLE}"
+    scheme, host = split_url(text)
+    if scheme in WEB and not host:
+        return "has no valid host", f"an address such as {EXAMPLE}"
     return "", ""

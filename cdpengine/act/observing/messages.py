@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from cdpengine import _json
-from cdpengine._page.patterns import url_test
 from cdpengine._protocol.instruments import Traffic
+from cdpengine._urls.patterns import url_test
 from cdpengine.errors import packages_named
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from cdpengine._page.patterns import url_test
+from cdpengine._urls.patterns import url_test
 from cdpengine.act.fields import field
 from cdpengine.act.notations import CommandForm, ToolForm
 from cdpengine.act.requests import ActRequest

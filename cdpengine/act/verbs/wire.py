@@ -11,7 +11,7 @@ import trio
 
 from cdpengine._budget import within
 from cdpengine._json_values import to_plain
-from cdpengine._page.patterns import url_test
+from cdpengine._urls.patterns import url_test
 from cdpengine.act.fields import field
 from cdpengine.act.notations import FILE, CommandForm, Place, ToolForm
 from cdpengine.act.requests import LOADING, LONG, ActRequest

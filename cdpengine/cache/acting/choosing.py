@@ -14,7 +14,7 @@ from types import MappingProxyType
 import attrs
 
 from cdpengine import Page, Snapshot
-from cdpengine._page.patterns import origin_of
+from cdpengine._urls.origins import origin_of
 from cdpengine.act import Navigate, NewTab
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CacheEntry, CacheKey, Viewport, step_variables

@@ -17,7 +17,7 @@ import trio
 from cdpengine import Page
 from cdpengine._budget import within
 from cdpengine._logs import get_logger
-from cdpengine._page.patterns import origin_of
+from cdpengine._urls.origins import origin_of
 from cdpengine.cache.acting.choosing import find_entry, used_variables
 from cdpengine.cache.acting.statistics import MISS, REFUSED, count_run
 from cdpengine.cache.config import CacheConfig

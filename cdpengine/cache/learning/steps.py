@@ -41,12 +41,12 @@ from cdpengine.act import (
     Wait,
 )
 from cdpengine.act.requests import ElementRequest
+from cdpengine.cache.addresses import clean_url
 from cdpengine.cache.entries import PostCondition, Step, Target
 from cdpengine.cache.learning.fields import NO_FACTS, FieldFacts, secret_name
 from cdpengine.cache.learning.outcomes import PageView, Reading
 from cdpengine.cache.learning.templating import Templating
 from cdpengine.cache.origins import document_origin, sent_variables, url_origin
-from cdpengine.cache.session_ids import clean_url
 from cdpengine.errors.texts import hide_secrets
 
 

@@ -18,9 +18,8 @@ from urllib.parse import unquote_plus
 import attrs
 
 from cdpengine._secrets import is_sensitive_name
-from cdpengine.cache.addresses import generalize_url
+from cdpengine.cache.addresses import clean_url, generalize_url
 from cdpengine.cache.learning.fields import NO_FACTS, FieldFacts, secret_name, variable_name
-from cdpengine.cache.session_ids import clean_url
 from cdpengine.cache.templates import check_name, escape, has_text
 from cdpengine.errors import InvalidArgumentError
 

@@ -21,7 +21,7 @@ from cdpengine import _json
 from cdpengine._javascript import ENTERED
 from cdpengine._posted_strings import MOST_VALUES, posted_values
 from cdpengine._secrets import is_secret_header, is_secret_name
-from cdpengine._urls import credentials_in
+from cdpengine._urls.reading import credentials_in
 from cdpengine.debug.recording.content_streams import NOWHERE, STREAMS, Piece
 from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
 from cdpengine.debug.recording.secret_bodies import BodyRedactor

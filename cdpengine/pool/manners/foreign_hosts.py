@@ -9,9 +9,9 @@ from __future__ import annotations
 import socket
 from collections.abc import Collection
 
-from cdpengine._urls import is_public, parse_address
+from cdpengine._urls.hosts import is_below, is_public, parse_address
+from cdpengine._urls.reading import read_url
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.pool.manners.urls import read_web_url
 
 _OWN_ENDINGS = ("localhost", "local", "internal", "home.arpa", "test", "invalid")
 """Domains outside the public Internet: RFC 6761, 6762, 8375, and ICANN's "internal" of 2024."""
@@ -25,7 +25,7 @@ def is_foreign(url: str, *, own_names: Collection[str] = ()) -> bool:
     names below them; and everything that is not an http or https URL.
     """
     try:
-        host = read_web_url(url).host.rstrip(".")
+        host = read_url(url).host.rstrip(".")
     except InvalidArgumentError:
         return False
     address = parse_address(host.strip("[]"))
@@ -34,8 +34,4 @@ def is_foreign(url: str, *, own_names: Collection[str] = ()) -> bool:
     if "." not in host:
         return False
     own = (*_OWN_ENDINGS, socket.gethostname(), *own_names)
-    return not any(_is_below(host, name.rstrip(".").lower()) for name in own if name)
-
-
-def _is_below(host: str, name: str) -> bool:
-    return host == name or host.endswith(f".{name}")
+    return not any(is_below(host, name.rstrip(".").lower()) for name in own if name)

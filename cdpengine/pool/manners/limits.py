@@ -15,15 +15,15 @@ from contextlib import asynccontextmanager
 import attrs
 import trio
 
+from cdpengine._urls.reading import read_url
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.pool.manners.schedule import HostSchedule
-from cdpengine.pool.manners.urls import read_web_url
 
 
 def host_of(url: str) -> str:
     """Return the host of a URL, whose limits cover all ports and schemes, or "" without a host."""
     try:
-        return read_web_url(url).host.rstrip(".")
+        return read_url(url).host.rstrip(".")
     except InvalidArgumentError:
         return ""
 

@@ -16,6 +16,7 @@ import attrs
 import trio
 
 from cdpengine._checks import check_number, checked, invalid
+from cdpengine._urls.reading import read_url
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.pool.manners.foreign_hosts import is_foreign
 from cdpengine.pool.manners.limits import HostLimits
@@ -23,7 +24,6 @@ from cdpengine.pool.manners.retry_after import STATUSES, requested_pause
 from cdpengine.pool.manners.robots import Robots, product_token
 from cdpengine.pool.manners.schedule import HostSchedule
 from cdpengine.pool.manners.seen_urls import SeenUrls
-from cdpengine.pool.manners.urls import read_web_url
 
 _SETTINGS = (
     "robots", "agent", "at_once", "delay", "longest_delay", "longest_pause", "default_pause", "foreign_only",
@@ -81,7 +81,7 @@ class Manners:
         if value is None:
             return
         try:
-            read_web_url(value)
+            read_url(value)
         except InvalidArgumentError as error:
             # The error does not repeat the URL, which may contain a password.
             raise attrs.evolve(error, what="proxy", expected="an http:// or https:// URL") from None
@@ -102,7 +102,7 @@ class Manners:
         if self.foreign_only:
             return is_foreign(url, own_names=self.own_names)
         try:
-            read_web_url(url)
+            read_url(url)
         except InvalidArgumentError:
             return False
         return True
@@ -136,7 +136,7 @@ class Manners:
         await trio.lowlevel.checkpoint()
         if not self.robots or not self.are_due(url):
             return 0.0
-        return await self._robots.check(read_web_url(url))
+        return await self._robots.check(read_url(url))
 
     def begin(self, url: str) -> float | None:
         """Begin a visit if it is allowed now, and return None. Call `end` once after it.
@@ -146,7 +146,7 @@ class Manners:
         """
         if not self.are_due(url):
             return None
-        delay = self._robots.delay_of(read_web_url(url)) if self.robots else 0.0
+        delay = self._robots.delay_of(read_url(url)) if self.robots else 0.0
         return self._limits.begin(url, delay=delay)
 
     def end(self, url: str) -> None:

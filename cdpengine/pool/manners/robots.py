@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
+from cdpengine._urls.reading import Url
 from cdpengine.errors import DisallowedByRobotsError, packages_named
 from cdpengine.errors.texts import duration
 from cdpengine.pool.manners.limits import HostLimits
 from cdpengine.pool.manners.robots_fetch import RobotsAnswer, fetch_robots
-from cdpengine.pool.manners.urls import WebUrl
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -60,7 +60,7 @@ class Robots:
         """Extract the name from the agent."""
         self._token = product_token(self.agent)
 
-    async def check(self, url: WebUrl) -> float:
+    async def check(self, url: Url) -> float:
         """Return the origin's seconds between two visits (Crawl-delay), or 0.
 
         Raises DisallowedByRobotsError if robots.txt disallows the URL, and PackageMissingError without the extra
@@ -82,7 +82,7 @@ class Robots:
             raise DisallowedByRobotsError(url.text, self._token, f"{url.origin}/robots.txt disallows it")
         return origin.rules.crawl_delay(self._token) or 0.0
 
-    def delay_of(self, url: WebUrl) -> float:
+    def delay_of(self, url: Url) -> float:
         """Return the known seconds between two visits of an origin, or 0."""
         origin = self._origins.get(url.origin)
         return 0.0 if origin is None or origin.rules is None else origin.rules.crawl_delay(self._token) or 0.0

@@ -23,6 +23,7 @@ from urllib.parse import urljoin
 import attrs
 
 from cdpengine._logs import http_logs_suppressed
+from cdpengine._urls.reading import read_url
 from cdpengine.errors import (
     InvalidArgumentError,
     PackageMissingError,
@@ -32,7 +33,6 @@ from cdpengine.errors import (
 )
 from cdpengine.pool.manners.foreign_hosts import is_foreign
 from cdpengine.pool.manners.retry_after import requested_pause
-from cdpengine.pool.manners.urls import canonicalize_url
 
 if TYPE_CHECKING:
     import httpx
@@ -143,7 +143,7 @@ async def _follow(client: httpx.AsyncClient, url: str) -> RobotsAnswer:
             if response.status_code not in _REDIRECTS or "location" not in response.headers:
                 return await _read(response)
             try:
-                url = canonicalize_url(urljoin(url, response.headers["location"]))
+                url = read_url(urljoin(url, response.headers["location"])).text
             except (InvalidArgumentError, ValueError):
                 raise _Unreadable("it redirects to something other than a URL of http or https") from None
         if was_foreign and not is_foreign(url):

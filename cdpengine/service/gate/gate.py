@@ -19,7 +19,7 @@ import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
-from cdpengine._urls import Address
+from cdpengine._urls.hosts import Address
 from cdpengine.service.gate import socks
 from cdpengine.service.gate.socks import Destination, Reply
 from cdpengine.service.url_policy import UrlPolicy
