@@ -1,8 +1,10 @@
 """Parts of a page: input devices, dialogs, elements, pictures, scripts, its window and snapshots."""
 
+from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.expecting import Expected, ExpectedFileChooser
-from cdpengine._api.page.parts import Dialogs, Keyboard, Mouse, PageElements, PageWindow, Touch, WindowBounds
+from cdpengine._api.page.parts import Dialogs, PageElements
 from cdpengine._api.page.pictures import LabelledScreenshot, PagePictures
+from cdpengine._api.page.window import PageWindow, WindowBounds
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._evaluate.injection import Binding, BindingFailure
 from cdpengine._page.downloads.download import DownloadProgress

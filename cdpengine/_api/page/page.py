@@ -22,6 +22,7 @@ from cdpengine._activity.page_activity import PageActivity
 from cdpengine._activity.request import Response
 from cdpengine._api.page.actions import PageActions
 from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.expecting import (
     Expected,
     ExpectedFileChooser,
@@ -30,9 +31,10 @@ from cdpengine._api.page.expecting import (
     expect_file_chooser,
     expect_response,
 )
-from cdpengine._api.page.parts import Dialogs, Keyboard, Mouse, PageElements, PageWindow, Touch
+from cdpengine._api.page.parts import Dialogs, PageElements
 from cdpengine._api.page.pictures import PagePictures
 from cdpengine._api.page.reading import PageReading
+from cdpengine._api.page.window import PageWindow
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
