@@ -14,13 +14,13 @@ from ._activity.options import ActivityOptions as ActivityOptions
 from ._activity.request import Request as Request
 from ._activity.request import Response as Response
 from ._api.browser import Browser as Browser
-from ._api.browser import BrowserStatistics as BrowserStatistics
+from ._api.browser import BrowserContext as BrowserContext
+from ._api.browser import Page as Page
+from ._api.browser_parts import BrowserStatistics as BrowserStatistics
 from ._api.connecting import connect as connect
-from ._api.context import BrowserContext as BrowserContext
 from ._api.opening import launch as launch
 from ._api.page.core import BackendNode as BackendNode
-from ._api.page.page import Navigation as Navigation
-from ._api.page.page import Page as Page
+from ._api.page.navigating import Navigation as Navigation
 from ._emulation.devices import DEVICES as DEVICES
 from ._emulation.options import EmulationOptions as EmulationOptions
 from ._emulation.options import Proxy as Proxy

@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 import attrs
 import trio
 
-from cdpengine._api.browser import Browser
-from cdpengine._api.page.page import Page
+from cdpengine._api.browser import Browser, Page
 from cdpengine.errors import EngineError, EventsLostError
 from cdpengine.errors.texts import duration
 

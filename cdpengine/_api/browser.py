@@ -1,6 +1,8 @@
-"""Browser: one running browser with its pages, contexts, targets and counts.
+"""Browser, BrowserContext and Page: a running browser with its contexts and pages, which refer to each other.
 
-Rule: a Browser has no state beyond its connections'. A page has the same Page object for its whole life.
+Rule: this module has only the members that connect the three. Their base classes have the others. A page has the
+same Page object for its whole life. Every public method takes one `timeout`, creates one Budget from it and passes
+it down. No method waits beyond its budget, whatever the page does.
 """
 
 from __future__ import annotations
@@ -11,61 +13,41 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-import attrs
-
 from cdpengine._activity.options import ActivityOptions, check_options
+from cdpengine._api.browser_parts import BrowserParts
 from cdpengine._api.browser_state import BrowserState, ContextCore
-from cdpengine._api.context import BrowserContext, make_context, plan_context
+from cdpengine._api.context_parts import ContextParts, make_context, plan_context
+from cdpengine._api.page.actions import PageActions
 from cdpengine._api.page.core import PageCore
-from cdpengine._api.page.expecting import Expectation, Expected, wait_for_expected
-from cdpengine._api.page.page import Page
-from cdpengine._api.scopes.measure import BrowserMeasure
+from cdpengine._api.page.expecting import Expectation, Expected, PageExpectations, wait_for_expected
+from cdpengine._api.page.navigating import PageNavigation
+from cdpengine._api.page.parts import PageParts
+from cdpengine._api.page.reading import PageReading
+from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import DefaultViewport, EmulationOptions, Proxy, check_viewport
 from cdpengine._emulation.permissions import PermissionState
-from cdpengine._evaluate.evaluation import EvaluationStatistics
-from cdpengine._page.dialogs import DialogHandler, DialogPolicy, PolicyName
-from cdpengine._page.downloads.download import Download
 from cdpengine._page.navigation.navigation import check_url, go_to
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.tabs import Tabs
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.browser import BrowserVersion
-from cdpengine._protocol.domains.target import CreateTargetReply, TargetInfo
+from cdpengine._protocol.domains.target import CreateTargetReply
 from cdpengine._protocol.instruments import Instruments
-from cdpengine._protocol.session import Connection, Session
-from cdpengine._protocol.wire import ConnectionStatistics
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState
 from cdpengine._urls.patterns import UrlPattern, url_test
-from cdpengine.errors import SessionGoneError, shown_url
+from cdpengine.errors import InvalidArgumentError, SessionGoneError, shown_url
 from cdpengine.errors.misuse import block, name_our_arguments, name_ours
-from cdpengine.errors.other_libraries import BROWSER, NEW_PAGE
-
-
-@attrs.frozen
-class BrowserStatistics:
-    """Statistics of a browser: counts of both connections, of pages, and of the evaluations in all pages.
-
-    `main` is the connection for commands and events, `evaluation_session` the one that terminates scripts. Over a
-    pipe both are the same connection. A lost connection of evaluation sessions is opened again:
-    `evaluation_connections` counts them all, and `evaluation_session` restarts at zero.
-    """
-
-    main: ConnectionStatistics
-    evaluation_session: ConnectionStatistics
-    pages: int
-    evaluation_connections: int
-    evaluation: EvaluationStatistics
-
+from cdpengine.errors.other_libraries import BROWSER, CONTEXT, NEW_PAGE, PAGE
 
 _FIRST_DOCUMENT = 2.0
 """Time in seconds in which a new page must show its first document. It may never arrive."""
 
 
 @not_picklable("data that you read from its pages")
-class Browser:
+class Browser(BrowserParts):
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 
     `measure` traces it. `endpoint` is its websocket URL for other clients, such as `cdpengine.debug.proxy`. It is
@@ -87,72 +69,25 @@ class Browser:
         endpoint: str | None = None,
         evaluate_enabled: bool = True,
     ) -> None:
-        self.endpoint = endpoint
-        self.internals = BrowserState(tabs, version, instruments, key=key, evaluate_enabled=evaluate_enabled)
+        state = BrowserState(tabs, version, instruments, key=key, evaluate_enabled=evaluate_enabled)
+        super().__init__(state, endpoint)
         self._pages: dict[str, Page] = {}
         self._contexts: dict[str, BrowserContext] = {}
-        self._default_context = BrowserContext(self, ContextCore(self.internals, None))
-        self.measure = BrowserMeasure(tabs.connection.root)
+        self._default_context = BrowserContext(self, ContextCore(state, None))
         tabs.set_dialog_owner(self._page)
 
     def __repr__(self) -> str:
         return f"<Browser {self.version.product} at {self.internals.tabs.connection.name}>"
 
     @property
-    def version(self) -> BrowserVersion:
-        """The browser's product, protocol version and user agent."""
-        return self.internals.version
-
-    @property
-    def key(self) -> str:
-        """Identifier of the running browser, the same over all connections. A restart changes it."""
-        return self.internals.key
-
-    @property
-    def instruments(self) -> Instruments:
-        """The instruments of the browser's connections, such as recorders and wire logs."""
-        return self.internals.instruments
-
-    @property
-    def session(self) -> Session:
-        """The browser's session, for any protocol command and event that belongs to no page."""
-        return self.internals.tabs.connection.root
-
-    @property
     def pages(self) -> list[Page]:
         """The open pages, oldest first, including popups."""
         return [self._page(target) for target in self.internals.tabs.pages.values()]
-
-    @property
-    def targets(self) -> list[TargetInfo]:
-        """All current targets of Chrome: pages, iframes, workers, service workers, ..."""
-        return list(self.internals.tabs.connection.targets.infos.values())
-
-    @property
-    def downloads(self) -> list[Download]:
-        """The latest downloads, oldest first, including those refused as unexpected.
-
-        A launched browser, and contexts made by this program, refuse downloads without a `Page.expect_download`. A
-        browser that this program connected to follows its own settings.
-        """
-        return [record.download for record in self.internals.tabs.downloads.records]
 
     def page(self, target_id: str) -> Page | None:
         """Return the page with that target id, or None."""
         target = self.internals.tabs.pages.get(target_id)
         return None if target is None else self._page(target)
-
-    def statistics(self) -> BrowserStatistics:
-        """Return the counts so far."""
-        return BrowserStatistics(
-            main=self.internals.tabs.connection.statistics(),
-            evaluation_session=self.internals.tabs.evaluation_sessions.connection.statistics(),
-            pages=len(self.internals.tabs.pages),
-            evaluation_connections=self.internals.tabs.evaluation_sessions.connections_opened,
-            evaluation=self.internals.evaluation_counters.statistics(
-                self.internals.tabs.evaluation_sessions.rebuilds
-            ),
-        )
 
     @name_our_arguments(NEW_PAGE)
     async def new_page(
@@ -202,23 +137,6 @@ class Browser:
             except BaseException:
                 await creations.dispose(self._dispose, created)
                 raise
-
-    def set_activity(self, activity: bool | ActivityOptions | None) -> None:
-        """Collect the activity of all pages: open ones from now on, new ones from their first script.
-
-        `activity` is True or an ActivityOptions; None or False collects nothing of new pages. `page.activity` of
-        one page has priority. A popup inherits the settings of its opener. Raises InvalidArgumentError.
-        """
-        self.internals.activities.set_for_all(check_options(activity))
-
-    def set_dialog_policy(
-        self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
-    ) -> None:
-        """Set the answers to dialogs of new pages, as `page.dialogs.set_policy` does.
-
-        A popup inherits the policy of its opener. Raises InvalidArgumentError.
-        """
-        self.internals.tabs.set_dialog_policy(DialogPolicy.checked(policy, prompt_text))
 
     async def wait_for_page(
         self,
@@ -377,11 +295,6 @@ class Browser:
     async def _dispose(self, made: CreateTargetReply) -> None:
         await self.internals.tabs.close(made.target_id)
 
-    @property
-    def connections(self) -> tuple[Connection, ...]:
-        """The open connections: one over a pipe, two over websockets."""
-        return self.internals.connections
-
 
 def _page_test(
     opener: Page | None, url: UrlPattern | None, where: Callable[[Page], bool] | None
@@ -396,3 +309,104 @@ def _page_test(
         return where is None or where(page)
 
     return matches
+
+
+@not_picklable("its storage state")
+class BrowserContext(ContextParts):
+    """A browser context. Get it from `browser.new_context(...)`; `browser.context` is the default one.
+
+    `id` is Chrome's browserContextId, None for the default context. `proxy` is the proxy it was created with,
+    `browser` its browser. Settings for all its pages are in its parts: `network`, `emulation`, `storage` and
+    `scripts`.
+
+    `internals` has the engine's own parts of this context. They change without notice.
+    """
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(CONTEXT)
+
+    def __init__(self, browser: Browser, core: ContextCore, proxy: Proxy | None = None) -> None:
+        super().__init__(core, proxy)
+        self.browser = browser
+
+    def __repr__(self) -> str:
+        return f"<BrowserContext {'default' if self.id is None else self.id[:8]}>"
+
+    @property
+    def pages(self) -> list[Page]:
+        """The context's pages. For the default context, the pages outside of all created contexts."""
+        return [page for page in self.browser.pages if page.context is self]
+
+    async def new_page(
+        self,
+        url: str | None = None,
+        *,
+        viewport: tuple[int, int] | DefaultViewport | None = "default",
+        activity: bool | ActivityOptions | None = None,
+        timeout: float = 30,
+    ) -> Page:
+        """Open a page in this context. Works like `Browser.new_page`."""
+        return await self.browser.new_page(
+            url, context=self, viewport=viewport, activity=activity, timeout=timeout
+        )
+
+
+@not_picklable("data that you read from it: its URL, its title, a snapshot")
+class Page(PageActions, PageReading, PageNavigation, PageExpectations, PageParts):
+    """One page (tab or popup). Get it from `browser.new_page()` or `browser.pages`.
+
+    Common operations are methods of the page. Its parts have the others: `network`, `emulation`, `storage`,
+    `scripts`, `measure`, `activity`, `dialogs`, `elements`, `pictures` and `window`. Its devices are `keyboard`,
+    `mouse` and `touch`.
+
+    `internals` has the engine's own parts of this page. They change without notice.
+    """
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(PAGE)
+
+    def __init__(self, browser: Browser, core: PageCore) -> None:
+        super().__init__(core)
+        self._context = browser.context_of(self)
+        self.browser = browser
+
+    def __repr__(self) -> str:
+        return f"<Page {self.target_id[:8]} {shown_url(self.url)[:60]!r}>"
+
+    @property
+    def context(self) -> BrowserContext:
+        """The browser context of the page."""
+        return self._context
+
+    @property
+    def storage(self) -> PageStorage:
+        """Cookies and storages of the page. Cookies are shared with its context."""
+        return PageStorage(self.internals, self.context.id)
+
+    @property
+    def popups(self) -> list[Page]:
+        """The open pages that this page opened, oldest first, including those opened with `noopener`."""
+        return [page for page in self.browser.pages if page.opener is self]
+
+    @property
+    def opener(self) -> Page | None:
+        """The page that opened this one, or None if it is closed or if there was no opener."""
+        opener_id = self.internals.target.opener_id
+        return None if opener_id is None else self.browser.page(opener_id)
+
+    @block("page.expect_popup() as expected")
+    async def expect_popup(
+        self, *, url: UrlPattern | None = None, timeout: float = 30
+    ) -> AsyncIterator[Expected[Page]]:
+        """Expect that the block opens a page whose opener is this page: `window.open`, `target=_blank`.
+
+        Pages opened with `noopener`, or by a click with Control, Shift or the middle button, count too. Otherwise
+        works like `Browser.expect_page`.
+        """
+        own = self.browser.page(self.target_id)
+        if own is None:
+            raise self.internals.session.error() or InvalidArgumentError(
+                what="page", given="a page that is gone", expected="an open page"
+            )
+        async with self.browser.expect_page(opener=own, url=url, timeout=timeout) as expected:
+            yield expected

@@ -19,7 +19,7 @@ from cdpengine.errors import DeadlineExceededError, NavigationFailedError
 from cdpengine.pool.jobs import JobFunction, JobOptions
 
 if TYPE_CHECKING:
-    from cdpengine._api.page.page import Page
+    from cdpengine._api.browser import Page
 
 _RESTING = 10.0
 """Maximum time for a page to settle before it is archived, in seconds."""

@@ -22,7 +22,7 @@ from cdpengine.pool.manners.manners import Manners
 from cdpengine.pool.queue import WaitingLease
 
 if TYPE_CHECKING:
-    from cdpengine._api.page.page import Page
+    from cdpengine._api.browser import Page
 
 
 @attrs.define(eq=False)

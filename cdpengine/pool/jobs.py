@@ -36,7 +36,7 @@ from cdpengine.errors.misuse import refuse_await
 from cdpengine.pool.members import ContextOptions
 
 if TYPE_CHECKING:
-    from cdpengine._api.page.page import Page
+    from cdpengine._api.browser import Page
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

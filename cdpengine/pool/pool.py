@@ -55,7 +55,7 @@ from cdpengine.pool.queue import WaitingLease, WaitingLeases
 from cdpengine.pool.statistics import PoolCounts, PooledBrowserStatistics, PoolStatistics
 
 if TYPE_CHECKING:
-    from cdpengine._api.page.page import Page
+    from cdpengine._api.browser import Page
     from cdpengine.pool.manners.manners import Manners
 
 Item = TypeVar("Item")

@@ -32,9 +32,7 @@ from cdpengine.pool.members import BrowserLimits, ContextOptions, Members
 from cdpengine.pool.process_memory import tree_memory
 
 if TYPE_CHECKING:
-    from cdpengine._api.browser import Browser
-    from cdpengine._api.context import BrowserContext
-    from cdpengine._api.page.page import Page
+    from cdpengine._api.browser import Browser, BrowserContext, Page
     from cdpengine._storage.storage_state import StorageState
 
 _log = get_logger("cdpengine.pool")

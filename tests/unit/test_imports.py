@@ -33,7 +33,7 @@ def loaded_by_face() -> set[str]:
 
 @pytest.mark.parametrize("module", DELAYED)
 def test_the_engine_does_not_import(module: str, loaded_by_face: set[str]) -> None:
-    assert {"trio", "msgspec", "cdpengine._api.page.page"} <= loaded_by_face
+    assert {"trio", "msgspec", "cdpengine._api.browser"} <= loaded_by_face
     assert module not in loaded_by_face
 
 

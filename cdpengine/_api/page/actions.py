@@ -36,8 +36,7 @@ _NAMES = {1: "click", 2: "double click", 3: "triple click"}
 class PageActions:
     """The methods of a Page that send input. They use `internals`."""
 
-    def __init__(self, core: PageCore) -> None:
-        self.internals = core
+    internals: PageCore
 
     @announced("click")
     async def click(

@@ -87,62 +87,10 @@ _EXPECTED_TIMEOUT = 0.08
 """Minimum time in seconds for an object that arrived during the block to become ready."""
 
 
-@block("page.expect_dialog() as expected")
-async def expect_dialog(
-    core: PageCore, *, accept: bool, text: str | None, timeout: float
-) -> AsyncIterator[Expected[Dialog]]:
-    """Expect that the block opens a dialog, and answer it: `Page.expect_dialog`."""
-    check_flag("accept", accept)
-    if text is not None and (not isinstance(text, str) or not accept):
-        raise wrong_type("text", text, "a str, and accept=True")
-    budget = Budget.start("expect a dialog", timeout)
-    expectation: Expectation[Dialog] = Expectation("a dialog")
-    core.target.use()
-    with core.target.dialogs.expecting(DialogAnswer(accept, text)) as awaited:
-        yield Expected(expectation)
-
-        def closed() -> Dialog | None:
-            return (
-                awaited.tracked.dialog if awaited.tracked is not None and not awaited.tracked.open else None
-            )
-
-        async with explain_deadline(core.target, budget.deadline):
-            wait = core.target.wait_for
-            await wait_for_expected(
-                expectation, budget, lambda: wait(closed), lambda: _describe_dialog(awaited)
-            )
-
-
 def _describe_dialog(awaited: AwaitedDialog) -> str:
     if awaited.tracked is None:
         return "none opened"
     return f"a {awaited.tracked.dialog.type} opened, but Chrome did not report its end"
-
-
-@block("page.expect_download() as expected")
-async def expect_download(
-    core: PageCore, directory: str | Path | None, *, timeout: float
-) -> AsyncIterator[Expected[Download]]:
-    """Expect that the block begins a download, and save it: `Page.expect_download`."""
-    downloads = core.state.downloads
-    if directory is None:
-        directory = await downloads.directory_of(core.target.context_id)
-    place = to_path("directory", directory)
-    budget = Budget.start("expect a download", timeout)
-    expectation: Expectation[Download] = Expectation("a download")
-    async with AsyncExitStack() as stack:
-        with within("expect a download", timeout):
-            expecting = downloads.expecting(core.target, place)
-            awaited = await stack.enter_async_context(expecting)
-        describe = _describe_downloads(core, awaited)
-
-        def begun() -> Download | None:
-            return None if awaited.record is None else awaited.record.download
-
-        yield Expected(expectation)
-        async with explain_deadline(core.target, budget.deadline):
-            wait = core.target.wait_for
-            await wait_for_expected(expectation, budget, lambda: wait(begun), describe)
 
 
 def _describe_downloads(core: PageCore, awaited: AwaitedDownload) -> Callable[[], str]:
@@ -154,54 +102,6 @@ def _describe_downloads(core: PageCore, awaited: AwaitedDownload) -> Callable[[]
         return f"{len(others)} others began" if others else "none began in this page or a popup of it"
 
     return describe
-
-
-@block("page.expect_response() as expected")
-async def expect_response(
-    core: PageCore,
-    url: UrlPattern | None,
-    where: Callable[[Response], bool] | None,
-    *,
-    timeout: float,
-) -> AsyncIterator[Expected[Response]]:
-    """Expect that the block causes a response: `Page.expect_response`."""
-    awaited = AwaitedResponse(url, where)
-    budget = Budget.start(awaited.words, timeout)
-    expectation: Expectation[Response] = Expectation("a response")
-    async with AsyncExitStack() as stack:
-        async with explain_deadline(core.target, budget.deadline):
-            with within(awaited.words, timeout):
-                stream = await stack.enter_async_context(
-                    stream_responses(core.state.activities.of(core.target))
-                )
-        yield Expected(expectation)
-        async with explain_deadline(core.target, budget.deadline):
-            await wait_for_expected(
-                expectation, budget, lambda: awaited.next_in(stream), lambda: awaited.observation
-            )
-
-
-@block("page.expect_file_chooser() as chooser")
-async def expect_file_chooser(core: PageCore, *, timeout: float) -> AsyncIterator[ExpectedFileChooser]:
-    """Expect a file chooser to open in the block: `Page.expect_file_chooser`."""
-    budget = Budget.start("expect a file chooser", timeout)
-
-    @asynccontextmanager
-    async def choose(action: str, timeout: float) -> AsyncIterator[ActionContext]:
-        async with core.action(action, timeout) as budget:
-            yield core.context(budget)
-
-    async with AsyncExitStack() as stack:
-        async with core.action("expect a file chooser", timeout):
-            expecting = core.target.choosers.expecting(list(core.target.frame_sessions.values()))
-            awaited = await stack.enter_async_context(expecting)
-        yield ExpectedFileChooser(core.target, awaited, choose)
-        opened: Expectation[OpenedChooser] = Expectation("a file chooser")
-        async with explain_deadline(core.target, budget.deadline):
-            wait = core.target.wait_for
-            await wait_for_expected(
-                opened, budget, lambda: wait(lambda: awaited.opened), lambda: "the page opened none"
-            )
 
 
 @not_picklable("its `value`")
@@ -250,3 +150,149 @@ class ExpectedFileChooser:
             outcome = await upload(node, *paths, context=context, attached=False)
             opened.record = attrs.evolve(record, answer="files")
             return outcome
+
+
+class PageExpectations:
+    """The methods of a Page that expect an effect of a block. They use `internals`."""
+
+    internals: PageCore
+
+    @block("page.expect_dialog() as expected")
+    async def expect_dialog(
+        self, *, accept: bool = True, text: str | None = None, timeout: float = 30
+    ) -> AsyncIterator[Expected[Dialog]]:
+        """Expect that the block opens a JavaScript dialog, and answer it immediately.
+
+        `accept` chooses OK (True) or Cancel. `text` is the answer to a prompt; None keeps its default text. The
+        first dialog of the page or of a frame counts. The page's policy answers the others. If expectations are
+        nested, the outer one gets the first dialog. After the block, `expected.value` is the Dialog with its
+        actual result. `timeout` (seconds) counts from the beginning of the block, but does not interrupt it.
+
+        Raises DeadlineExceededError if no dialog opened, InvalidArgumentError for a `text` without `accept`,
+        SessionGoneError.
+        """
+        core = self.internals
+        check_flag("accept", accept)
+        if text is not None and (not isinstance(text, str) or not accept):
+            raise wrong_type("text", text, "a str, and accept=True")
+        budget = Budget.start("expect a dialog", timeout)
+        expectation: Expectation[Dialog] = Expectation("a dialog")
+        core.target.use()
+        with core.target.dialogs.expecting(DialogAnswer(accept, text)) as awaited:
+            yield Expected(expectation)
+
+            def closed() -> Dialog | None:
+                return (
+                    awaited.tracked.dialog
+                    if awaited.tracked is not None and not awaited.tracked.open
+                    else None
+                )
+
+            async with explain_deadline(core.target, budget.deadline):
+                wait = core.target.wait_for
+                await wait_for_expected(
+                    expectation, budget, lambda: wait(closed), lambda: _describe_dialog(awaited)
+                )
+
+    @block("page.expect_download() as expected")
+    async def expect_download(
+        self, directory: str | Path | None = None, *, timeout: float = 30
+    ) -> AsyncIterator[Expected[Download]]:
+        """Expect that the block begins a download, and save it in `directory`, which is created if needed.
+
+        None means the directory that the context allows (`new_context(downloads=...)`, `context.allow_downloads`).
+        Without such a directory, files go into a temporary folder that only this user can read. It is removed when
+        `browser` ends, and a warning lists the files whose path was never requested.
+
+        After the block, `expected.value` is the Download, which has begun. `await expected.value.wait()` returns
+        the path of the complete file. The file name comes from the server, made safe, with a number if it is
+        taken. No file is overwritten or written outside the directory. The first download of the page, a frame or
+        a popup counts. Others are refused as usual, with a record in `browser.downloads`. The browser must run on
+        this machine. `timeout` (seconds) counts from the beginning of the block, but does not interrupt it.
+
+        If the block raises, a download that it began is cancelled and its partial file removed. After the block,
+        the download continues until `browser` ends. `goto` to a download raises NavigationFailedError, here too.
+        Raises DeadlineExceededError if no download began, InvalidArgumentError for an invalid directory,
+        RemoteError if the browser does not allow downloads, SessionGoneError, ConnectionLostError.
+        """
+        core = self.internals
+        downloads = core.state.downloads
+        if directory is None:
+            directory = await downloads.directory_of(core.target.context_id)
+        place = to_path("directory", directory)
+        budget = Budget.start("expect a download", timeout)
+        expectation: Expectation[Download] = Expectation("a download")
+        async with AsyncExitStack() as stack:
+            with within("expect a download", timeout):
+                expecting = downloads.expecting(core.target, place)
+                awaited = await stack.enter_async_context(expecting)
+            describe = _describe_downloads(core, awaited)
+
+            def begun() -> Download | None:
+                return None if awaited.record is None else awaited.record.download
+
+            yield Expected(expectation)
+            async with explain_deadline(core.target, budget.deadline):
+                wait = core.target.wait_for
+                await wait_for_expected(expectation, budget, lambda: wait(begun), describe)
+
+    @block("page.expect_response() as expected")
+    async def expect_response(
+        self,
+        url: UrlPattern | None = None,
+        *,
+        where: Callable[[Response], bool] | None = None,
+        timeout: float = 30,
+    ) -> AsyncIterator[Expected[Response]]:
+        """Expect that the block causes a response. After the block, `expected.value` is the first match.
+
+        Works like `activity.wait_for_response`. `timeout` (seconds) counts from the beginning of the block, but
+        does not interrupt the block.
+        """
+        core = self.internals
+        awaited = AwaitedResponse(url, where)
+        budget = Budget.start(awaited.words, timeout)
+        expectation: Expectation[Response] = Expectation("a response")
+        async with AsyncExitStack() as stack:
+            async with explain_deadline(core.target, budget.deadline):
+                with within(awaited.words, timeout):
+                    stream = await stack.enter_async_context(
+                        stream_responses(core.state.activities.of(core.target))
+                    )
+            yield Expected(expectation)
+            async with explain_deadline(core.target, budget.deadline):
+                await wait_for_expected(
+                    expectation, budget, lambda: awaited.next_in(stream), lambda: awaited.observation
+                )
+
+    @block("page.expect_file_chooser() as chooser")
+    async def expect_file_chooser(self, *, timeout: float = 30) -> AsyncIterator[ExpectedFileChooser]:
+        """Expect a file chooser to open in the block, and choose its files.
+
+            async with page.expect_file_chooser() as chooser:
+                await page.click("e3")
+                await chooser.set_files("report.pdf")
+
+        The end of the block waits until a chooser has opened; `chooser.value` is its record. If `set_files` was
+        not called, the input gets no files. Raises DeadlineExceededError if no chooser opened within `timeout`
+        seconds of entering the block. An unexpected file chooser is dismissed, and recorded in `file_choosers`.
+        """
+        core = self.internals
+        budget = Budget.start("expect a file chooser", timeout)
+
+        @asynccontextmanager
+        async def choose(action: str, timeout: float) -> AsyncIterator[ActionContext]:
+            async with core.action(action, timeout) as budget:
+                yield core.context(budget)
+
+        async with AsyncExitStack() as stack:
+            async with core.action("expect a file chooser", timeout):
+                expecting = core.target.choosers.expecting(list(core.target.frame_sessions.values()))
+                awaited = await stack.enter_async_context(expecting)
+            yield ExpectedFileChooser(core.target, awaited, choose)
+            opened: Expectation[OpenedChooser] = Expectation("a file chooser")
+            async with explain_deadline(core.target, budget.deadline):
+                wait = core.target.wait_for
+                await wait_for_expected(
+                    opened, budget, lambda: wait(lambda: awaited.opened), lambda: "the page opened none"
+                )

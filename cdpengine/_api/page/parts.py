@@ -1,26 +1,42 @@
-"""Small parts of a page: its dialogs, and less common operations on elements.
+"""The parts of a page, and the small ones among them: its dialogs, and less common operations on elements.
 
 Rule: nothing here changes the document. Overlays are removed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from operator import attrgetter
 
 import attrs
 
+from cdpengine._activity.har import Redacting
+from cdpengine._activity.page_activity import PageActivity
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
+from cdpengine._api.page.devices import Keyboard, Mouse, Touch
+from cdpengine._api.page.pictures import PagePictures
+from cdpengine._api.page.window import PageWindow
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
+from cdpengine._api.scopes.emulation import PageEmulation
+from cdpengine._api.scopes.measure import PageMeasure
+from cdpengine._api.scopes.network import Network, RouteTable, route_requests
+from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._input.action import ActionOutcome
 from cdpengine._input.forms.text_entry import blur
 from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
+from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
+from cdpengine._network.messages import ResourceType
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
+from cdpengine._page.file_choosers import FileChooser
+from cdpengine._page.frames import Frame
 from cdpengine._page.running_actions import announced
 from cdpengine._page.search.locator import Locator, find_match
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.dom import OuterHTMLReply
-from cdpengine.errors import InvisibleError
+from cdpengine._protocol.session import Session
+from cdpengine._urls.patterns import UrlPattern
+from cdpengine.errors import InvisibleError, packages_named
 
 
 @not_picklable("a list of the dialogs in it")
@@ -111,3 +127,104 @@ class PageElements:
                     raise InvisibleError(action="highlight", target=node.description, reason="it has no box")
                 await stack.enter_async_context(highlight_node(node, rgb, info=info))
             yield
+
+
+class PageParts:
+    """The parts and the state of a Page. They use its core, which is `internals`."""
+
+    def __init__(self, core: PageCore) -> None:
+        self.internals = core
+        self.keyboard = Keyboard(core.keyboard)
+        self.mouse = Mouse(core.mouse)
+        self.touch = Touch(core.touch)
+        self._scope = SettingScope.of_page(core)
+        self._routes = RouteTable()
+        self.network = Network(self._scope, self._routes)
+        self.scripts = Scripts(self._scope)
+        self.emulation = PageEmulation(core)
+        self.measure = PageMeasure(core)
+        self.dialogs = Dialogs(core)
+        self.elements = PageElements(core)
+        self.pictures = PagePictures(core)
+        self.window = PageWindow(core)
+
+    @property
+    def session(self) -> Session:
+        """The page's session, for any protocol command and event. Evaluations use a separate session."""
+        return self.internals.session
+
+    @property
+    def target_id(self) -> str:
+        """Chrome's id of the page."""
+        return self.internals.target.target_id
+
+    @property
+    def url(self) -> str:
+        """The page's URL as of the last event, fragment included. "about:blank" before its first document."""
+        return self.internals.target.frames.main.url or "about:blank"
+
+    @property
+    def frames(self) -> list[Frame]:
+        """The page's frames, the main one first."""
+        return list(self.internals.target.frames)
+
+    @property
+    def context_id(self) -> str | None:
+        """Chrome's id of the page's browser context."""
+        return self.internals.target.context_id
+
+    @property
+    def closed(self) -> bool:
+        """Whether the page is closed, or its browser is gone."""
+        return self.internals.target.closed
+
+    @property
+    def activity(self) -> PageActivity:
+        """Console messages, errors and requests of the page, kept from `activity.start()` on, or streamed."""
+        collector = self.internals.state.activities.of(self.internals.target)
+        return PageActivity(collector, self._make_redactor, self.internals.state.version.product)
+
+    def _make_redactor(self) -> Redacting:
+        with packages_named():
+            from cdpengine.debug.recording.redact import Redactor  # archives and recordings share one table
+
+        redactor = Redactor()
+        for secret in self.internals.state.instruments.secrets:
+            redactor.add_secret(secret)
+        return redactor
+
+    @property
+    def file_choosers(self) -> list[FileChooser]:
+        """The latest file choosers of the page. They are never displayed: see `expect_file_chooser`."""
+        return self.internals.target.choosers.records
+
+    def route(
+        self,
+        pattern: UrlPattern,
+        handler: RouteHandler,
+        *,
+        resource_type: ResourceType | Collection[ResourceType] = (),
+        stage: Stage = "request",
+        limit: float = 30,
+        timeout: float = 30,
+    ) -> AwaitableScope[RouteRegistration]:
+        """Let `handler` answer the requests whose URL matches `pattern`.
+
+        Use `async with` to route for a block, or `await` to route until `network.unroute`.
+
+        `pattern` is a glob ("*/api/*", in which only "*" is special), a compiled regular expression or a function
+        of the URL. `resource_type` restricts it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
+        function. It receives a Route and calls `continue_`, `fulfill`, `abort`, or `fallback` for the next route.
+        The latest route comes first. With `stage="response"`, the handler runs when the response has begun. Routes
+        apply to the page's frames, workers and the pages that it opens, from their first request. They do not see
+        requests answered by a service worker or the memory cache.
+
+        If a handler raises, does not answer or takes more than `limit` seconds, only its request fails
+        (net::ERR_FAILED): see `network.routes.failures` and the log. A request that is still paused at the end of
+        the block continues without the route.
+
+        Raises InvalidArgumentError, DeadlineExceededError, or the error of an unreachable page.
+        """
+        return route_requests(
+            self._scope, self._routes, pattern, handler, resource_type, stage, limit, timeout
+        )

@@ -48,8 +48,7 @@ from cdpengine.errors import (
 from cdpengine.errors.texts import escape_line, escape_lines
 
 if TYPE_CHECKING:
-    from cdpengine._api.browser import Browser
-    from cdpengine._api.page.page import Page
+    from cdpengine._api.browser import Browser, Page
 
 __all__ = ["Interpreter", "Output", "Quit", "event_line"]
 

@@ -33,8 +33,7 @@ from cdpengine.errors import (
 from cdpengine.errors.texts import escape_json, escape_lines
 
 if TYPE_CHECKING:
-    from cdpengine._api.browser import Browser
-    from cdpengine._api.page.page import Page
+    from cdpengine._api.browser import Browser, Page
 
 
 @attrs.frozen

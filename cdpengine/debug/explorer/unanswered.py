@@ -28,7 +28,7 @@ from cdpengine.errors import (
 )
 
 if TYPE_CHECKING:
-    from cdpengine._api.page.page import Page
+    from cdpengine._api.browser import Page
 
 NOTICE_AFTER = 1.0
 """Silence of the page before the user is notified, in seconds."""

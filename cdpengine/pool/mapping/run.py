@@ -42,7 +42,7 @@ from cdpengine.pool.mapping.journal import encode_failure, encode_value
 from cdpengine.pool.mapping.run_files import MapFiles, RunFiles
 
 if TYPE_CHECKING:
-    from cdpengine._api.page.page import Page
+    from cdpengine._api.browser import Page
 
 SYNCHRONIZED_EACH = 1.0
 """Interval between flushes to disk, in seconds."""

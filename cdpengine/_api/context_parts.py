@@ -1,4 +1,4 @@
-"""BrowserContext: pages with shared cookies, storages, caches, permissions and proxy, isolated from others.
+"""ContextParts: the settings of a BrowserContext, whose pages share cookies, storages, permissions and proxy.
 
 Rule: the default context has the same methods as created ones. A setting of a context applies to all its pages,
 including later ones, and ends with the context. All arguments are checked before anything is created, and a
@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import attrs
 import trio
 
-from cdpengine._activity.options import ActivityOptions
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import ContextEmulation
@@ -26,42 +25,25 @@ from cdpengine._api.scopes.storage import ContextStorage, load_state
 from cdpengine._budget import undoing, within
 from cdpengine._checks import wrong_type
 from cdpengine._emulation.emulation import Layer
-from cdpengine._emulation.options import DefaultViewport, Proxy, check_options, check_proxy, context_params
+from cdpengine._emulation.options import Proxy, check_options, check_proxy, context_params
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.downloads.download import Download
 from cdpengine._paths import to_path
-from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState, apply_state
 from cdpengine._urls.patterns import UrlPattern
 from cdpengine.errors import ConnectionLostError, RemoteError
-from cdpengine.errors.misuse import name_ours
-from cdpengine.errors.other_libraries import CONTEXT
 
-if TYPE_CHECKING:
-    from cdpengine._api.browser import Browser
-    from cdpengine._api.page.page import Page
+C = TypeVar("C", bound="ContextParts")
 
 
-@not_picklable("its storage state")
-class BrowserContext:
-    """A browser context. Get it from `browser.new_context(...)`; `browser.context` is the default one.
+class ContextParts:
+    """The parts and the state of a BrowserContext. They use its core, which is `internals`."""
 
-    `id` is Chrome's browserContextId, None for the default context. `proxy` is the proxy it was created with,
-    `browser` its browser. Settings for all its pages are in its parts: `network`, `emulation`, `storage` and
-    `scripts`.
-
-    `internals` has the engine's own parts of this context. They change without notice.
-    """
-
-    if not TYPE_CHECKING:
-        __getattr__ = name_ours(CONTEXT)
-
-    def __init__(self, browser: Browser, core: ContextCore, proxy: Proxy | None = None) -> None:
-        self.browser = browser
+    def __init__(self, core: ContextCore, proxy: Proxy | None) -> None:
         self.id = core.id
         self.proxy = proxy
         self.emulation = ContextEmulation(core)
@@ -72,27 +54,6 @@ class BrowserContext:
         self._routes = RouteTable()
         self.network = Network(self._scope, self._routes)
         self.scripts = Scripts(self._scope)
-
-    def __repr__(self) -> str:
-        return f"<BrowserContext {'default' if self.id is None else self.id[:8]}>"
-
-    @property
-    def pages(self) -> list[Page]:
-        """The context's pages. For the default context, the pages outside of all created contexts."""
-        return [page for page in self.browser.pages if page.context is self]
-
-    async def new_page(
-        self,
-        url: str | None = None,
-        *,
-        viewport: tuple[int, int] | DefaultViewport | None = "default",
-        activity: bool | ActivityOptions | None = None,
-        timeout: float = 30,
-    ) -> Page:
-        """Open a page in this context. Works like `Browser.new_page`."""
-        return await self.browser.new_page(
-            url, context=self, viewport=viewport, activity=activity, timeout=timeout
-        )
 
     def route(
         self,
@@ -217,9 +178,9 @@ def plan_context(
 async def make_context(
     state: BrowserState,
     plan: ContextPlan,
-    adopted: Callable[[ContextCore], AbstractContextManager[BrowserContext]],
+    adopted: Callable[[ContextCore], AbstractContextManager[C]],
     timeout: float,
-) -> AsyncIterator[BrowserContext]:
+) -> AsyncIterator[C]:
     """Create a context as planned inside `adopted`, and dispose of it at the end of the block."""
     params: dict[str, object] = {"disposeOnDetach": True}
     if plan.proxy is not None:
@@ -257,7 +218,7 @@ async def make_context(
 
 
 async def _set_up(
-    context: BrowserContext, core: ContextCore, plan: ContextPlan, stored: StorageState | None
+    context: ContextParts, core: ContextCore, plan: ContextPlan, stored: StorageState | None
 ) -> None:
     state, proxy = core.state, plan.proxy
     if proxy is not None and proxy.username is not None and proxy.password is not None:
