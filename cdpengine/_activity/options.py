@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 import attrs
 
+from cdpengine._checks import check_count, check_flag, checked, invalid, wrong_type
 from cdpengine._urls.patterns import UrlPattern, url_test
 from cdpengine.errors import InvalidArgumentError
 
@@ -18,12 +19,8 @@ Part = Literal["console", "errors", "requests"]
 
 _PARTS: tuple[Part, ...] = get_args(Part)
 
-
-def _check_count(what: str, given: object, least: int = 0) -> None:
-    if isinstance(given, bool) or not isinstance(given, int) or given < least:
-        raise InvalidArgumentError(
-            what=what, given=repr(given)[:80], expected=f"a whole number, {least} or more"
-        )
+_BYTES = checked(check_count, least=1, unit="bytes")
+_ITEMS = checked(check_count)
 
 
 def _check_types(types: Iterable[str] | None) -> frozenset[str] | None:
@@ -31,9 +28,7 @@ def _check_types(types: Iterable[str] | None) -> frozenset[str] | None:
         return None
     names = None if isinstance(types, str) else tuple(types)
     if names is None or not all(isinstance(name, str) for name in names):
-        raise InvalidArgumentError(
-            what="types", given=repr(types)[:80], expected='several of "Document", "XHR", ...'
-        )
+        raise invalid("types", types, 'several of "Document", "XHR", ...')
     return frozenset(name.lower() for name in names)
 
 
@@ -48,12 +43,10 @@ class KeepBodies:
 
     url: UrlPattern | None = None
     types: frozenset[str] | None = attrs.field(default=None, converter=_check_types)
-    largest: int = 2**20
-    total: int = 32 * 2**20
+    largest: int = attrs.field(default=2**20, validator=_BYTES)
+    total: int = attrs.field(default=32 * 2**20, validator=_BYTES)
 
     def __attrs_post_init__(self) -> None:
-        _check_count("largest", self.largest, 1)
-        _check_count("total", self.total, 1)
         if self.url is not None:
             url_test(self.url)
 
@@ -71,9 +64,7 @@ def _check_bodies(given: object) -> KeepBodies | None:
         return KeepBodies()
     if isinstance(given, KeepBodies):
         return given
-    raise InvalidArgumentError(
-        what="bodies", given=f"a {type(given).__name__}", expected="True, False or KeepBodies(...)"
-    )
+    raise wrong_type("bodies", given, "True, False or KeepBodies(...)")
 
 
 @attrs.frozen
@@ -84,19 +75,13 @@ class ActivityOptions:
     of that document. `bodies` selects the kept bodies; True is `KeepBodies()`. Raises InvalidArgumentError.
     """
 
-    console: int = 500
-    errors: int = 200
-    requests: int = 500
-    keep_over_navigation: bool = True
+    console: int = attrs.field(default=500, validator=_ITEMS)
+    errors: int = attrs.field(default=200, validator=_ITEMS)
+    requests: int = attrs.field(default=500, validator=_ITEMS)
+    keep_over_navigation: bool = attrs.field(default=True, validator=checked(check_flag))
     bodies: KeepBodies | None = attrs.field(default=None, converter=_check_bodies)
 
     def __attrs_post_init__(self) -> None:
-        for part in _PARTS:
-            _check_count(part, getattr(self, part))
-        keep: object = self.keep_over_navigation
-        if not isinstance(keep, bool):
-            given = repr(keep)[:80]
-            raise InvalidArgumentError(what="keep_over_navigation", given=given, expected="True or False")
         if self.bodies is not None and not self.requests:
             raise InvalidArgumentError(
                 what="bodies", given="KeepBodies(...) with requests=0", expected="requests=1 or more with it"
@@ -119,5 +104,4 @@ def check_options(given: object) -> ActivityOptions | None:
         return ActivityOptions()
     if isinstance(given, ActivityOptions):
         return given
-    expected = "True, or an ActivityOptions"
-    raise InvalidArgumentError(what="activity", given=f"a {type(given).__name__}", expected=expected)
+    raise wrong_type("activity", given, "True, or an ActivityOptions")

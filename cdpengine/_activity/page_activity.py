@@ -20,6 +20,7 @@ from cdpengine._activity.options import ActivityOptions, KeepBodies
 from cdpengine._activity.request import Request, Response, request_of
 from cdpengine._activity.streams import PART_OF, ActivityFeed, ActivityStream, AwaitedResponse, Kind
 from cdpengine._budget import check_timeout, within
+from cdpengine._checks import check_choice, check_count
 from cdpengine._history import BoundedHistory
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.navigation.expired_actions import explain_deadline
@@ -27,7 +28,7 @@ from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.streams import caller
 from cdpengine._urls.patterns import UrlPattern
-from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
+from cdpengine.errors import ConnectionLostError, SessionGoneError
 
 _REPORTING_TIMEOUT = 2.0
 """Timeout for a page to confirm a stream's start, in seconds.
@@ -224,10 +225,7 @@ class PageActivity:
         """
         requests = self._collector.requests.kept.records
         states = list(requests)
-        if isinstance(largest_body, bool) or not isinstance(largest_body, int) or largest_body < 0:
-            raise InvalidArgumentError(
-                what="largest_body", given=repr(largest_body)[:80], expected="a number of bytes"
-            )
+        check_count("largest_body", largest_body, unit="bytes")
         check_timeout(timeout)
         with within("make an archive of a page's requests", timeout) as budget:
             exchanges = await fill_bodies(states, largest_body, budget.remaining / 2) if bodies else None
@@ -271,12 +269,9 @@ class PageActivity:
 @asynccontextmanager
 async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncIterator[ActivityStream]:
     """Open the stream of `PageActivity.stream`. Raises InvalidArgumentError."""
-    unknown = [kind for kind in kinds if kind not in PART_OF]
-    if unknown:
-        expected = "some of " + ", ".join(repr(kind) for kind in PART_OF)
-        raise InvalidArgumentError(what="kinds", given=repr(unknown[0])[:80], expected=expected)
-    if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
-        raise InvalidArgumentError(what="buffer", given=repr(buffer), expected="a number of items, 1 or more")
+    for kind in kinds:
+        check_choice("kinds", kind, PART_OF)
+    check_count("buffer", buffer, least=1, unit="items")
     subscribed: Sequence[Kind] = kinds or ("console", "errors", "requests")
     parts = {PART_OF[kind] for kind in subscribed}
     feed = ActivityFeed(subscribed, buffer, caller())

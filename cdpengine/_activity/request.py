@@ -19,9 +19,10 @@ from cdpengine._activity.body_stream import BACKLOG, PIECE, BodyStream
 from cdpengine._activity.exchange import Exchange
 from cdpengine._activity.request_state import RequestState
 from cdpengine._budget import within
+from cdpengine._checks import check_count
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.domains.network import Initiator, Timing
-from cdpengine.errors import InvalidArgumentError, shown_url
+from cdpengine.errors import shown_url
 
 
 class Request:
@@ -330,9 +331,7 @@ class Response:
         and returned in pieces. Raises InvalidArgumentError. The iteration raises the errors of `body`, and
         BodyUnavailableError for an incomplete body.
         """
-        if isinstance(backlog, bool) or not isinstance(backlog, int) or backlog < PIECE:
-            expected = f"a number of bytes, {PIECE} or more"
-            raise InvalidArgumentError(what="backlog", given=repr(backlog)[:80], expected=expected)
+        check_count("backlog", backlog, least=PIECE, unit="bytes")
         stream = BodyStream(self._state, backlog)
         try:
             yield stream

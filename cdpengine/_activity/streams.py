@@ -15,10 +15,11 @@ import attrs
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.options import Part
 from cdpengine._activity.request import Request, Response
+from cdpengine._checks import invalid
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Stream, StreamFeed
 from cdpengine._urls.patterns import UrlPattern, url_test, url_words
-from cdpengine.errors import InvalidArgumentError, TargetCrashedError, shown_url
+from cdpengine.errors import TargetCrashedError, shown_url
 
 Kind = Literal["console", "errors", "requests", "responses", "finished"]
 
@@ -109,9 +110,7 @@ class AwaitedResponse:
 
     def __init__(self, url: UrlPattern | None, where: Callable[[Response], bool] | None) -> None:
         if where is not None and not callable(where):
-            raise InvalidArgumentError(
-                what="where", given=repr(where)[:80], expected="a function of the Response"
-            )
+            raise invalid("where", where, "a function of the Response")
         self._matches_url = None if url is None else url_test(url)
         self._where = where
         self._others = 0
