@@ -16,7 +16,7 @@ from typing import Literal
 import attrs
 
 from cdpengine._budget import undoing
-from cdpengine._checks import check_choice
+from cdpengine._checks import check_choice, check_string
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.domains.page import FrameNavigated, NavigateReply
@@ -156,11 +156,9 @@ def check_items(items: object) -> dict[str, str]:
 
 def check_keys(keys: tuple[object, ...]) -> list[str]:
     """Return checked keys. Raises InvalidArgumentError."""
-    wrong = next((key for key in keys if not isinstance(key, str)), None)
-    if wrong is not None or not keys:
-        given = "none" if not keys else f"a {type(wrong).__name__}"
-        raise InvalidArgumentError(what="keys", given=given, expected="one str or more")
-    return [key for key in keys if isinstance(key, str)]
+    if not keys:
+        raise InvalidArgumentError(what="keys", given="none", expected="one str or more")
+    return [check_string("keys", key, "one str or more") for key in keys]
 
 
 _CLOSE_TIMEOUT = 2.0

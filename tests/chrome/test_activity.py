@@ -201,7 +201,7 @@ async def test_requests_with_all_known_details(page: cdpengine.Page, httpserver:
 async def test_events_stream_live(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     here = serve(httpserver, main="<title>t</title><link rel=icon href=data:,>")
     await page.goto(f"{here}/main")
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="'console', 'errors'"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match='"console", "errors"'):
         async with page.activity.stream("konsole"):  # type: ignore[arg-type]
             pass
     async with (

@@ -310,7 +310,7 @@ async def test_recover(console: Console, scripted: ScriptedBrowser, autojump_clo
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        (["!recover everything"], "'terminate', 'reload', 'close'"),
+        (["!recover everything"], '"terminate", "reload", "close"'),
         (["!use 0", "!recover"], "a page or another target"),
     ],
 )

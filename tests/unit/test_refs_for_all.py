@@ -67,5 +67,5 @@ def test_a_node_keeps_its_ref_from_one_to_the_other() -> None:
 
 
 def test_another_word_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="one of actions, all"):
+    with pytest.raises(InvalidArgumentError, match='one of "actions", "all"'):
         SnapshotOptions(refs="some")  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ import msgspec
 import trio
 
 from cdpengine._budget import undoing
-from cdpengine._checks import check_type
+from cdpengine._checks import check_count, check_type
 from cdpengine._input.action import ActionContext, ActionOutcome, click
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.forms.related import related_node
@@ -45,22 +45,13 @@ class Option:
     index: int | None = None
 
     def __attrs_post_init__(self) -> None:
-        texts = (self.label, self.value)
-        wrong_text = any(text is not None and not isinstance(text, str) for text in texts)
-        wrong_index = self.index is not None and (
-            isinstance(self.index, bool) or not isinstance(self.index, int) or self.index < 0
-        )
-        if wrong_text or wrong_index or (self.index is None and texts == (None, None)):
-            given = [
-                f"index {part!r}"
-                if name == "index" and isinstance(part, int)
-                else f"a {name} of type {type(part).__name__}"
-                for name, part in self.parts
-            ]
+        check_type("Option.label", self.label, str | None, "a str")
+        check_type("Option.value", self.value, str | None, "a str")
+        if self.index is not None:
+            check_count("Option.index", self.index)
+        if not self.parts:
             raise InvalidArgumentError(
-                what="Option",
-                given=" and ".join(given) or "nothing",
-                expected="a label, a value or an index (0 or more)",
+                what="Option", given="nothing", expected="a label, a value or an index"
             )
 
     @property

@@ -17,6 +17,7 @@ from urllib.parse import unquote_plus
 
 import attrs
 
+from cdpengine._checks import check_string
 from cdpengine._secrets import is_sensitive_name
 from cdpengine.cache.addresses import clean_url, generalize_url
 from cdpengine.cache.learning.fields import NO_FACTS, FieldFacts, secret_name, variable_name
@@ -72,8 +73,7 @@ class Templating:
     ) -> None:
         for name, value in values.items():
             check_name(name)
-            if not isinstance(value, str):
-                raise InvalidArgumentError(f"value of {name}", f"a {type(value).__name__}", "a text")
+            check_string(f"value of {name}", value, "a text")
         self._values = dict(values)
         self._marks = _Marks()
         self._made: set[str] = set()

@@ -47,7 +47,7 @@ async def test_every_layout_types_its_characters(form: FormPage) -> None:
         await form.js("field.value = ''")
         await form.page.keyboard.type(text)
         assert await form.js("field.value") == text
-    with pytest.raises(InvalidArgumentError, match="us, uk, de, fr"):
+    with pytest.raises(InvalidArgumentError, match='"us", "uk", "de", "fr"'):
         form.page.keyboard.layout = "dvorak"
     assert form.page.keyboard.layout == "fr"
 
