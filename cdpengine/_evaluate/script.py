@@ -15,7 +15,7 @@ from typing import Literal
 
 import attrs
 
-from cdpengine._checks import check_choice, check_string
+from cdpengine._checks import invalid, wrong_type
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._javascript import with_dom
 from cdpengine._page.frames import Frame
@@ -75,8 +75,10 @@ class Script:
     own: bool = False
 
     def __attrs_post_init__(self) -> None:
-        check_string("expression_or_function", self.source, "JavaScript as a str")
-        check_choice("world", self.world, ("main", "isolated"))
+        if not isinstance(self.source, str):
+            raise wrong_type("expression_or_function", self.source, "JavaScript as a str")
+        if self.world not in ("main", "isolated"):
+            raise invalid("world", self.world, 'one of "main", "isolated"')
         for arg in self.args:
             if not isinstance(arg, (Node, JSHandle)):
                 to_literal(arg)
