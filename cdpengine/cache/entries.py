@@ -344,18 +344,23 @@ class CacheEntry:
     cost: LearningCost = LearningCost()
 
     def all_steps(self) -> Iterator[Step]:
-        """Yield all steps in order, including the steps of groups and rollbacks."""
-        for step in self.steps:
-            if isinstance(step, StepGroup):
-                yield from step.steps
-                yield from step.rollback
-            else:
-                yield step
+        """Return all steps in order, including the steps of groups and rollbacks."""
+        return all_steps(self.steps)
 
     @property
     def holds_typed_text(self) -> bool:
         """Whether a step contains typed text directly instead of as a variable."""
         return any(holds_typed_text(step.request) for step in self.all_steps())
+
+
+def all_steps(steps: Iterable[Step | StepGroup]) -> Iterator[Step]:
+    """Yield the steps in order, including the steps of groups and rollbacks."""
+    for each in steps:
+        if isinstance(each, StepGroup):
+            yield from each.steps
+            yield from each.rollback
+        else:
+            yield each
 
 
 def begins_with(steps: Iterable[Step | StepGroup]) -> ActRequest | None:
@@ -365,6 +370,11 @@ def begins_with(steps: Iterable[Step | StepGroup]) -> ActRequest | None:
             if not isinstance(step.request, Resize):
                 return step.request
     return None
+
+
+def begins_anywhere(entry: CacheEntry) -> bool:
+    """Return whether an entry begins by navigating to its page, so that it can start on any page."""
+    return isinstance(begins_with(entry.steps), Navigate)
 
 
 def make_entry(

@@ -15,13 +15,12 @@ from cdpengine import _json
 from cdpengine._logs import get_logger
 from cdpengine.cache.addresses import UrlPattern
 from cdpengine.cache.encryption import missing_key
-from cdpengine.cache.entries import VERSIONS_KEPT, CacheEntry, EntryStatistics, Level
+from cdpengine.cache.entries import VERSIONS_KEPT, CacheEntry, EntryStatistics, Level, begins_anywhere
 from cdpengine.cache.rows import (
     COLUMNS,
     Row,
     RowCodec,
     add_statistics,
-    begins_anywhere,
     counts_of,
     is_narrower,
     place_of,

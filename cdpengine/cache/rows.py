@@ -11,10 +11,9 @@ import sqlite3
 import attrs
 
 from cdpengine import _json
-from cdpengine.act import Navigate
 from cdpengine.cache.addresses import UrlPattern, normalize_url
 from cdpengine.cache.encryption import Cipher, missing_key
-from cdpengine.cache.entries import CacheEntry, EntryStatistics, begins_with
+from cdpengine.cache.entries import CacheEntry, EntryStatistics
 from cdpengine.cache.entry_json import entry_to_json, parse_entry
 from cdpengine.errors import CacheDamagedError, InvalidArgumentError
 
@@ -55,11 +54,6 @@ def weight_of(address: str) -> int:
     """Return the specificity of an address: the address with the higher weight fits a page better."""
     pattern = UrlPattern(address)
     return pattern.weight + (_EXACT if pattern.is_exact else 0)
-
-
-def begins_anywhere(entry: CacheEntry) -> bool:
-    """Return whether an entry begins by navigating to its page, so that it can start on any page."""
-    return isinstance(begins_with(entry.steps), Navigate)
 
 
 def add_functions(connection: sqlite3.Connection) -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine.cache import PathStep, Target, fill
+from cdpengine.cache.learning.drafts import is_paste, typed_character
 from cdpengine.cache.learning.fields import FieldFacts, secret_name
 from cdpengine.cache.learning.outcomes import clean_target
-from cdpengine.cache.learning.steps import is_paste, typed_character
 from cdpengine.cache.learning.templating import Templating
 from cdpengine.errors import InvalidArgumentError
 

@@ -21,12 +21,11 @@ from cdpengine._urls.origins import origin_of
 from cdpengine.cache.acting.choosing import find_entry, used_variables
 from cdpengine.cache.acting.statistics import MISS, REFUSED, count_run
 from cdpengine.cache.config import CacheConfig
-from cdpengine.cache.entries import CacheEntry, CacheKey, Excuse
+from cdpengine.cache.entries import CacheEntry, CacheKey, Excuse, begins_anywhere
 from cdpengine.cache.judging.faults import is_mistake
 from cdpengine.cache.replaying.execution import execute_entry
 from cdpengine.cache.replaying.options import ExecutionOptions
 from cdpengine.cache.replaying.report import ExecutionReport
-from cdpengine.cache.rows import begins_anywhere
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.variables import AskForSecret, Values, is_permitted, resolve_values
 from cdpengine.errors import CacheMissError, EngineError, InvalidArgumentError, UnusedVariablesError

@@ -24,9 +24,9 @@ from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import RefsFor
 from cdpengine._snapshot.roles import INTERACTIVE_ROLES
 from cdpengine.cache.entries import Viewport
+from cdpengine.cache.learning.drafts import Element
 from cdpengine.cache.learning.fields import NO_FACTS, FieldFacts
 from cdpengine.cache.learning.outcomes import PageView, clean_target
-from cdpengine.cache.learning.steps import Element
 from cdpengine.cache.learning.templating import Templating
 from cdpengine.cache.origins import frame_origin
 from cdpengine.cache.targets import describe_target

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from cdpengine.cache.learning.drafts import CannotBeStep, Draft, Element, Typing
 from cdpengine.cache.learning.elements import ElementReader
 from cdpengine.cache.learning.fields import secret_name
 from cdpengine.cache.learning.outcomes import PageView
 from cdpengine.cache.learning.person import PersonAction, PersonObserver
-from cdpengine.cache.learning.steps import CannotBeStep, Draft, Element, Typing, draft_of
+from cdpengine.cache.learning.steps import draft_of
 from cdpengine.cache.learning.templating import Templating
 
 

@@ -25,19 +25,22 @@ from cdpengine.act import Dialog, FileChooser
 from cdpengine.cache.addresses import has_address
 from cdpengine.cache.changes import PageFeatures, read_features
 from cdpengine.cache.entries import MOST_STEPS, Step, Viewport
-from cdpengine.cache.learning.elements import DESCRIBING, ElementReader, read_viewport
-from cdpengine.cache.learning.fields import FieldFacts, secret_name
-from cdpengine.cache.learning.gestures import Gestures
-from cdpengine.cache.learning.joining import entered_texts, enters_text, join_typing, take_pasted
-from cdpengine.cache.learning.outcomes import PageView, count_tokens, find_condition
-from cdpengine.cache.learning.person import PersonObserver
-from cdpengine.cache.learning.steps import (
+from cdpengine.cache.learning.drafts import (
     CannotBeStep,
     Draft,
     Element,
     Typing,
-    draft_of,
+    entered_texts,
+    enters_text,
+    join_typing,
+    take_pasted,
 )
+from cdpengine.cache.learning.elements import DESCRIBING, ElementReader, read_viewport
+from cdpengine.cache.learning.fields import FieldFacts, secret_name
+from cdpengine.cache.learning.gestures import Gestures
+from cdpengine.cache.learning.outcomes import PageView, count_tokens, find_condition
+from cdpengine.cache.learning.person import PersonObserver
+from cdpengine.cache.learning.steps import draft_of
 from cdpengine.cache.learning.templating import Templating
 from cdpengine.errors.texts import hide_secrets
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,7 +10,7 @@ import attrs
 from cdpengine._checks import check_count
 from cdpengine.act import ActRequest, Drag, Fill, NewTab
 from cdpengine.act.requests import ActingRequest
-from cdpengine.cache.entries import CacheEntry, Step, StepGroup, step_variables
+from cdpengine.cache.entries import CacheEntry, Step, StepGroup, all_steps, step_variables
 from cdpengine.cache.matching.finding import TargetMatch
 from cdpengine.cache.replaying.report import StepStatus
 from cdpengine.cache.variables import Values
@@ -33,16 +33,6 @@ def check_variables(chosen: Sequence[Step | StepGroup], values: Values) -> None:
     needed = [name for step in all_steps(chosen) for name in step_variables(step)]
     if missing := [name for name in dict.fromkeys(needed) if name not in values.names]:
         raise UndefinedVariablesError(missing)
-
-
-def all_steps(chosen: Sequence[Step | StepGroup]) -> Iterator[Step]:
-    """Yield the steps in order, including the steps of groups and rollbacks."""
-    for each in chosen:
-        if isinstance(each, StepGroup):
-            yield from each.steps
-            yield from each.rollback
-        else:
-            yield each
 
 
 @attrs.frozen(kw_only=True)
