@@ -9,7 +9,7 @@ import attrs
 
 from cdpengine.act import ActResponse
 from cdpengine.act.commands.parsing import Command
-from cdpengine.act.commands.verbs import WORDS
+from cdpengine.act.commands.verbs import words_of
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.response import NoOpenPageError, describe_failure, reword
 from cdpengine.errors import EngineError
@@ -35,7 +35,7 @@ def answer_without_session(command: Command) -> Printed | None:
 
 def print_outcome(command: Command, response: ActResponse) -> Printed:
     """Return the output of a command's response, in the words of the shell."""
-    response = reword(response, WORDS)
+    response = reword(response, words_of(command.verb))
     error = response.error
     if error is not None and error.no_page:
         hint = "Open a page first: cdpengine open URL."

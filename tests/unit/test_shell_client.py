@@ -357,7 +357,8 @@ def test_a_command_with_arguments_of_another_shell_lists_its_options() -> None:
 def test_a_command_that_lacks_its_url_or_its_page_explains_both(folder: Path, line: str) -> None:
     name = line.partition(" ")[0]
     hint = f"Open a page first: cdpengine open URL. Or give the whole URL to this command: cdpengine {name} https://..."
-    assert run_here(*line.split()).stderr.endswith(f"Hint: {hint}\n")
+    message = f"Error: {name}: got no open page, expected cdpengine open first"
+    assert run_here(*line.split()).stderr == f"{message}\nHint: {hint}\n"
 
 
 @pytest.mark.parametrize(

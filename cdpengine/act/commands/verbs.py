@@ -187,7 +187,10 @@ def _name_request(kind: str, field: str, value: str) -> str:
 
 
 def _name_place(kind: str, field: str) -> str:
-    verb = _BY_KIND[kind]
+    return _name_argument(_BY_KIND[kind], field)
+
+
+def _name_argument(verb: Verb, field: str) -> str:
     return f"{verb.name} {field_name(verb, field)}" if field else verb.name
 
 
@@ -210,3 +213,13 @@ WORDS = Words(
         ADVICE[errors.StaleRefError].hint: "cdpengine snapshot shows the page with its refs.",
     },
 )
+"""The words of the shell, for errors of any request."""
+
+
+def words_of(verb: Verb) -> Words:
+    """Return the words for errors of a command: they name it, and no other command with the same request."""
+
+    def name_place(kind: str, field: str) -> str:
+        return _name_argument(verb if kind == verb.kind else _BY_KIND[kind], field)
+
+    return attrs.evolve(WORDS, name_place=name_place)
