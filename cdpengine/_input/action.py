@@ -193,8 +193,8 @@ async def click(
     a point in the visible part. `delay` is the time between press and release, in seconds. With `force`, the
     engine clicks the first possible point without these checks.
 
-    Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises InvisibleError,
-    DisabledError, UnstableError or CoveredError if the budget ends first. Raises NotDeliveredError if the node did
+    Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises NotInteractableError
+    with the node's state, or CoveredError, if the budget ends first. Raises NotDeliveredError if the node did
     not receive the click.
     """
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)

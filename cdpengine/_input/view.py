@@ -85,7 +85,7 @@ async def scroll_into_view(
     """Scroll the node's ancestors as little as needed until it is in view and still. Return one of its points.
 
     For an invisible node, or a node without a size, the point is its corner. Raises StaleRefError. At the end of
-    the budget raises InvisibleError if the node has no position (display: none) or is permanently clipped.
+    the budget raises NotInteractableError if the node has no position (display: none) or is permanently clipped.
     """
     async with inspect(
         node, "scroll to", worlds=worlds, budget=budget, interruptions=interruptions

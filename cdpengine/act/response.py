@@ -24,7 +24,9 @@ from cdpengine.errors import (
     FormError,
     InvalidArgumentError,
     NotDeliveredError,
+    NotInteractableError,
     StaleRefError,
+    UnreadyState,
 )
 from cdpengine.errors.texts import escape_line
 
@@ -102,9 +104,9 @@ class Failure:
 
     `kind` is for programs; `message` describes the error and its cause; `hint` is advice. `retryable`: the same
     request may succeed if it is sent again unchanged. `no_page`: the request needs a page, and none is open.
-    `covered_by` describes the element that covers the
-    target, `covered_by_ref` is its ref. `alternatives` are refs that the caller may have meant. `causes` are
-    the kinds of the errors of a form's fields.
+    `state` is the state of the element that prevents the action: "invisible", "disabled" or "unstable".
+    `covered_by` describes the element that covers the target, `covered_by_ref` is its ref. `alternatives` are refs
+    that the caller may have meant. `causes` are the kinds of the errors of a form's fields.
     """
 
     kind: str
@@ -112,6 +114,7 @@ class Failure:
     hint: str
     retryable: bool
     no_page: bool = False
+    state: UnreadyState = ""
     covered_by: str | None = None
     covered_by_ref: str | None = None
     alternatives: tuple[str, ...] = ()
@@ -195,7 +198,7 @@ def describe_failure(error: EngineError) -> Failure:
     """Return an error as data."""
     no_page = isinstance(error, NoOpenPageError)
     kind = InvalidArgumentError if no_page else type(error)
-    advice = advice_for(kind)
+    advice = advice_for(error)
     covered_by = covered_ref = None
     alternatives: tuple[str, ...] = ()
     causes: tuple[str, ...] = ()
@@ -223,6 +226,7 @@ def describe_failure(error: EngineError) -> Failure:
         hint=hint,
         retryable=advice.retryable,
         no_page=no_page,
+        state=error.state if isinstance(error, NotInteractableError) else "",
         covered_by=None if covered_by is None else escape_line(covered_by),
         covered_by_ref=covered_ref,
         alternatives=alternatives,

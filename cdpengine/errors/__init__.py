@@ -16,8 +16,8 @@
       NavigationFailedError
       DownloadFailedError                   a download that ended without a file
       NodeError > StaleRefError, NodeNotFoundError, AmbiguousNodeError
-      NodeError > NotInteractableError > CoveredError, InvisibleError, DisabledError, UnstableError
-      NodeError > NotInteractableError > NotDeliveredError, ValueRefusedError, OptionNotFoundError
+      NodeError > NotInteractableError      `state`: the node is invisible, disabled or unstable
+      NodeError > NotInteractableError > CoveredError, NotDeliveredError, ValueRefusedError, OptionNotFoundError
       NodeError > NotInteractableError > NotDeliveredError > FocusMovedError
       FormError                             several fields of one form, each with its own error
       EvaluationFailedError > ValueTooLargeError

@@ -130,14 +130,23 @@ class AmbiguousNodeError(NodeError):
         return f"{self.target}: {self.count} nodes match. {advice}{lines}{rest}"
 
 
+UnreadyState = Literal["", "invisible", "disabled", "unstable"]
+"""The state of a node that prevents an action, and that waiting may change; "" for other obstacles."""
+
+
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotInteractableError(NodeError):
-    """The node exists, but `action` is not possible now. `steps` lists the attempts, in order."""
+    """The node exists, but `action` is not possible now. `steps` lists the attempts, in order.
+
+    `state` is the obstacle if it is a state of the node: "invisible" (no visible area: hidden, without size,
+    detached, or clipped), "disabled" (also read-only, for typing) or "unstable" (it moved until the deadline).
+    """
 
     action: str
     target: str
     reason: str
     steps: Sequence[str] = ()
+    state: UnreadyState = ""
 
     def _describe(self) -> str:
         return f"cannot {self.action} {self.target}: {self.reason}{tried(self.steps)}"
@@ -205,18 +214,6 @@ class FocusMovedError(NotDeliveredError):
             f"typed {self.typed} of {self.total} {self.unit}" if self.total else "it did not receive the key"
         )
         return f"cannot {self.action} {self.target}: {done}; {moved}, and {rest}{tried(self.steps)}"
-
-
-class InvisibleError(NotInteractableError):
-    """The node has no visible area: hidden, without size, detached, or clipped."""
-
-
-class DisabledError(NotInteractableError):
-    """The node is disabled, or read-only for typing."""
-
-
-class UnstableError(NotInteractableError):
-    """The node kept moving until the deadline."""
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

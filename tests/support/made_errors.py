@@ -37,6 +37,7 @@ def make(kind: type[EngineError], text: str = "a word") -> EngineError:
         "Sequence[str]": (text, text),
         "Sequence[tuple[str, str]]": (("click", text),),
         "Became": text,
+        "UnreadyState": text,
         "tuple[Any, ...]": (text, Foreign(text)),
         "RecoveryReport": RecoveryReport(sent=True, steps=(RecoveryStep("close", False, text, 2.0),)),
     }

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from cdpengine.errors import DeadlineExceededError
+from cdpengine.errors import DeadlineExceededError, NotInteractableError, UnreadyState
 
 _Error = TypeVar("_Error", bound=BaseException)
 
@@ -21,7 +21,11 @@ DEADLINES = (0.2, 1.0, 5.0, 20.0)
 
 
 async def refused(
-    kind: type[_Error], act: Callable[[float], Awaitable[object]], *, match: str | None = None
+    kind: type[_Error],
+    act: Callable[[float], Awaitable[object]],
+    *,
+    match: str | None = None,
+    state: UnreadyState | None = None,
 ) -> pytest.ExceptionInfo[_Error]:
     """Return the error of `act`, which takes a deadline in seconds. It must be of that kind."""
     for timeout in DEADLINES:
@@ -32,5 +36,8 @@ async def refused(
             if timeout == DEADLINES[-1]:
                 raise
         else:
+            if state is not None:
+                assert isinstance(caught.value, NotInteractableError)
+                assert caught.value.state == state
             return caught
     raise AssertionError("no deadlines are defined")

@@ -62,9 +62,10 @@ class PageActions:
         to the node with the same role, name and place in its frame, if that node is unambiguous. The outcome's
         `healed` is the new ref. A plain click on the ref of an `<option>` chooses the option.
 
-        Raises CoveredError, InvisibleError, DisabledError or UnstableError if the node cannot be clicked by the
-        deadline; nothing was sent. Raises NotDeliveredError if the click did not reach the node. All of these are
-        NotInteractableError. Raises StaleRefError or NodeNotFoundError if the node does not exist.
+        Raises NotInteractableError if the node cannot be clicked by the deadline; nothing was sent. Its `state` is
+        "invisible", "disabled" or "unstable"; it is a CoveredError for a covered node. Raises NotDeliveredError,
+        another NotInteractableError, if the click did not reach the node. Raises StaleRefError or
+        NodeNotFoundError if the node does not exist.
         """
         plain = (button, count, tuple(modifiers)) == ("left", 1, ())
 
@@ -251,8 +252,8 @@ class PageActions:
         """Scroll the node into the viewport, as little as needed, and wait until it is still.
 
         Scrolls every scrollable ancestor of the node. The outcome's `point` is a point of the node, or its corner
-        if it has no size; other elements may cover it. `heal` works as in `click`. Raises InvisibleError if the
-        node is not displayed or cannot be scrolled into view, StaleRefError, NodeNotFoundError.
+        if it has no size; other elements may cover it. `heal` works as in `click`. Raises NotInteractableError if
+        the node is not displayed or cannot be scrolled into view, StaleRefError, NodeNotFoundError.
         """
         action = f"scroll {describe_target(target)} into view"
 
@@ -281,8 +282,8 @@ class PageActions:
 
         `layout` is "us", "uk", "de" or "fr"; the default is `page.keyboard.layout`. Characters outside the layout
         are inserted without key events. `delay` is the pause between keys in seconds. `submit` presses Enter at
-        the end. Raises DisabledError for a disabled or read-only node, NotInteractableError for a node that
-        accepts no text, InvalidArgumentError for an unknown layout (before anything is sent), and the errors of
+        the end. Raises NotInteractableError for a node that is disabled, read-only, or accepts no
+        text, InvalidArgumentError for an unknown layout (before anything is sent), and the errors of
         `click`.
         """
         return await self.internals.act(
@@ -356,8 +357,8 @@ class PageActions:
         listbox or a combobox, it is a string or an Option.
 
         Raises ValueRefusedError with the control's actual value if it does not accept the new one,
-        NotInteractableError for an element that cannot be filled, DisabledError for a disabled or read-only one,
-        and the errors of `click`.
+        NotInteractableError for an element that cannot be filled, or is disabled or read-only, and the errors of
+        `click`.
         """
         check_fill_value(value)
         do = partial(fill, value=value)
@@ -404,9 +405,10 @@ class PageActions:
         Raises OptionNotFoundError listing the available labels. It is raised immediately for a static <select>:
         its document has loaded, it has two options or more, one with a value, and none changed for 0.4 s. Any
         other list may still be filled by the page, so the engine watches it until the deadline. It logs this wait
-        within the first second. The same applies to a disabled option (DisabledError). If the page refills a list
-        after an earlier choice, wait for that first. Raises NotInteractableError immediately for several options
-        of a single-choice list, ValueRefusedError if the page reverts the choice, and the errors of `click`.
+        within the first second. The same applies to a disabled option (NotInteractableError). If the page refills
+        a list after an earlier choice, wait for that first. Raises NotInteractableError immediately for several
+        options of a single-choice list, ValueRefusedError if the page reverts the choice, and the errors of
+        `click`.
         """
         for value in values:
             request_for(value)

@@ -36,7 +36,7 @@ from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.dom import OuterHTMLReply
 from cdpengine._protocol.session import Session
 from cdpengine._urls.patterns import UrlPattern
-from cdpengine.errors import InvisibleError, packages_named
+from cdpengine.errors import NotInteractableError, packages_named
 
 
 @not_picklable("a list of the dialogs in it")
@@ -117,14 +117,16 @@ class PageElements:
         Chrome's overlay draws it, so the page is unchanged and cannot detect it. Screenshots of the viewport
         include it; screenshots of a target or of the full page do not. `info` adds a label with name and size.
         `timeout` applies only to the beginning of the block. Raises InvalidArgumentError for a colour that is not
-        "#rrggbb", InvisibleError for a node without a box, StaleRefError, NodeNotFoundError.
+        "#rrggbb", NotInteractableError for a node without a box, StaleRefError, NodeNotFoundError.
         """
         rgb = check_color(color)
         async with AsyncExitStack() as stack:
             async with self._core.action(f"highlight {describe_target(target)}", timeout) as budget:
                 node = await self._core.find_node(target, budget)
                 if await bounding_box(node, self._core.worlds) is None:
-                    raise InvisibleError(action="highlight", target=node.description, reason="it has no box")
+                    raise NotInteractableError(
+                        "highlight", node.description, "it has no box", state="invisible"
+                    )
                 await stack.enter_async_context(highlight_node(node, rgb, info=info))
             yield
 

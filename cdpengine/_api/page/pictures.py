@@ -46,7 +46,7 @@ from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.errors import (
     ConnectionLostError,
     InvalidArgumentError,
-    InvisibleError,
+    NotInteractableError,
     RemoteError,
     SessionGoneError,
 )
@@ -294,7 +294,9 @@ async def _box_in_view(core: PageCore, target: ElementTarget, budget: Budget) ->
     await scroll_into_view(node, worlds=core.worlds, budget=budget, interruptions=core.target.running)
     box = await bounding_box(node, core.worlds)
     if box is None:
-        raise InvisibleError(action="take a screenshot of", target=node.description, reason="it has no box")
+        raise NotInteractableError(
+            "take a screenshot of", node.description, "it has no box", state="invisible"
+        )
     return box
 
 

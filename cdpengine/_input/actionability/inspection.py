@@ -56,11 +56,9 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectG
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import (
     CoveredError,
-    DisabledError,
-    InvisibleError,
     NotInteractableError,
     StaleRefError,
-    UnstableError,
+    UnreadyState,
 )
 
 T = TypeVar("T")
@@ -80,9 +78,6 @@ _NAMING_TIMEOUT = 0.1
 """Maximum time to identify the covering node, in seconds."""
 
 _BEHIND_LABEL = ". Its label is pressed in its place: use click() without a position, check() or upload()"
-
-_TRANSIENT_ERRORS = (CoveredError, DisabledError, InvisibleError, UnstableError)
-"""Errors whose cause may be temporary."""
 
 
 class _FinalRefusal(Exception):
@@ -153,8 +148,7 @@ class Inspection:
         The probe that finds the point arms `observer`.
 
         Raises StaleRefError immediately if the node left its document. At the end of the budget raises
-        InvisibleError, DisabledError, UnstableError, CoveredError, or NotInteractableError if a dialog blocks the
-        page.
+        CoveredError, or NotInteractableError with the node's state, or without one if a dialog blocks the page.
         """
         if observer is not None:
             observer.choose_mark(self.node)
@@ -273,7 +267,9 @@ class Inspection:
                     return found
                 except _FinalRefusal as never:
                     raise never.error from None
-                except _TRANSIENT_ERRORS as error:
+                except NotInteractableError as error:
+                    if not (error.state or isinstance(error, CoveredError)):
+                        raise  # waiting does not change it
                     failure = error
                     # If the program resumes after the deadline, the timeout error still names the reason.
                     self.budget.hindrance = error
@@ -293,7 +289,6 @@ class Inspection:
         with trio.move_on_after(_DIALOG_CHECK_TIMEOUT, shield=True):
             await self.interruptions.dialog_opened()
             raise self._refusal(
-                NotInteractableError,
                 "a JavaScript dialog is open and stops the page; accept or dismiss it first",
             )
         if failure is None:
@@ -315,8 +310,10 @@ class Inspection:
             self._covering, self._covering_node = error.covered_by, found
         error.covering_node = self._covering_node
 
-    def _refusal(self, kind: type[NotInteractableError], reason: str) -> NotInteractableError:
-        return kind(action=self.action, target=self.node.description, reason=reason)
+    def _refusal(self, reason: str, state: UnreadyState = "") -> NotInteractableError:
+        return NotInteractableError(
+            action=self.action, target=self.node.description, reason=reason, state=state
+        )
 
     # --- one probe ------------------------------------------------------------------------------------------
 
@@ -336,22 +333,22 @@ class Inspection:
         reply = found.reply
         self._frees = reply.frees
         if found.taken:
-            raise _FinalRefusal(self._refusal(NotInteractableError, found.outside))
+            raise _FinalRefusal(self._refusal(found.outside))
         if reply.never:
-            raise _FinalRefusal(self._refusal(InvisibleError, reply.never))
+            raise _FinalRefusal(self._refusal(reply.never, "invisible"))
         if position is not None and reply.labelled:
             reason = f"{reply.invisible or 'it is hidden'}, so it has no such point{_BEHIND_LABEL}"
-            raise _FinalRefusal(self._refusal(InvisibleError, reason))
+            raise _FinalRefusal(self._refusal(reason, "invisible"))
         if required.visible and reply.invisible:
-            raise self._refusal(InvisibleError, reply.invisible)
+            raise self._refusal(reply.invisible, "invisible")
         if required.enabled and reply.disabled:
-            raise self._refusal(DisabledError, reply.disabled)
+            raise self._refusal(reply.disabled, "disabled")
         if required.stable and found.moved:
-            raise self._refusal(UnstableError, "it keeps moving")
+            raise self._refusal("it keeps moving", "unstable")
         if not found.points and found.corner is not None and not required.area:
             return found.corner
         if not found.points:
-            raise self._refusal(InvisibleError, reply.invisible or found.outside)
+            raise self._refusal(reply.invisible or found.outside, "invisible")
         if not required.receives_events:
             return found.points[0]
         if (reached := found.reached_point) is not None:
@@ -399,17 +396,15 @@ class Inspection:
         with self.arming(guard):
             reply, focus = await self._use(_focus_source(), request, FocusReply, required)
         if not focus.focused and reply.labelled:
-            raise self._refusal(
-                NotInteractableError, f"{reply.invisible or 'it takes no focus'}{_BEHIND_LABEL}"
-            )
+            raise self._refusal(f"{reply.invisible or 'it takes no focus'}{_BEHIND_LABEL}")
         if not focus.focused and reply.invisible:
             # Hidden, so it did not take the focus. It may become visible later.
-            raise self._refusal(InvisibleError, reply.invisible)
+            raise self._refusal(reply.invisible, "invisible")
         if not focus.focused:
             if focus.removed:
-                raise self._refusal(NotInteractableError, "the page removed it when it got the focus")
+                raise self._refusal("the page removed it when it got the focus")
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
-            raise self._refusal(NotInteractableError, f"it does not take the keyboard focus{holder}")
+            raise self._refusal(f"it does not take the keyboard focus{holder}")
         return focus
 
     async def _run_usable(self, source: str, request: object, kind: type[T], required: Usability) -> T:
@@ -433,19 +428,17 @@ class Inspection:
         """Raise the reason why the node cannot be used. The same conditions apply in when_usable.js."""
         self._frees = reply.frees
         if required.visible and reply.never:
-            raise _FinalRefusal(self._refusal(InvisibleError, reply.never))
+            raise _FinalRefusal(self._refusal(reply.never, "invisible"))
         if required.visible and reply.invisible and not reply.labelled:
-            raise self._refusal(InvisibleError, reply.invisible)
+            raise self._refusal(reply.invisible, "invisible")
         if reply.disabled:
-            raise self._refusal(DisabledError, reply.disabled)
+            raise self._refusal(reply.disabled, "disabled")
         if reply.behind and required.reached:
-            raise self._refusal(DisabledError, reply.behind)
+            raise self._refusal(reply.behind, "disabled")
         if required.editable and reply.uneditable:
-            raise self._refusal(
-                NotInteractableError, f"{reply.uneditable}. For keys without a field, use press()"
-            )
+            raise self._refusal(f"{reply.uneditable}. For keys without a field, use press()")
         if reply.readonly and (required.editable or (required.writable and not reply.chooses)):
-            raise self._refusal(DisabledError, reply.readonly)
+            raise self._refusal(reply.readonly, "disabled")
 
     async def _probe_alone(self) -> ProbeReply:
         (reply,) = await probe_nodes(self.node, [(await self._resolve(), probe_request(()))])

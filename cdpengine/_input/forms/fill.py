@@ -108,8 +108,8 @@ async def fill(
 
     Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises NotInteractableError
     immediately if the node cannot be filled. Raises ValueRefusedError if the control does not accept the value.
-    Raises FocusMovedError if the page moves the focus before the value is complete. Raises InvisibleError or
-    DisabledError (also if read-only) if the budget ends first.
+    Raises FocusMovedError if the page moves the focus before the value is complete. Raises NotInteractableError
+    with the node's state (read-only ones are "disabled") if the budget ends first.
     """
     check_fill_value(value)
     if isinstance(value, bool):

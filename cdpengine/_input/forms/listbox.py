@@ -25,13 +25,12 @@ from cdpengine._input.hindrance import Hindrance
 from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (
-    DisabledError,
     EngineError,
     InvalidArgumentError,
-    InvisibleError,
     NotInteractableError,
     OptionNotFoundError,
     StaleRefError,
+    UnreadyState,
     ValueRefusedError,
 )
 
@@ -410,13 +409,9 @@ def _missing_option_error(node: Node, value: str | Option, state: _State) -> Not
             wanted=(value if isinstance(value, str) else str(value),),
         )
     if state.disabled:
-        return DisabledError(
-            action="select from", target=node.description, reason=f"the option {state.label!r} is disabled"
-        )
-    return InvisibleError(
-        action="select from", target=node.description, reason=f"the option {state.label!r} is not shown"
-    )
+        return _cannot(node, f"the option {state.label!r} is disabled", "disabled")
+    return _cannot(node, f"the option {state.label!r} is not shown", "invisible")
 
 
-def _cannot(node: Node, reason: str) -> NotInteractableError:
-    return NotInteractableError(action="select from", target=node.description, reason=reason)
+def _cannot(node: Node, reason: str, state: UnreadyState = "") -> NotInteractableError:
+    return NotInteractableError(action="select from", target=node.description, reason=reason, state=state)

@@ -32,7 +32,6 @@ from cdpengine._input.hindrance import Hindrance
 from cdpengine._javascript import script_with
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (
-    DisabledError,
     EngineError,
     InvalidArgumentError,
     NotInteractableError,
@@ -82,8 +81,9 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
 
     Raises InvalidArgumentError. Raises StaleRefError if the node left its document. Raises NotInteractableError
     immediately if the node has no options, or accepts only one. Raises OptionNotFoundError immediately for an
-    option that a static <select> lacks. Raises OptionNotFoundError, DisabledError or InvisibleError if the
-    budget ends first. Raises ValueRefusedError if the page does not keep the selection.
+    option that a static <select> lacks. At the end of the budget raises OptionNotFoundError, or
+    NotInteractableError with the state of the option. Raises ValueRefusedError if the page does not keep the
+    selection.
     """
     requests = [request_for(value) for value in values]
     async with context.inspect(node, "select from") as inspection:
@@ -208,11 +208,12 @@ def _missing_option_error(
             options=state.labels,
             wanted=(missing if isinstance(missing, str) else str(missing),),
         )
-    return DisabledError(
+    return NotInteractableError(
         action="select from",
         target=node.description,
         reason=f"the option {state.disabled!r} is disabled",
         steps=tuple(steps),
+        state="disabled",
     )
 
 

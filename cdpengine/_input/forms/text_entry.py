@@ -47,8 +47,8 @@ async def type_text(
 
     Raises InvalidArgumentError. Raises FocusMovedError if the page moves the focus before everything is typed.
     Raises StaleRefError if the node left its document. Raises NotInteractableError immediately if the node can
-    never accept text, or does not take the focus. Raises InvisibleError or DisabledError (also if read-only) if
-    the budget ends first.
+    never accept text, or does not take the focus. If the budget ends first, the error has the node's
+    state; read-only ones are "disabled".
     """
     keyboard = context.keyboard.on(node.session)
     split = keyboard.split(text, delay, layout)

@@ -143,8 +143,8 @@ async def upload(
     `attached=False`, the input need not be in a document.
 
     Raises InvalidArgumentError if a file is missing, before anything is sent. Raises StaleRefError if the node
-    left its document. Raises NotInteractableError immediately if the node does not accept files, or not these.
-    Raises DisabledError if the budget ends first. Raises ValueRefusedError if the files did not arrive.
+    left its document. Raises NotInteractableError immediately if the node does not accept files, or not these,
+    and with state "disabled" if the budget ends first. Raises ValueRefusedError if the files did not arrive.
     """
     checked = await check_files(files)
     if attached:

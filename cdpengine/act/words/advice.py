@@ -39,16 +39,6 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.NodeNotFoundError: Advice(NEW_SNAPSHOT),
     errors.AmbiguousNodeError: Advice("Give a ref of a snapshot, or a selector that matches one element."),
     errors.CoveredError: Advice("Close or move the covering element first; then try again.", retryable=True),
-    errors.InvisibleError: Advice(
-        "Open the part of the page that contains it, or wait until it is visible; then try again.",
-        retryable=True,
-    ),
-    errors.DisabledError: Advice(
-        "Enable it first, for example by filling in required fields.", retryable=True
-    ),
-    errors.UnstableError: Advice(
-        "It kept moving. Wait until the page is at rest, and try again.", retryable=True
-    ),
     errors.FocusMovedError: Advice(
         f"The page moved the focus. {_LOOK} Fill the field, which replaces its value, or use the element that "
         "has the focus now."
@@ -146,6 +136,19 @@ ADVICE: Mapping[type[EngineError], Advice] = {
 """By class; a class that is missing has the advice of its nearest ancestor."""
 
 
-def advice_for(kind: type[EngineError]) -> Advice:
-    """Return the advice for errors of a class or of its nearest ancestor."""
-    return next(ADVICE[each] for each in kind.__mro__ if each in ADVICE)
+_FOR_STATES: Mapping[errors.UnreadyState, Advice] = {
+    "invisible": Advice(
+        "Open the part of the page that contains it, or wait until it is visible; then try again.",
+        retryable=True,
+    ),
+    "disabled": Advice("Enable it first, for example by filling in required fields.", retryable=True),
+    "unstable": Advice("It kept moving. Wait until the page is at rest, and try again.", retryable=True),
+}
+"""By the `state` of a NotInteractableError."""
+
+
+def advice_for(error: EngineError) -> Advice:
+    """Return the advice for an error: for its state, its class, or its class's nearest ancestor."""
+    if isinstance(error, errors.NotInteractableError) and error.state in _FOR_STATES:
+        return _FOR_STATES[error.state]
+    return next(ADVICE[each] for each in type(error).__mro__ if each in ADVICE)

@@ -5,7 +5,7 @@ from form_page import FormPage
 from refusals import refused
 
 import cdpengine
-from cdpengine.errors import CoveredError, DisabledError, NotInteractableError, ValueRefusedError
+from cdpengine.errors import CoveredError, NotInteractableError, ValueRefusedError
 
 pytestmark = pytest.mark.chrome
 
@@ -94,7 +94,7 @@ async def test_label_checks_its_control(form: FormPage) -> None:
         ("<input type=radio id=box checked>", False, NotInteractableError, "another one of its group"),
         ("<div id=box>text</div>", True, NotInteractableError, "not a checkbox"),
         ("<input id=box>", True, NotInteractableError, "not a checkbox"),
-        ("<input type=checkbox id=box disabled>", True, DisabledError, "is disabled"),
+        ("<input type=checkbox id=box disabled>", True, NotInteractableError, "is disabled"),
         ("<div role=switch id=box aria-checked=false>x</div>", True, ValueRefusedError, "did not change"),
         (
             "<input type=checkbox id=box><p style='position:fixed;inset:0;margin:0'>over</p>",

@@ -10,10 +10,8 @@ from refusals import refused
 
 from cdpengine.errors import (
     CoveredError,
-    DisabledError,
-    InvisibleError,
+    NotInteractableError,
     StaleRefError,
-    UnstableError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -78,7 +76,9 @@ async def test_pointer_events_none_is_named(stage: Stage) -> None:
 )
 async def test_disabled(stage: Stage, body: str, reason: str) -> None:
     await stage.show(body)
-    caught = await refused(DisabledError, lambda timeout: stage.click("#go", timeout=timeout))
+    caught = await refused(
+        NotInteractableError, lambda timeout: stage.click("#go", timeout=timeout), state="disabled"
+    )
     assert reason in caught.value.reason
     assert await stage.record() == []
 
@@ -112,7 +112,9 @@ async def test_waits_until_enabled(stage: Stage) -> None:
 )
 async def test_invisible(stage: Stage, body: str, reason: str) -> None:
     await stage.show(body)
-    caught = await refused(InvisibleError, lambda timeout: stage.click("#go", timeout=timeout))
+    caught = await refused(
+        NotInteractableError, lambda timeout: stage.click("#go", timeout=timeout), state="invisible"
+    )
     assert reason in caught.value.reason
     assert await stage.record() == []
 
@@ -162,7 +164,12 @@ async def test_waits_until_an_animation_has_settled(stage: Stage) -> None:
 async def test_endless_animation_is_unstable_at_the_deadline(stage: Stage) -> None:
     await stage.show(BUTTON)
     await stage.js("void go.animate([{left: '0'}, {left: '600px'}], {duration: 900, iterations: Infinity})")
-    await refused(UnstableError, lambda timeout: stage.click("#go", timeout=timeout), match="keeps moving")
+    await refused(
+        NotInteractableError,
+        lambda timeout: stage.click("#go", timeout=timeout),
+        state="unstable",
+        match="keeps moving",
+    )
     assert await stage.record("mousedown") == []
 
 
@@ -174,7 +181,7 @@ async def test_animation_inside_a_shadow_root_counts(stage: Stage) -> None:
         " {duration: 900, iterations: Infinity})"
     )
     aim = await stage.node("host.shadowRoot.firstChild")
-    await refused(UnstableError, lambda timeout: stage.click(aim, timeout=timeout))
+    await refused(NotInteractableError, lambda timeout: stage.click(aim, timeout=timeout), state="unstable")
 
 
 async def test_spinner_elsewhere_does_not_delay_the_click(stage: Stage) -> None:

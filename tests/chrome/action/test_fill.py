@@ -13,9 +13,7 @@ import cdpengine
 from cdpengine._input.forms.fill import fill
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (
-    DisabledError,
     InvalidArgumentError,
-    InvisibleError,
     NotInteractableError,
     ValueRefusedError,
 )
@@ -357,10 +355,10 @@ async def test_controlled_input_typed_key_by_key(form: FormPage) -> None:
 @pytest.mark.parametrize(
     ("markup", "error", "reason"),
     [
-        ("<input id=field disabled>", DisabledError, "disabled"),
-        ("<input id=field readonly>", DisabledError, "read-only"),
-        ("<input id=field type=date readonly>", DisabledError, "read-only"),
-        ("<input id=field style='display:none'>", InvisibleError, "display: none"),
+        ("<input id=field disabled>", NotInteractableError, "disabled"),
+        ("<input id=field readonly>", NotInteractableError, "read-only"),
+        ("<input id=field type=date readonly>", NotInteractableError, "read-only"),
+        ("<input id=field style='display:none'>", NotInteractableError, "display: none"),
         ("<div id=field>text</div>", NotInteractableError, "cannot be filled in"),
         ("<button id=field>b</button>", NotInteractableError, "cannot be filled in"),
         ("<input id=field type=file>", NotInteractableError, "use upload"),

@@ -14,10 +14,10 @@ from cdpengine._input.forms.listbox import Option
 from cdpengine.act import Actor, dispatch
 from cdpengine.errors import (
     AmbiguousNodeError,
-    DisabledError,
     FormError,
     InvalidArgumentError,
     NodeNotFoundError,
+    NotInteractableError,
     OptionNotFoundError,
     SessionGoneError,
     StaleRefError,
@@ -168,7 +168,7 @@ async def test_all_errors_are_reported_together_and_other_fields_are_filled(
     kinds = [type(field.error) for field in caught.value.failed]
     assert kinds == [
         ValueRefusedError,
-        DisabledError,
+        NotInteractableError,
         StaleRefError,
         OptionNotFoundError,
         InvalidArgumentError,

@@ -10,9 +10,7 @@ from refusals import refused
 
 import cdpengine
 from cdpengine.errors import (
-    DisabledError,
     InvalidArgumentError,
-    InvisibleError,
     NotInteractableError,
     OptionNotFoundError,
 )
@@ -101,10 +99,18 @@ async def test_label_is_clicked_next_to_its_link(form: FormPage) -> None:
 @pytest.mark.parametrize(
     ("markup", "error", "reason"),
     [
-        ("<input type=radio id=box hidden><label for=box hidden>no</label>", InvisibleError, "display: none"),
-        ("<input type=radio id=box hidden>", InvisibleError, "display: none"),
-        ("<input type=radio id=box hidden disabled><label for=box>no</label>", DisabledError, "disabled"),
-        ("<input id=box hidden><label for=box>no</label>", InvisibleError, "display: none"),
+        (
+            "<input type=radio id=box hidden><label for=box hidden>no</label>",
+            NotInteractableError,
+            "display: none",
+        ),
+        ("<input type=radio id=box hidden>", NotInteractableError, "display: none"),
+        (
+            "<input type=radio id=box hidden disabled><label for=box>no</label>",
+            NotInteractableError,
+            "disabled",
+        ),
+        ("<input id=box hidden><label for=box>no</label>", NotInteractableError, "display: none"),
     ],
 )
 async def test_hidden_controls_that_cannot_be_clicked(
@@ -167,7 +173,12 @@ async def test_link_without_box_is_clicked(form: FormPage) -> None:
         "<a id=at href='#in' style='display:block;height:0;overflow:hidden'><i style='float:left'>A</i></a>"
     )
     aim = await form.node("#at")
-    await refused(InvisibleError, lambda timeout: form.page.click(aim, timeout=timeout), match="its size is")
+    await refused(
+        NotInteractableError,
+        lambda timeout: form.page.click(aim, timeout=timeout),
+        state="invisible",
+        match="its size is",
+    )
 
 
 STARS = """<style>.star { display: inline-flex; width: 24px; height: 24px; cursor: pointer }
@@ -212,7 +223,9 @@ async def test_a_block_with_another_control_is_not_pressed_for_a_hidden_one(form
         "left:-99px'><a href='#bad' style='display:block'>Delete</a></div>"
     )
     aim = await form.node("#box")
-    await refused(InvisibleError, lambda timeout: form.page.click(aim, timeout=timeout))
+    await refused(
+        NotInteractableError, lambda timeout: form.page.click(aim, timeout=timeout), state="invisible"
+    )
     assert await form.events("click") == []
 
 

@@ -14,8 +14,6 @@ from form_page import FormPage
 import cdpengine
 from cdpengine.errors import (
     CoveredError,
-    DisabledError,
-    InvisibleError,
     NotInteractableError,
     OptionNotFoundError,
 )
@@ -52,38 +50,40 @@ COVER = f"""{FIELD}<div id=over role=dialog aria-modal=true style='position:fixe
 
 CASES = {
     "modal, click": Case(MODAL, click, CoveredError, "dialog#over 'over' is a modal dialog", "over.close()"),
-    "modal, fill": Case(MODAL, fill, DisabledError, "dialog#over 'over' is a modal dialog", "over.close()"),
+    "modal, fill": Case(
+        MODAL, fill, NotInteractableError, "dialog#over 'over' is a modal dialog", "over.close()"
+    ),
     "made by the page": Case(
         COVER, click, CoveredError, "div#over 'over' is a modal dialog", "over.remove()"
     ),
     "closed dialog": Case(
         f"<dialog id=over>{FIELD}</dialog>",
         click,
-        InvisibleError,
+        NotInteractableError,
         "dialog#over is a closed dialog",
         "over.show()",
     ),
     "closed details": Case(
         f"<details id=over><summary>s</summary>{FIELD}</details>",
         fill,
-        InvisibleError,
+        NotInteractableError,
         "is closed",
         "over.open = true",
     ),
     "closed popover": Case(
         f"<div popover id=over>{FIELD}</div>",
         click,
-        InvisibleError,
+        NotInteractableError,
         "is a closed popover",
         "over.showPopover()",
     ),
     "inert": Case(
-        f"<div inert id=over>{FIELD}</div>", click, DisabledError, "is inert", "over.inert = false"
+        f"<div inert id=over>{FIELD}</div>", click, NotInteractableError, "is inert", "over.inert = false"
     ),
     "fieldset": Case(
         f"<fieldset disabled id=over>{FIELD}</fieldset>",
         fill,
-        DisabledError,
+        NotInteractableError,
         "is disabled",
         "over.disabled = false",
     ),
@@ -97,7 +97,7 @@ CASES = {
     "disabled option": Case(
         "<select id=at><option>a<option disabled id=over>b</select>",
         choose,
-        DisabledError,
+        NotInteractableError,
         "option 'b' is disabled",
         "over.disabled = false",
     ),

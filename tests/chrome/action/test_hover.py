@@ -5,7 +5,7 @@ from action_stage import Stage
 from refusals import refused
 
 from cdpengine._input.geometry import Point
-from cdpengine.errors import CoveredError, InvisibleError
+from cdpengine.errors import CoveredError, NotInteractableError
 
 pytestmark = pytest.mark.chrome
 
@@ -61,7 +61,9 @@ async def test_modifiers(stage: Stage) -> None:
 async def test_covered_and_invisible(stage: Stage) -> None:
     await stage.show(BOX + "<p id=veil style='position:fixed;inset:0;margin:0'></p><i id=gone hidden>x</i>")
     await refused(CoveredError, lambda timeout: stage.hover("#box", timeout=timeout), match="p#veil receives")
-    await refused(InvisibleError, lambda timeout: stage.hover("#gone", timeout=timeout))
+    await refused(
+        NotInteractableError, lambda timeout: stage.hover("#gone", timeout=timeout), state="invisible"
+    )
     assert await stage.record() == []
 
 

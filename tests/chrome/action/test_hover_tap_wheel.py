@@ -11,7 +11,7 @@ import cdpengine
 from cdpengine.act import Actor, dispatch
 from cdpengine.errors import (
     InvalidArgumentError,
-    InvisibleError,
+    NotInteractableError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -121,9 +121,13 @@ async def test_scroll_into_view_boxes_and_pictures(page: cdpengine.Page) -> None
     assert 0 <= box.y <= await page.evaluate("innerHeight - 40")
     assert await page.elements.bounding_box(await node(page, "gone")) is None
     aim = await node(page, "gone")
-    await refused(InvisibleError, lambda timeout: page.scroll_into_view(aim, timeout=timeout))
+    await refused(
+        NotInteractableError, lambda timeout: page.scroll_into_view(aim, timeout=timeout), state="invisible"
+    )
     aim = await node(page, "gone")
-    await refused(InvisibleError, lambda timeout: page.screenshot(target=aim, timeout=timeout))
+    await refused(
+        NotInteractableError, lambda timeout: page.screenshot(target=aim, timeout=timeout), state="invisible"
+    )
     await page.evaluate("scrollTo(0, 0)")
     picture = await page.screenshot(target=go)
     assert [int.from_bytes(picture[start : start + 4], "big") for start in (16, 20)] == [120, 40]
@@ -147,7 +151,7 @@ async def test_highlight_is_drawn_and_removed(page: cdpengine.Page) -> None:
         async with page.elements.highlight(go, color="blue"):
             pass
     await page.evaluate("go.remove()")
-    with pytest.raises(InvisibleError):
+    with pytest.raises(NotInteractableError):
         async with page.elements.highlight(go):
             pass
 

@@ -6,7 +6,7 @@ import pytest
 from form_page import FormPage
 
 import cdpengine
-from cdpengine.errors import InvisibleError, NotInteractableError, OptionNotFoundError
+from cdpengine.errors import NotInteractableError, OptionNotFoundError
 
 pytestmark = pytest.mark.chrome
 
@@ -40,7 +40,7 @@ async def test_focus_and_press(form: FormPage, name: str) -> None:
 async def test_focus_waits_until_element_is_displayed(form: FormPage) -> None:
     await form.show("<input id=at hidden>")
     node = await form.node("#at")
-    with pytest.raises(InvisibleError, match="display: none"):
+    with pytest.raises(NotInteractableError, match="display: none"):
         await form.page.focus(node, timeout=0.5)
     await form.js("void setTimeout(() => at.hidden = false, 100)")
     await form.page.focus(node, timeout=20)
@@ -63,7 +63,7 @@ async def test_scrolled_into_view(form: FormPage, style: str) -> None:
 
 async def test_scroll_into_view_refuses_undisplayed_element(form: FormPage) -> None:
     await form.show("<div id=at hidden>a</div>")
-    with pytest.raises(InvisibleError, match="display: none"):
+    with pytest.raises(NotInteractableError, match="display: none"):
         await form.page.scroll_into_view(await form.node("#at"), timeout=0.5)
 
 
@@ -101,7 +101,9 @@ async def test_options_drawn_by_the_browser_are_refused_immediately(form: FormPa
     await form.show("<select id=list><option>a<option id=at>b</select>")
     page, node = form.page, await form.node("#at")
     for act in (page.hover, page.double_click):
-        with pytest.raises(InvisibleError, match=r"outside of the page; choose it with select\(\)") as caught:
+        with pytest.raises(
+            NotInteractableError, match=r"outside of the page; choose it with select\(\)"
+        ) as caught:
             await act(node, timeout=900)
         assert not any("probed" in step for step in caught.value.steps)
 

@@ -13,8 +13,6 @@ from werkzeug import Request, Response
 import cdpengine
 from cdpengine._input.forms.listbox import Option
 from cdpengine.errors import (
-    DisabledError,
-    InvisibleError,
     NotInteractableError,
     OptionNotFoundError,
     ValueRefusedError,
@@ -142,12 +140,12 @@ async def test_an_option_itself(form: FormPage, call: str) -> None:
     ("markup", "wanted", "error", "reason"),
     [
         (COLOURS, ["Yellow"], OptionNotFoundError, "does not exist. It has: 'Red', 'Green'"),
-        (COLOURS, ["Black"], DisabledError, "'Black' is disabled"),
-        (COLOURS, ["w"], DisabledError, "'White' is disabled"),
+        (COLOURS, ["Black"], NotInteractableError, "'Black' is disabled"),
+        (COLOURS, ["w"], NotInteractableError, "'White' is disabled"),
         (COLOURS, ["r", "b"], NotInteractableError, "takes one option, and 2"),
         (COLOURS, [], NotInteractableError, "takes one option, and 0"),
-        (COLOURS.replace("id=list", "id=list disabled"), ["r"], DisabledError, "it is disabled"),
-        (COLOURS.replace("id=list", "id=list hidden"), ["r"], InvisibleError, "display: none"),
+        (COLOURS.replace("id=list", "id=list disabled"), ["r"], NotInteractableError, "it is disabled"),
+        (COLOURS.replace("id=list", "id=list hidden"), ["r"], NotInteractableError, "display: none"),
         ("<div id=list>text</div>", ["r"], NotInteractableError, "it is no select, listbox or radio button"),
         (
             COLOURS.replace("id=list", "id=list onchange='this.value = \"g\"'"),
@@ -332,7 +330,7 @@ async def test_a_listbox_of_several(form: FormPage) -> None:
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [
-        (LISTBOX, "Blue", DisabledError, "'Blue' is disabled"),
+        (LISTBOX, "Blue", NotInteractableError, "'Blue' is disabled"),
         (LISTBOX, "Yellow", OptionNotFoundError, "It has: 'Red', 'Green', 'Blue'"),
         (
             LISTBOX.replace("option.onclick", "option.onfocus"),

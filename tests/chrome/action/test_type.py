@@ -7,8 +7,6 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 from cdpengine.errors import (
-    DisabledError,
-    InvisibleError,
     NotInteractableError,
     StaleRefError,
 )
@@ -152,10 +150,10 @@ async def test_field_below_the_fold_and_covered(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("markup", "error", "reason"),
     [
-        ("<input id=field disabled>", DisabledError, "it is disabled"),
-        ("<fieldset disabled><textarea id=field></textarea></fieldset>", DisabledError, "is disabled"),
-        ("<input id=field readonly>", DisabledError, "it is read-only"),
-        ("<input id=field hidden>", InvisibleError, "display: none"),
+        ("<input id=field disabled>", NotInteractableError, "it is disabled"),
+        ("<fieldset disabled><textarea id=field></textarea></fieldset>", NotInteractableError, "is disabled"),
+        ("<input id=field readonly>", NotInteractableError, "it is read-only"),
+        ("<input id=field hidden>", NotInteractableError, "display: none"),
     ],
 )
 async def test_type_refuses_elements_that_are_not_ready(
