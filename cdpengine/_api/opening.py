@@ -100,7 +100,7 @@ async def launch(
     removes its profile. None of this applies to Windows, where such a profile remains.
 
     Raises BrowserNotFoundError, LaunchFailedError with the browser's last output, and InvalidArgumentError. An
-    invalid CDPENGINE_RECORD raises RecordingFailedError or InvalidArgumentError.
+    invalid CDPENGINE_RECORD raises FileNotWrittenError or InvalidArgumentError.
     """
     if recover_after is not None:
         check_seconds("recover_after", recover_after)

@@ -43,9 +43,9 @@ from cdpengine._storage.storage_items import OriginPage, check_items
 from cdpengine._urls.origins import check_origin, origin_of
 from cdpengine.errors import (
     EngineError,
+    FileNotWrittenError,
+    FileUnreadableError,
     InvalidArgumentError,
-    StateFileInvalidError,
-    StateFileNotWrittenError,
     StorageUnavailableError,
     exhausted,
     os_reason,
@@ -262,29 +262,33 @@ _LARGEST = 256 * 1024 * 1024
 
 
 def read_state(path: Path) -> StorageState:
-    """Return the state in a file. Raises StateFileInvalidError."""
+    """Return the state in a file. Raises FileUnreadableError."""
     try:
         with path.open("rb") as file:
             raw = file.read(_LARGEST + 1)
     except OSError as error:
-        raise StateFileInvalidError(path=str(path), reason=os_reason(error)) from None
+        raise _no_state(path, os_reason(error)) from None
     if len(raw) > _LARGEST:
-        raise StateFileInvalidError(path=str(path), reason=f"it has more than {_LARGEST} bytes")
+        raise _no_state(path, f"it has more than {_LARGEST} bytes")
     try:
         return StorageState.from_json(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise StateFileInvalidError(path=str(path), reason="it is not UTF-8 text") from None
+        raise _no_state(path, "it is not UTF-8 text") from None
     except ValueError as error:
-        raise StateFileInvalidError(path=str(path), reason=str(error)) from None
+        raise _no_state(path, str(error)) from None
+
+
+def _no_state(path: Path, reason: str) -> FileUnreadableError:
+    return FileUnreadableError("a storage state", str(path), reason, advice="It was not applied")
 
 
 def write_state(path: Path, state: StorageState) -> None:
-    """Write a state to a private file. Raises StateFileNotWrittenError and then keeps the old file."""
+    """Write a state to a private file. Raises FileNotWrittenError and then keeps the old file."""
     data = state.to_json().encode()
     try:
         write_private(path, data)
     except OSError as error:
-        raise StateFileNotWrittenError(path=str(path), reason=os_reason(error)) from error
+        raise FileNotWrittenError("the storage state", str(path), os_reason(error)) from error
 
 
 # --- reading a context, and applying a state -----------------------------------------------------------------

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cdpengine.cache.rows import add_functions
-from cdpengine.errors import CacheDamagedError, CacheUnavailableError, os_reason
+from cdpengine.errors import CacheUnavailableError, FileUnreadableError, os_reason
 from cdpengine.errors.texts import cut
 
 APPLICATION_ID = 0x63647063
@@ -189,7 +189,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         """Open or create the file, and migrate it to the current schema.
 
-        Raises BusyError, CacheDamagedError and CacheUnavailableError.
+        Raises BusyError, FileUnreadableError and CacheUnavailableError.
         """
         self.path = path
         self._shown = str(path)
@@ -292,9 +292,9 @@ class Database:
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
-    def _damaged(self, reason: str) -> CacheDamagedError:
+    def _damaged(self, reason: str) -> FileUnreadableError:
         hint = "Set it aside with cdpengine.cache.set_aside, and a new one is made"
-        return CacheDamagedError(self._shown, "the file", reason, hint)
+        return FileUnreadableError("the cache", self._shown, reason, hint)
 
     def _translate(self, error: sqlite3.Error, attempt: str) -> Exception:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF

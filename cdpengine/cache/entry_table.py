@@ -28,7 +28,7 @@ from cdpengine.cache.rows import (
     statistics_of,
     weight_of,
 )
-from cdpengine.errors import CacheDamagedError, InvalidArgumentError
+from cdpengine.errors import FileUnreadableError, InvalidArgumentError
 
 _log = get_logger("cdpengine.cache")
 
@@ -94,7 +94,7 @@ class EntryTable:
         return found
 
     def get(self, connection: sqlite3.Connection, identity: str) -> CacheEntry | None:
-        """Return an entry, expired or not. Raises CacheDamagedError if it is unreadable."""
+        """Return an entry, expired or not. Raises FileUnreadableError if it is unreadable."""
         row = self.row(connection, identity)
         return None if row is None else self.codec.decode_row(row)
 
@@ -179,7 +179,7 @@ class EntryTable:
         for version, body, sealed in older:
             try:
                 found.append(self.codec.decode(identity, version, body, sealed))
-            except CacheDamagedError as error:
+            except FileUnreadableError as error:
                 self._note_damage(f"{identity}, version {version}", error)
         return found
 
@@ -248,10 +248,10 @@ class EntryTable:
         for row in rows:
             try:
                 yield self.codec.decode_row(row)
-            except CacheDamagedError as error:
+            except FileUnreadableError as error:
                 self._note_damage(row[0], error)
 
-    def _note_damage(self, identity: str, error: CacheDamagedError) -> None:
+    def _note_damage(self, identity: str, error: FileUnreadableError) -> None:
         if identity not in self.damaged:
             _log.warning("an entry of the cache is skipped: %s", error)
         self.damaged[identity] = error.reason

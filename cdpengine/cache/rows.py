@@ -15,7 +15,7 @@ from cdpengine.cache.addresses import UrlPattern, normalize_url
 from cdpengine.cache.encryption import Cipher, missing_key
 from cdpengine.cache.entries import CacheEntry, EntryStatistics
 from cdpengine.cache.entry_json import entry_to_json, parse_entry
-from cdpengine.errors import CacheDamagedError, InvalidArgumentError
+from cdpengine.errors import FileUnreadableError, InvalidArgumentError
 
 Row = tuple[str, int, bytes, int, float, int, int, int, int, float, int, float]
 """The types of `COLUMNS`."""
@@ -133,7 +133,7 @@ class RowCodec:
         return self.cipher.seal(text, self._about(entry.key.id, entry.version)), True
 
     def decode(self, identity: str, version: int, body: bytes, sealed: int) -> CacheEntry:
-        """Return the entry of a body. Raises CacheDamagedError, and CacheKeyError if the key is missing."""
+        """Return the entry of a body. Raises FileUnreadableError, and CacheKeyError if the key is missing."""
         try:
             if sealed:
                 if self.cipher is None:
@@ -146,8 +146,8 @@ class RowCodec:
                 raise ValueError("it is of another key")
         except (ValueError, TypeError) as error:
             reason = "it cannot be decrypted" if sealed else f"it is no entry ({type(error).__name__})"
-            hint = f"Delete it (cdpengine cache delete {identity}), or put a new one in its place"
-            raise CacheDamagedError(self.path, f"entry {identity}", reason, hint) from None
+            hint = f"Delete it (cdpengine cache delete {identity}) or replace it"
+            raise FileUnreadableError(f"entry {identity}", self.path, reason, hint) from None
         return attrs.evolve(entry, version=version)
 
     def decode_row(self, row: Row) -> CacheEntry:

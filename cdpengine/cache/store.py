@@ -114,7 +114,7 @@ class CacheStore:
         keyring: False does not use the keyring.
         now: the time, in seconds since 1970.
 
-        Raises CacheDamagedError, CacheKeyError, CacheUnavailableError and PackageMissingError.
+        Raises FileUnreadableError, CacheKeyError, CacheUnavailableError and PackageMissingError.
         """
         file = default_path() if path is None else to_path("path of the store", path)
         if key is not None:
@@ -173,7 +173,7 @@ class CacheStore:
     async def get(self, key: CacheKey | str, *, expired: bool = False) -> CacheEntry | None:
         """Return the entry of a key or id; None if it does not exist or has expired.
 
-        `expired`: include expired entries. Raises CacheDamagedError for an unreadable entry.
+        `expired`: include expired entries. Raises FileUnreadableError for an unreadable entry.
         """
         identity = _identity(key)
         found = await self._read_with(lambda connection: self._table.get(connection, identity))

@@ -408,8 +408,8 @@ async def proxy(
     every request. `timeout` limits the search for the browser, in seconds.
 
     Raises InvalidArgumentError for invalid arguments, and ConnectFailedError if no browser answers at `upstream`.
-    Raises ResourcesExhaustedError or RecordingFailedError at the start if the system lacks resources. Raises
-    RecordingFailedError at the end if the recording could not be written.
+    Raises ResourcesExhaustedError or FileNotWrittenError at the start if the system lacks resources. Raises
+    FileNotWrittenError at the end if the recording could not be written.
     """
     check_endpoint(upstream)
     injector = FaultInjector(faults)

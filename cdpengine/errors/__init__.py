@@ -25,12 +25,9 @@
       DialogOpenedError                     the page opened a dialog under the policy "raise"
       MeasurementBusyError, MeasurementFailedError  a trace, profile, heap snapshot or coverage
       PictureTooLargeError                  the format cannot represent the picture
-      RecordingDamagedError, RecordingFailedError  a recording of traffic cannot be read, or written
-      RecordingIncompleteError              a recording lacks the requested part
+      FileUnreadableError, FileNotWrittenError  a recording, a storage state, a cache or results
       ReplayDivergedError                   a program sent other calls than the recorded ones
       CookieRefusedError, EmulationRefusedError  Chrome refused a cookie or an emulation
-      StateFileInvalidError                 a file does not contain a storage state
-      StateFileNotWrittenError              a storage state was not written to its file
       StorageUnavailableError               the storage of an origin is not accessible
       BodyUnavailableError, BodyUndecodableError  the body of a response is gone, or has another format
       BodyUnavailableError > InterceptedBodyUnavailableError
@@ -39,14 +36,13 @@
       UndefinedVariablesError               variables of a cached action without a value
       UnusedVariablesError                  variables that no cached action uses
       WrongOriginError                      a variable's value would be sent to another origin
-      CacheDamagedError, CacheUnavailableError  the file of an action cache cannot be read, or written
+      CacheUnavailableError                 the file of an action cache cannot be opened, read or written
       CacheKeyError                         the key of a cache's file is missing or wrong
       CacheMissError                        the cache has no matching entry
       LeaseEndedError                       the browser of a pooled page ended or was replaced
       PoolClosedError, PoolUnavailableError  a pool leases no more pages, or has no browser
       JobCancelledError                     a job of a pool was cancelled by its number
       DisallowedByRobotsError               robots.txt of a site, or its absence, forbids the visit
-      ResultsNotWrittenError                results of many jobs were not written to their file
       WorkerLostError                       the worker with a job of a cluster was lost
       ClusterUnavailableError               a cluster has no scheduler, or no worker with pages
       NotSendableError                      a value that cannot be sent between processes

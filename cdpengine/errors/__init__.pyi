@@ -1,5 +1,4 @@
 from .cache import (
-    CacheDamagedError,
     CacheKeyError,
     CacheMissError,
     CacheUnavailableError,
@@ -59,7 +58,6 @@ from .pool import (
     NotSendableError,
     PoolClosedError,
     PoolUnavailableError,
-    ResultsNotWrittenError,
     WorkerLostError,
 )
 from .root import (
@@ -84,20 +82,15 @@ from .shortages import (
 from .system import (
     CookieRefusedError,
     EmulationRefusedError,
+    FileNotWrittenError,
+    FileUnreadableError,
     MeasurementBusyError,
     MeasurementFailedError,
     PictureTooLargeError,
-    RecordingDamagedError,
-    RecordingFailedError,
-    RecordingIncompleteError,
     ReplayDivergedError,
-    StateFileInvalidError,
-    StateFileNotWrittenError,
     StorageUnavailableError,
 )
-from .texts import (
-    shown_url,
-)
+from .texts import shown_url
 
 __all__ = [
     "ActionSyntaxError",
@@ -107,7 +100,6 @@ __all__ = [
     "BodyUnavailableError",
     "BodyUndecodableError",
     "BrowserNotFoundError",
-    "CacheDamagedError",
     "CacheKeyError",
     "CacheMissError",
     "CacheUnavailableError",
@@ -128,6 +120,8 @@ __all__ = [
     "EvaluationTimeoutError",
     "EventsLostError",
     "FailedField",
+    "FileNotWrittenError",
+    "FileUnreadableError",
     "FocusMovedError",
     "FormError",
     "InterceptedBodyUnavailableError",
@@ -151,21 +145,15 @@ __all__ = [
     "PoolClosedError",
     "PoolUnavailableError",
     "ProtocolError",
-    "RecordingDamagedError",
-    "RecordingFailedError",
-    "RecordingIncompleteError",
     "RecoveryReport",
     "RecoveryStep",
     "RemoteError",
     "ReplayDivergedError",
     "ResourcesExhaustedError",
-    "ResultsNotWrittenError",
     "RouteAnsweredError",
     "SessionGoneError",
     "Shortage",
     "StaleRefError",
-    "StateFileInvalidError",
-    "StateFileNotWrittenError",
     "StorageUnavailableError",
     "TargetCrashedError",
     "UndecodableReplyError",

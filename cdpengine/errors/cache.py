@@ -100,20 +100,6 @@ class CacheMissError(EngineError, LookupError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class CacheDamagedError(EngineError):
-    """A cache's file, or one entry in it (`what`), cannot be read."""
-
-    path: str
-    what: str
-    reason: str
-    hint: str
-
-    def _describe(self) -> str:
-        path, reason = cut(self.path, _LONGEST_PATH), cut(self.reason, _LONGEST_REASON)
-        return f"{path}: {cut(self.what, 50)} is damaged: {reason}. {cut(self.hint, 110)}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
 class CacheUnavailableError(EngineError):
     """A cache's file could not be opened, read or written (`attempt`). Confirmed entries are kept."""
 

@@ -59,23 +59,6 @@ class JobCancelledError(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class ResultsNotWrittenError(EngineError):
-    """Results of many jobs could not be written to `path`.
-
-    The results in the file are complete; the other jobs count as not done.
-    """
-
-    path: str
-    reason: str
-
-    def _describe(self) -> str:
-        return (
-            f"the results could not be written to {self.path}: {self.reason}. The earlier results are complete; "
-            "the same command continues from there"
-        )
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
 class WorkerLostError(EngineError):
     """The worker with a cluster's job was lost before the job's result was fetched.
 

@@ -9,42 +9,48 @@ import attrs
 from cdpengine.errors.root import EngineError
 from cdpengine.errors.texts import cut, listed
 
-# --- recordings ----------------------------------------------------------------------------------------------
+_LONGEST_WHAT, _LONGEST_PATH, _LONGEST_REASON, _LONGEST_ADVICE = 40, 130, 110, 80
+"""Maximum lengths in the messages of files, in characters."""
+
+
+# --- files ---------------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class RecordingDamagedError(EngineError):
-    """A file is not a recording of traffic, or cannot be read from `line` (from 1) on."""
+class FileUnreadableError(EngineError):
+    """A file has no readable `what`: it is missing, damaged, of another kind, or lacks this part.
 
-    path: str
-    line: int
-    reason: str
+    `line` (from 1) has the fault, in a recording. Nothing of the file was applied.
+    """
 
-    def _describe(self) -> str:
-        return f"{self.path}, line {self.line}: {self.reason}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class RecordingIncompleteError(EngineError):
-    """A recording does not contain `what`; `hint` has the reason and the remedy."""
-
-    path: str
     what: str
-    hint: str
+    path: str
+    reason: str
+    advice: str = ""
+    line: int | None = None
 
     def _describe(self) -> str:
-        return f"{self.path} has no {self.what}: {self.hint}"
+        what, path = cut(self.what, _LONGEST_WHAT), cut(self.path, _LONGEST_PATH)
+        at = "" if self.line is None else f", line {self.line}"
+        advice = f". {cut(self.advice, _LONGEST_ADVICE)}" if self.advice else ""
+        return f"cannot read {what} from {path}{at}: {cut(self.reason, _LONGEST_REASON)}{advice}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class RecordingFailedError(EngineError):
-    """The recording of traffic failed. The file contains the earlier traffic."""
+class FileNotWrittenError(EngineError):
+    """A file was not written, or not completely. `what` is its content, `advice` the state of the earlier content.
 
+    A storage state replaces its file only if it is complete. A recording and results keep their earlier lines.
+    """
+
+    what: str
     path: str
     reason: str
+    advice: str = ""
 
     def _describe(self) -> str:
-        return f"the recording {self.path} is incomplete: {self.reason}"
+        advice = f". {self.advice}" if self.advice else ""
+        return f"{self.what} could not be written to {self.path}: {self.reason}{advice}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -87,31 +93,6 @@ class CookieRefusedError(EngineError):
 
     def _describe(self) -> str:
         return f"the cookie {self.name[:80]!r} of {self.domain or 'no domain'} was refused: {self.reason}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class StateFileInvalidError(EngineError):
-    """A file does not contain a readable storage state; `reason` has the place of the fault.
-
-    Nothing was applied.
-    """
-
-    path: str
-    reason: str
-
-    def _describe(self) -> str:
-        return f"{self.path} is not a storage state: {self.reason}; it was not applied"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class StateFileNotWrittenError(EngineError):
-    """A storage state could not be written to its file. The file is unchanged."""
-
-    path: str
-    reason: str
-
-    def _describe(self) -> str:
-        return f"the storage state could not be written to {self.path}: {self.reason}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

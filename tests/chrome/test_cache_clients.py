@@ -219,7 +219,7 @@ async def test_unopenable_cache_affects_only_cache_requests(
         assert (await ask({"kind": "navigate", "url": site.url + LOGIN.start})).ok
         refused = await ask({"kind": "cacheList"})
         assert refused.error is not None
-        assert refused.error.kind == "cacheDamaged"
+        assert refused.error.kind == "fileUnreadable"
         file.unlink()
         assert (await ask({"kind": "cacheList"})).ok
 

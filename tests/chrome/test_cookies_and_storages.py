@@ -351,7 +351,7 @@ async def test_state_is_copied_between_contexts(
             "https://example.com": {"there": "too"},
             origin(site): {"token": "one"},
         }
-        with pytest.raises(cdpengine.errors.StateFileNotWrittenError, match="No such file"):
+        with pytest.raises(cdpengine.errors.FileNotWrittenError, match="No such file"):
             await context.storage.state(tmp_path / "nowhere" / "state.json")
         with pytest.raises(cdpengine.errors.InvalidArgumentError):
             await context.storage.state(origins=["x"])

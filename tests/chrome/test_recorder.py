@@ -160,7 +160,7 @@ async def test_messages_beyond_the_queue_are_counted_and_reported(
 async def test_a_full_disk_is_reported_at_the_end(page: cdpengine.Page) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
-    with pytest.raises(cdpengine.errors.RecordingFailedError, match="no space is left on the disk"):
+    with pytest.raises(cdpengine.errors.FileNotWrittenError, match="no space is left on the disk"):
         async with debug.record(page.browser, "/dev/full"):
             for _ in range(2000):
                 await page.session.call("Runtime.evaluate", expression="1")

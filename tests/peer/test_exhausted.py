@@ -21,10 +21,10 @@ EXPECTED = {
     "connect": {"ConnectFailedError", "ResourcesExhaustedError"},
     "launch": {"LaunchFailedError"},
     "launch_with_a_pipe": {"LaunchFailedError"},
-    "record": {"ConnectFailedError", "RecordingFailedError", "ResourcesExhaustedError"},
-    "proxy": {"ConnectFailedError", "RecordingFailedError", "ResourcesExhaustedError"},
+    "record": {"ConnectFailedError", "FileNotWrittenError", "ResourcesExhaustedError"},
+    "proxy": {"ConnectFailedError", "FileNotWrittenError", "ResourcesExhaustedError"},
     "write": {"MeasurementFailedError"},
-    "write_storage_state": {"StateFileNotWrittenError", "ResourcesExhaustedError"},
+    "write_storage_state": {"FileNotWrittenError", "ResourcesExhaustedError"},
 }
 
 

@@ -184,7 +184,7 @@ async def test_a_secret_cut_in_two_appears_in_no_output(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is missing")
 async def test_a_full_disk_is_reported_at_the_end_and_takes_no_memory() -> None:
     instruments = Instruments()
-    with pytest.raises(cdpengine.errors.RecordingFailedError, match="no space is left on the disk"):
+    with pytest.raises(cdpengine.errors.FileNotWrittenError, match="no space is left on the disk"):
         async with record_traffic(instruments, "/dev/full") as recorder:
             with trio.fail_after(30):
                 while recorder.failure is None:
@@ -203,7 +203,7 @@ async def test_a_full_disk_is_reported_at_the_end_and_takes_no_memory() -> None:
 async def test_an_error_of_the_recorder_is_reported_without_the_message(tmp_path: Path) -> None:
     instruments = Instruments()
     with pytest.raises(
-        cdpengine.errors.RecordingFailedError, match=r"TypeError in \w+\.py, line [0-9]+"
+        cdpengine.errors.FileNotWrittenError, match=r"TypeError in \w+\.py, line [0-9]+"
     ) as told:
         async with record_traffic(instruments, tmp_path / "a.jsonl"):
             instruments.pass_on(Traffic("now", "received", "c", '{"method":"canary"}'))  # type: ignore[arg-type]

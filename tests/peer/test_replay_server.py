@@ -16,8 +16,8 @@ from cdpengine._protocol.session import Connection, open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.errors import (
     ConnectFailedError,
+    FileUnreadableError,
     InvalidArgumentError,
-    RecordingDamagedError,
     RemoteError,
     ReplayDivergedError,
 )
@@ -162,7 +162,7 @@ async def test_recordings_that_cannot_be_replayed_are_refused(tape: Path, tmp_pa
     empty.write_text(tape.read_text().splitlines()[0] + "\n")
     for path, error in (
         (tmp_path / "none", InvalidArgumentError),
-        (foreign, RecordingDamagedError),
+        (foreign, FileUnreadableError),
         (empty, InvalidArgumentError),
     ):
         with pytest.raises(error):

@@ -117,7 +117,7 @@ def test_another_owner_sees_nothing(file: Path) -> None:
 @pytest.mark.parametrize("arguments", [["list"], ["stats"], ["export"], ["guide"]])
 def test_an_unreadable_file_is_named(tmp_path: Path, file: Path, arguments: list[str]) -> None:
     file.write_bytes(b"not a database" * 999)
-    assert "is damaged" in command(file, *arguments, status=1)
+    assert "cannot read the cache from" in command(file, *arguments, status=1)
     options = partial(run_here, "cache", *arguments, "--file", str(tmp_path / "other.sqlite3"))
     with pytest.MonkeyPatch.context() as changed:
         changed.setenv("CDPENGINE_CACHE_LEARM", "true")

@@ -16,7 +16,7 @@ from cache_stores import KEY, OTHER_KEY, VIEWPORT, entry, key, opened
 
 from cdpengine.cache import ImportReport, make_key
 from cdpengine.cache.encryption import KEY_VARIABLE, Cipher
-from cdpengine.errors import CacheDamagedError, CacheKeyError
+from cdpengine.errors import CacheKeyError, FileUnreadableError
 
 pytestmark = pytest.mark.usefixtures("no_key")
 
@@ -144,7 +144,7 @@ async def test_a_moved_entry_is_damaged(path: Path) -> None:
         database.execute("UPDATE entries SET id = ?", (key(2).id,))
         database.commit()
         database.close()
-        with pytest.raises(CacheDamagedError):
+        with pytest.raises(FileUnreadableError):
             await store.get(key(2))
 
 

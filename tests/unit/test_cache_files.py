@@ -23,7 +23,7 @@ from cdpengine.cache import Step, StoreLimits, default_path, set_aside
 from cdpengine.cache.database import MIGRATIONS, SCHEMA_VERSION, BusyError, Database
 from cdpengine.cache.entry_json import dump_entries, entry_to_json
 from cdpengine.cache.rows import add_functions
-from cdpengine.errors import CacheDamagedError, CacheUnavailableError
+from cdpengine.errors import CacheUnavailableError, FileUnreadableError
 
 pytestmark = pytest.mark.usefixtures("no_key")
 
@@ -139,7 +139,7 @@ async def test_a_damaged_file_is_reported_and_can_be_set_aside(path: Path, how: 
         "a page overwritten": whole[:8192] + b"\xa5" * 4096 + whole[12288:],
     }[how]
     path.write_bytes(damaged)
-    with pytest.raises(CacheDamagedError) as caught:
+    with pytest.raises(FileUnreadableError) as caught:
         async with opened(path) as store:
             await store.entries()
     assert str(path)[:50] in str(caught.value)
@@ -164,7 +164,7 @@ async def test_a_damaged_entry_is_named_and_the_others_remain(
         database.execute("UPDATE entries SET body = zeroblob(100) WHERE id = ?", (key(1).id,))
         database.commit()
         database.close()
-        with pytest.raises(CacheDamagedError, match=key(1).id):
+        with pytest.raises(FileUnreadableError, match=key(1).id):
             await store.get(key(1))
         assert await store.get(key(2)) is not None
         assert await store.versions(key(1)) == ()

@@ -117,7 +117,7 @@ def test_cut_at_every_position_it_is_read_up_to_the_last_flush(flushed: Flushed,
         known = flushed.known_at(cut)
         try:
             lines, damage = read(path)
-        except cdpengine.errors.RecordingDamagedError:
+        except cdpengine.errors.FileUnreadableError:
             # Without a complete header a file cannot be recognized as a recording.
             assert cut < (flushed.at[1][0] if flushed.compressed else len(flushed.lines[0]) - 1)
             continue
@@ -190,7 +190,7 @@ def test_an_incomplete_header_is_named(tmp_path: Path) -> None:
     for size in (1, 5, 40):
         path.write_bytes(recorded(1).bytes()[:size])
         with (
-            pytest.raises(cdpengine.errors.RecordingDamagedError, match="breaks off in its first line"),
+            pytest.raises(cdpengine.errors.FileUnreadableError, match="breaks off in its first line"),
             open_recording(path),
         ):
             pass

@@ -118,7 +118,7 @@ def test_a_file_that_shrinks_ends_it(tmp_path: Path) -> None:
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b'{"no": "recording"}\n')
-    with pytest.raises(cdpengine.errors.RecordingDamagedError, match="not a header"), follow_recording(path):
+    with pytest.raises(cdpengine.errors.FileUnreadableError, match="not a header"), follow_recording(path):
         pass
     with pytest.raises(cdpengine.errors.InvalidArgumentError), follow_recording(tmp_path / "none"):
         pass

@@ -267,7 +267,7 @@ def test_events_of_unknown_requests_are_passed_over(tmp_path: Path) -> None:
 def test_a_recording_without_requests_gives_advice(tmp_path: Path) -> None:
     with (
         open_recording(small().write(tmp_path / "a.jsonl")) as recording,
-        pytest.raises(cdpengine.errors.RecordingIncompleteError, match="Network.enable"),
+        pytest.raises(cdpengine.errors.FileUnreadableError, match="Network.enable"),
     ):
         archive_document(recording, recording)
 

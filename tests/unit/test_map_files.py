@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from map_runs import largest_file, lines_of, outcomes_of
 
-from cdpengine.errors import InvalidArgumentError, ResultsNotWrittenError
+from cdpengine.errors import FileNotWrittenError, InvalidArgumentError
 from cdpengine.pool.mapping import MapFiles
 from cdpengine.pool.mapping.inputs import MapInput, Recorded, read_input, survey
 from cdpengine.pool.mapping.journal import encode_failure, encode_value
@@ -129,7 +129,7 @@ def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, mode: str, monkeypatch:
         write_all(tmp_path, {})
         with (
             largest_file(size),
-            pytest.raises(ResultsNotWrittenError, match="exceeds the limit of this program"),
+            pytest.raises(FileNotWrittenError, match="exceeds the limit of this program"),
         ):
             run(tmp_path, **options)
         done = outcomes_of(tmp_path / "o.jsonl")  # every existing line is complete
@@ -175,7 +175,7 @@ def test_failures_stay_if_they_cannot_be_rewritten(tmp_path: Path) -> None:
     before = files_of(tmp_path)["o.failures.jsonl"]
     files = RunFiles.open(settings(tmp_path, retry_failures=True))
     do_all(files, inputs[:2], failing=set())
-    with largest_file(len(before) // 2), pytest.raises(ResultsNotWrittenError, match=r"o\.failures\.jsonl"):
+    with largest_file(len(before) // 2), pytest.raises(FileNotWrittenError, match=r"o\.failures\.jsonl"):
         files.close()
     assert files_of(tmp_path)["o.failures.jsonl"] == before
     assert {path.name for path in tmp_path.iterdir()} == {"o.jsonl", "o.failures.jsonl", "o.jsonl.journal"}

@@ -22,12 +22,12 @@ from map_runs import largest_file, lines_of, outcomes_of, pageless_pool
 from cdpengine.errors import (
     ClusterUnavailableError,
     EngineError,
+    FileNotWrittenError,
     InvalidArgumentError,
     NavigationFailedError,
     PackageMissingError,
     PoolClosedError,
     PoolUnavailableError,
-    ResultsNotWrittenError,
 )
 from cdpengine.pool.mapping import MapCounts, MapFiles, MapRun
 
@@ -240,7 +240,7 @@ async def test_a_full_disk_ends_a_run_that_can_continue(inputs: Path, size: int)
 
     with (
         largest_file(size),
-        pytest.raises(ResultsNotWrittenError, match="the same command continues from there"),
+        pytest.raises(FileNotWrittenError, match="the same command continues from there"),
     ):
         await run(inputs, work)
     output = inputs.with_name("o.jsonl")
@@ -309,9 +309,7 @@ def test_a_small_disk_is_full_and_made_larger(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    assert (
-        "ResultsNotWrittenError: the results could not be written to o.jsonl: no space is left" in done.stderr
-    )
+    assert "FileNotWrittenError: the results could not be written to o.jsonl: no space is left" in done.stderr
     written, *lines = done.stdout.splitlines()
     assert 10 < int(written) < 21
     assert sorted(json.loads(line)["line"] for line in lines) == list(range(1, 41))
@@ -344,7 +342,7 @@ async def test_a_full_folder_ends_the_run(inputs: Path, tmp_path: Path) -> None:
     async def work(_page: object, _url: str) -> bytes:
         return bytes(5000)
 
-    with largest_file(4096), pytest.raises(ResultsNotWrittenError, match="files"):
+    with largest_file(4096), pytest.raises(FileNotWrittenError, match="files"):
         await run(inputs, work, folder=tmp_path / "files")
     assert list((tmp_path / "files").iterdir()) == []
     assert outcomes_of(tmp_path / "o.jsonl") == {}
@@ -440,5 +438,5 @@ async def test_a_disk_that_cannot_flush_is_reported(inputs: Path, monkeypatch: p
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(ResultsNotWrittenError, match="Input/output error"):
+    with pytest.raises(FileNotWrittenError, match="Input/output error"):
         await run(inputs)

@@ -285,7 +285,7 @@ def test_an_unknown_kind_of_line_is_not_damage(tmp_path: Path) -> None:
 def test_a_foreign_file_is_refused_by_name(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "foreign"
     path.write_bytes(content)
-    with pytest.raises(cdpengine.errors.RecordingDamagedError, match=reason) as caught, open_recording(path):
+    with pytest.raises(cdpengine.errors.FileUnreadableError, match=reason) as caught, open_recording(path):
         pass
     assert caught.value.line == 1
     assert str(path) in str(caught.value)
@@ -310,5 +310,5 @@ def test_no_damage_makes_reading_fail_in_another_way(
         raw[flip] ^= 0x55
     path = tmp_path / "damaged"
     path.write_bytes(bytes(raw[: len(raw) - cut]))
-    with contextlib.suppress(cdpengine.errors.RecordingDamagedError):
+    with contextlib.suppress(cdpengine.errors.FileUnreadableError):
         read(path)

@@ -12,7 +12,7 @@ import pytest
 import cdpengine
 from cdpengine._storage.cookies import Cookie, CookiePartition
 from cdpengine._storage.storage_state import OriginState, StorageState, check_state, read_state, write_state
-from cdpengine.errors import StateFileNotWrittenError
+from cdpengine.errors import FileNotWrittenError
 
 STATE = StorageState(
     (
@@ -85,7 +85,7 @@ WRONG = {
 def test_an_invalid_file(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text(text)
-    with pytest.raises(cdpengine.errors.StateFileInvalidError, match=message) as caught:
+    with pytest.raises(cdpengine.errors.FileUnreadableError, match=message) as caught:
         read_state(path)
     assert str(path) in str(caught.value)
     assert "SECRET" not in str(caught.value)
@@ -93,10 +93,10 @@ def test_an_invalid_file(text: str, message: str, tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path, message in ((tmp_path / "none", "No such file"), (tmp_path, "directory")):
-        with pytest.raises(cdpengine.errors.StateFileInvalidError, match=message):
+        with pytest.raises(cdpengine.errors.FileUnreadableError, match=message):
             read_state(path)
     (tmp_path / "raw").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(cdpengine.errors.StateFileInvalidError, match="UTF-8"):
+    with pytest.raises(cdpengine.errors.FileUnreadableError, match="UTF-8"):
         read_state(tmp_path / "raw")
     (tmp_path / "marked").write_bytes(b"\xef\xbb\xbf" + STATE.to_json().encode())
     assert read_state(tmp_path / "marked") == STATE
@@ -113,7 +113,7 @@ def test_written_privately_and_completely_or_not_at_all(tmp_path: Path) -> None:
     broken = StorageState((Cookie("a", object(), "a.com"),))  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         write_state(path, broken)
-    with pytest.raises(StateFileNotWrittenError, match="No such file"):
+    with pytest.raises(FileNotWrittenError, match="No such file"):
         write_state(tmp_path / "nowhere" / "state.json", STATE)
     link = tmp_path / "link.json"
     link.symlink_to(path)

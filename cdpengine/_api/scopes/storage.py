@@ -215,7 +215,7 @@ class ContextStorage(Cookies):
         all. The origins are those that pages visited since this program connected, plus `origins`: Chrome has no
         list of them. Session storage (it belongs to a tab), IndexedDB and caches are not included.
 
-        Raises InvalidArgumentError, StorageUnavailableError for one of `origins`, StateFileNotWrittenError,
+        Raises InvalidArgumentError, StorageUnavailableError for one of `origins`, FileNotWrittenError,
         DeadlineExceededError, ConnectionLostError.
         """
         if isinstance(origins, str):
@@ -238,7 +238,7 @@ class ContextStorage(Cookies):
     async def restore_state(self, state: StorageState | str | Path, *, timeout: float = 30) -> None:
         """Set all cookies and local storage of a state, or of a file that contains one. On failure set nothing.
 
-        Other data stays. Raises StateFileInvalidError, InvalidArgumentError, CookieRefusedError,
+        Other data stays. Raises FileUnreadableError, InvalidArgumentError, CookieRefusedError,
         StorageUnavailableError, DeadlineExceededError, ConnectionLostError.
         """
         with within("restore the storage state", timeout):
@@ -343,7 +343,7 @@ class OriginStorage:
 
 
 async def load_state(state: StorageState | str | Path) -> StorageState:
-    """Return a checked state from a state or a file. Raises StateFileInvalidError, InvalidArgumentError."""
+    """Return a checked state from a state or a file. Raises FileUnreadableError, InvalidArgumentError."""
     if isinstance(state, StorageState):
         await trio.lowlevel.checkpoint()
         return check_state(state)

@@ -89,8 +89,6 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.EmulationRefusedError: Advice(
         "The browser does not accept this setting. The message has its reason."
     ),
-    errors.StateFileInvalidError: Advice("Save the state again."),
-    errors.StateFileNotWrittenError: Advice("Use a file that can be written."),
     errors.ActivityOffError: Advice(
         "Nothing was collected before. Try again after the next action.", retryable=True
     ),
@@ -99,11 +97,10 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.BodyUndecodableError: Advice("Read the body as bytes."),
     errors.RouteAnsweredError: Advice("Answer each request once."),
     errors.PictureTooLargeError: Advice("Take a smaller part of the page, or use jpeg."),
+    errors.FileUnreadableError: Advice("Follow the message, or make the file again."),
+    errors.FileNotWrittenError: Advice("Check the file's folder and the disk space; then try again."),
     errors.MeasurementBusyError: Advice("Wait until the other measurement has ended.", retryable=True),
     errors.MeasurementFailedError: Advice("Check the file's folder; then try again."),
-    errors.RecordingDamagedError: Advice("Record it again."),
-    errors.RecordingFailedError: Advice("Check the file's folder; then try again."),
-    errors.RecordingIncompleteError: Advice("Record again, with the parts that the message names."),
     errors.ReplayDivergedError: Advice("Record again: the calls have changed."),
     errors.UndefinedVariablesError: Advice("Pass a value for each variable that the message names."),
     errors.UnusedVariablesError: Advice(
@@ -113,7 +110,6 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.WrongRunError: Advice("Use the browser in the run that started it."),
     errors.WrongOriginError: Advice("Check the page's URL: this value is for another site."),
     errors.CacheMissError: Advice("Perform the actions step by step, and learn them for the next time."),
-    errors.CacheDamagedError: Advice("Follow the message, then learn the scenario again."),
     errors.CacheUnavailableError: Advice(
         "Continue without the cache, or make room; then try again.", retryable=True
     ),
@@ -122,9 +118,6 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.PoolClosedError: Advice("Use an open pool."),
     errors.PoolUnavailableError: Advice("Check the message about each browser.", retryable=True),
     errors.JobCancelledError: Advice("No action is needed: the program cancelled it."),
-    errors.ResultsNotWrittenError: Advice(
-        "Free some disk space; the same command then continues.", retryable=True
-    ),
     errors.WorkerLostError: Advice("Check whether the job already ran before retrying."),
     errors.ClusterUnavailableError: Advice("Check the scheduler and its workers.", retryable=True),
     errors.NotSendableError: Advice("Pass and return plain values, such as a string or a snapshot."),

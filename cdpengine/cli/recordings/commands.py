@@ -18,7 +18,7 @@ import trio
 from cdpengine.cli.options import Failed, json_option, may_overwrite, output_option
 from cdpengine.cli.output import errors_as_json, limit, painter, print_json, say, width
 from cdpengine.cli.recordings.showing import damage_of, file_argument, lines_of, print_damage, show, stats
-from cdpengine.errors import MeasurementFailedError, RecordingIncompleteError, os_reason
+from cdpengine.errors import FileUnreadableError, MeasurementFailedError, os_reason
 from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
@@ -76,11 +76,7 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
         raise click.UsageError("-o is the recording itself")
     with open_recording(file) as recording:
         pieces = {"perfetto": _perfetto, "har": _har, "html": _html}[form](recording, limit)
-        try:
-            first = next(pieces)  # an error is reported before the file is created
-        except RecordingIncompleteError:
-            print_damage(recording)
-            raise
+        first = next(pieces)  # an error is reported before the file is created
         try:
             with _open_output(output) as stream:
                 stream.write(first)
@@ -102,7 +98,11 @@ def _perfetto(recording: Recording, _limit: int | None) -> Iterator[bytes]:
 def _har(recording: Recording, _limit: int | None) -> Iterator[bytes]:
     from cdpengine.debug.reading.har import archive_document
 
-    yield archive_document(recording, lines_of(recording))
+    try:
+        yield archive_document(recording, lines_of(recording))
+    except FileUnreadableError:
+        print_damage(recording)
+        raise
 
 
 def _html(recording: Recording, limit: int | None) -> Iterator[bytes]:

@@ -19,13 +19,13 @@ from cdpengine._protocol.domains import network as network_events
 from cdpengine._protocol.domains.network import REQUEST_EVENTS, RequestEvent, ResponseBodyReply
 from cdpengine.debug.reading.recording import Recording
 from cdpengine.debug.recording_format import CUT, Header, Line, Message
-from cdpengine.errors import RecordingIncompleteError
+from cdpengine.errors import FileUnreadableError
 
 
 def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
     """Return the archive of the recording with these lines, as JSON.
 
-    An invalid event is reported as damage of the recording. Raises RecordingIncompleteError if the recording has
+    An invalid event is reported as damage of the recording. Raises FileUnreadableError if the recording has
     no request.
     """
     archive = Archive()
@@ -35,11 +35,11 @@ def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
         except msgspec.DecodeError as error:
             recording.report(f"{line.m} does not match the protocol: {error}")
     if not archive.requests:
-        raise RecordingIncompleteError(
-            path=str(recording.path),
-            what="requests",
-            hint="the Network domain was not enabled while it was recorded: call "
-            'session.call("Network.enable") on the page\'s session, and record again',
+        raise FileUnreadableError(
+            "requests",
+            str(recording.path),
+            reason="it has none, because the Network domain was not enabled while it was recorded",
+            advice='Call session.call("Network.enable") on the page\'s session, and record again',
         )
     return har.encode(archive.document(recording.header))
 

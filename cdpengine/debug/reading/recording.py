@@ -25,7 +25,7 @@ import msgspec
 from cdpengine import _json
 from cdpengine._paths import to_path
 from cdpengine.debug.recording_format import KINDS, VERSION, Header, Line, Message
-from cdpengine.errors import InvalidArgumentError, RecordingDamagedError, packages_named
+from cdpengine.errors import FileUnreadableError, InvalidArgumentError, packages_named
 
 
 @attrs.frozen
@@ -104,11 +104,13 @@ class Recording:
                 yield line
 
     def message(self, line: Line) -> Message:
-        """Return the message of a line. Raises RecordingDamagedError if the line has no valid message."""
+        """Return the message of a line. Raises FileUnreadableError if the line has no valid message."""
         try:
             return _decode_message(line.msg)
         except msgspec.DecodeError as error:
-            raise RecordingDamagedError(path=str(self.path), line=self._number, reason=str(error)) from None
+            raise FileUnreadableError(
+                "the recording", str(self.path), str(error), line=self._number
+            ) from None
 
     @property
     def all_damage(self) -> list[Damage]:
@@ -158,28 +160,25 @@ class Recording:
                 what = "it breaks off in its first line"
             else:
                 what = f"its first line is not a header ({error})"
-            raise RecordingDamagedError(
-                path=str(self.path), line=1, reason=f"this is no recording: {what}"
-            ) from None
+            raise self._no_recording(what) from None
         if header.cdpengine != "recording" or b'"cdpengine"' not in raw:
-            raise RecordingDamagedError(
-                path=str(self.path), line=1, reason="this is no recording: its first line is not a header"
-            )
+            raise self._no_recording("its first line is not a header")
         if header.version > VERSION:
-            raise RecordingDamagedError(
-                path=str(self.path),
-                line=1,
-                reason=f"its format version is {header.version}; this program reads versions up to {VERSION}",
+            raise self._no_recording(
+                f"its format version is {header.version}; this program reads versions up to {VERSION}"
             )
         self._number = 1
         return header
+
+    def _no_recording(self, reason: str) -> FileUnreadableError:
+        return FileUnreadableError("a recording", str(self.path), reason, line=1)
 
 
 @contextmanager
 def open_recording(path: str | Path) -> Iterator[Recording]:
     """Open a recording for reading, and close it after the block.
 
-    Raises InvalidArgumentError for a missing file. Raises RecordingDamagedError if the file is no recording or
+    Raises InvalidArgumentError for a missing file. Raises FileUnreadableError if the file is no recording or
     breaks off in its first line. Other problems are added to `damage` during reading.
     """
     path = to_path("recording", path)

@@ -46,7 +46,7 @@ from cdpengine.debug.recording.traffic_recorder import (
     TrafficRecorder,
 )
 from cdpengine.debug.recording_format import Line
-from cdpengine.errors import RecordingFailedError, shortages_named
+from cdpengine.errors import FileNotWrittenError, shortages_named
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
@@ -101,9 +101,9 @@ async def record(
     are unknown; `keep_arguments=True` keeps them. `unredacted=True` writes everything. Payloads above `limit`
     bytes (0: none) are cut, with a marker. At most `queued` bytes wait for the disk.
 
-    Raises InvalidArgumentError for a file that exists or is not writable, and RecordingFailedError if the system
+    Raises InvalidArgumentError for a file that exists or is not writable, and FileNotWrittenError if the system
     lacks resources at the start. If writing fails later (a full disk), the browser's work continues, and
-    RecordingFailedError is raised at the end of the block.
+    FileNotWrittenError is raised at the end of the block.
     """
     redactor = (
         None if unredacted else Redactor(patterns=patterns, secrets=secrets, keep_arguments=keep_arguments)
@@ -205,7 +205,10 @@ async def _record(
         if failed and drop_empty and not done.messages + done.lost:
             made.remove()
     if closing.cancelled_caught or recorder.failure is not None:
-        raise RecordingFailedError(path=str(made.path), reason=recorder.failure or TOO_SLOW)
+        reason = recorder.failure or TOO_SLOW
+        raise FileNotWrittenError(
+            "the recording", str(made.path), reason, "The earlier traffic is in the file"
+        )
 
 
 def _start(made: RecordingFile, known: Iterable[KnownTarget], options: _Options) -> TrafficRecorder:

@@ -22,7 +22,7 @@ from pathlib import Path
 import attrs
 
 from cdpengine._launch.private_files import create_private, is_taken
-from cdpengine.errors import InvalidArgumentError, RecordingFailedError, Shortage, os_reason, shortage_of
+from cdpengine.errors import FileNotWrittenError, InvalidArgumentError, Shortage, os_reason, shortage_of
 
 PATH_VARIABLE = "CDPENGINE_RECORD"
 _OVERWRITE = "CDPENGINE_RECORD_OVERWRITE"
@@ -51,7 +51,7 @@ Claim = Callable[[], RecordingFile]
 def create_recording(path: Path, *, overwrite: bool = False) -> RecordingFile:
     """Create the file.
 
-    Raises InvalidArgumentError if it exists or cannot be created, RecordingFailedError for a shortage.
+    Raises InvalidArgumentError if it exists or cannot be created, FileNotWrittenError for a shortage.
     """
     return _create(path, "recording", "overwrite=True", overwrite=overwrite)
 
@@ -80,9 +80,9 @@ def number_recording(named: Path, number: int) -> Path:
     return named if number == 1 else named.with_name(f"{first}-{number}{dot}{rest}")
 
 
-def not_begun(path: Path, shortage: Shortage) -> RecordingFailedError:
+def not_begun(path: Path, shortage: Shortage) -> FileNotWrittenError:
     """Return the error for a recording that could not start because of a shortage."""
-    return RecordingFailedError(path=str(path), reason=f"it could not be started: {shortage}")
+    return FileNotWrittenError("the recording", str(path), f"it could not be started: {shortage}")
 
 
 def _create(path: Path, what: str, hint: str, *, overwrite: bool) -> RecordingFile:

@@ -361,7 +361,7 @@ class Playback:
 def load_playback(path: str | Path, *, strict: bool = False) -> Playback:
     """Read a whole recording for replay.
 
-    Raises the errors of `open_recording`: InvalidArgumentError and RecordingDamagedError.
+    Raises the errors of `open_recording`: InvalidArgumentError and FileUnreadableError.
     """
     with open_recording(path) as recording:
         playback = Playback(str(path), recording, header=recording.header, strict=strict, now=time.time())

@@ -284,7 +284,7 @@ async def replay(
 
     Raises ReplayDivergedError at the end of the block if the client made an unrecorded call, or, with `complete`,
     omitted a recorded one. It replaces an error of the body that resulted from the divergence. Raises
-    InvalidArgumentError and RecordingDamagedError for files that cannot be replayed. The recording is held in
+    InvalidArgumentError and FileUnreadableError for files that cannot be replayed. The recording is held in
     memory.
     """
     check_number("patience", patience, least=0, unit="seconds")
@@ -351,7 +351,7 @@ async def cassette(
     program must enter the recorded text.
 
     Raises ReplayDivergedError if the program diverges from the recording, InvalidArgumentError if there is no file
-    to replay, RecordingDamagedError, and the errors of starting a browser.
+    to replay, FileUnreadableError, and the errors of starting a browser.
     """
     path = to_path("cassette", path)
     if record is None:

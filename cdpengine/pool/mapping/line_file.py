@@ -19,7 +19,7 @@ from typing import BinaryIO, Self
 import attrs
 
 from cdpengine._launch.private_files import new_file
-from cdpengine.errors import InvalidArgumentError, ResultsNotWrittenError, os_reason
+from cdpengine.errors import FileNotWrittenError, InvalidArgumentError, os_reason
 from cdpengine.pool.mapping.journal import Damaged, Scanned, copy_lines, scan_lines
 
 if sys.platform != "win32":
@@ -44,7 +44,7 @@ class LineFile:
         """Open and lock the file. Create it, readable by its owner only, if it is missing.
 
         Raises InvalidArgumentError if it is not a plain file or another program uses it, and
-        ResultsNotWrittenError.
+        FileNotWrittenError.
         """
         return cls(what, path, *_open_locked(what, path))
 
@@ -58,7 +58,7 @@ class LineFile:
 
         `start` is the offset of the first line, in bytes.
 
-        Raises InvalidArgumentError for content that no run wrote, and ResultsNotWrittenError.
+        Raises InvalidArgumentError for content that no run wrote, and FileNotWrittenError.
         """
         with _writing_to(self.path):
             try:
@@ -77,13 +77,13 @@ class LineFile:
         return found
 
     def cut_to(self, size: int) -> None:
-        """Truncate the file to `size` bytes. Raises ResultsNotWrittenError."""
+        """Truncate the file to `size` bytes. Raises FileNotWrittenError."""
         with _writing_to(self.path):
             os.ftruncate(self._descriptor, size)
             self._size = size
 
     def append(self, line: bytes) -> None:
-        """Append a line with its end, or nothing on failure. Raises ResultsNotWrittenError."""
+        """Append a line with its end, or nothing on failure. Raises FileNotWrittenError."""
         with self._writing, _writing_to(self.path):
             try:
                 rest = memoryview(line)
@@ -98,7 +98,7 @@ class LineFile:
             self._unsynchronized = True
 
     def synchronize(self) -> None:
-        """Flush written lines to disk (fsync). Raises ResultsNotWrittenError."""
+        """Flush written lines to disk (fsync). Raises FileNotWrittenError."""
         if self._unsynchronized:
             self._unsynchronized = False
             with _writing_to(self.path):
@@ -107,7 +107,7 @@ class LineFile:
     def keep_only(self, choose: Callable[[int, int], bool]) -> None:
         """Rewrite the file with the lines selected by `choose`, which gets their index (from 0) and input number.
 
-        The file is replaced after the new one is complete. Raises ResultsNotWrittenError; the old file then stays.
+        The file is replaced after the new one is complete. Raises FileNotWrittenError; the old file then stays.
         """
         with _writing_to(self.path):
             with self.reading() as stream, new_file(self.path, overwrite=True, synchronized=True) as output:
@@ -193,9 +193,19 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return False
 
 
+def not_written(path: Path, error: OSError) -> FileNotWrittenError:
+    """Return the error for results that could not be written to `path`."""
+    return FileNotWrittenError(
+        "the results",
+        str(path),
+        os_reason(error),
+        "The earlier results are complete; the same command continues from there",
+    )
+
+
 @contextlib.contextmanager
 def _writing_to(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ResultsNotWrittenError(path=str(path), reason=os_reason(error)) from error
+        raise not_written(path, error) from error

@@ -27,18 +27,19 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine.errors import (
     ClusterUnavailableError,
     EngineError,
+    FileNotWrittenError,
     InvalidArgumentError,
     JobCancelledError,
     PackageMissingError,
     PoolClosedError,
     PoolUnavailableError,
-    ResultsNotWrittenError,
     os_reason,
 )
 from cdpengine.errors.texts import cut, hide_secrets
 from cdpengine.pool.jobs import JobFunction, JobOptions, JobResult, JobResults, address_of
 from cdpengine.pool.mapping.inputs import InputReader, MapInput, changed, survey
 from cdpengine.pool.mapping.journal import encode_failure, encode_value
+from cdpengine.pool.mapping.line_file import not_written
 from cdpengine.pool.mapping.run_files import MapFiles, RunFiles
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class MapRun:
         """Open the files of a run for a block, and read their contents. Leaving the block completes them.
 
         Raises InvalidArgumentError if the files belong to another run or to other inputs, or another run uses
-        them, and ResultsNotWrittenError.
+        them, and FileNotWrittenError.
         """
         with ExitStack() as inputs:
             read, name, descriptor = await _open_inputs(settings.inputs, inputs)
@@ -160,7 +161,7 @@ class MapRun:
         `suffix`: with a folder, values other than bytes are also written as JSON to files with that suffix. `far`:
         the function runs in another process; with `once`, inputs are then marked when they are submitted. `ahead`:
         maximum number of inputs read without a written outcome; the default is the mapper's. `options` are options
-        of jobs (`JobOptions`). Raises the errors of `mapper.map`, ResultsNotWrittenError, PackageMissingError, and
+        of jobs (`JobOptions`). Raises the errors of `mapper.map`, FileNotWrittenError, PackageMissingError, and
         InvalidArgumentError if standard input has other lines than before.
         """
         once = self._files.settings.once
@@ -224,7 +225,7 @@ class MapRun:
             try:
                 value = self._place(entry, result.value, suffix)
                 line = encode_value(entry, value, attempts=attempts, seconds=seconds)
-            except ResultsNotWrittenError:
+            except FileNotWrittenError:
                 raise
             except Exception as refused:  # noqa: BLE001 - a value that cannot be written down is the job's failure
                 error = refused
@@ -254,7 +255,7 @@ class MapRun:
         try:
             write_private(path, content)
         except OSError as error:
-            raise ResultsNotWrittenError(path=str(path), reason=os_reason(error)) from error
+            raise not_written(path, error) from error
         return str(path)
 
 

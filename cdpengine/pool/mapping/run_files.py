@@ -88,7 +88,7 @@ class RunFiles:
         """Open, lock and read the files. Remove incomplete lines.
 
         Raises InvalidArgumentError if the files belong to another run or another run uses them, and
-        ResultsNotWrittenError.
+        FileNotWrittenError.
         """
         _check_names(settings)
         with contextlib.ExitStack() as on_failure:
@@ -145,30 +145,30 @@ class RunFiles:
     # --- while it runs ---------------------------------------------------------------------------------------
 
     def mark_begun(self, entry: MapInput) -> None:
-        """Mark an input as begun, and flush the mark to disk. Raises ResultsNotWrittenError."""
+        """Mark an input as begun, and flush the mark to disk. Raises FileNotWrittenError."""
         self.journal.append(encode_begun(entry))
         self.journal.synchronize()
 
     def add_result(self, entry: MapInput, line: bytes) -> None:
-        """Append the line of a completed input. Raises ResultsNotWrittenError."""
+        """Append the line of a completed input. Raises FileNotWrittenError."""
         self.output.append(line)
         if self.settings.retry_failures:
             self.recorded.add(entry.line, entry.digest)
             self._outdated += self._failed.has(entry.line)
 
     def add_failure(self, entry: MapInput, line: bytes) -> None:
-        """Append the line of a failed input. Raises ResultsNotWrittenError."""
+        """Append the line of a failed input. Raises FileNotWrittenError."""
         self.failures.append(line)
         if self.settings.retry_failures:
             self._outdated += not self._failed.add(entry.line, entry.digest)
 
     def synchronize(self) -> None:
-        """Flush all outcomes to disk (fsync). Raises ResultsNotWrittenError."""
+        """Flush all outcomes to disk (fsync). Raises FileNotWrittenError."""
         for file in (self.output, self.failures, self.journal):
             file.synchronize()
 
     def close(self) -> None:
-        """Synchronize and close the files. Raises ResultsNotWrittenError after closing them."""
+        """Synchronize and close the files. Raises FileNotWrittenError after closing them."""
         with contextlib.ExitStack() as closing:
             for file in (self.journal, self.output):
                 closing.callback(file.close)
