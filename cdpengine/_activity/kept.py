@@ -10,7 +10,7 @@ import attrs
 from cdpengine._activity.options import Part
 from cdpengine._history import Records
 from cdpengine._protocol.streams import Event
-from cdpengine.errors import ActivityOffError
+from cdpengine.errors import InvalidStateError
 
 R = TypeVar("R")
 
@@ -29,9 +29,13 @@ class Kept(Generic[R]):
 
     @property
     def records(self) -> Records[R]:
-        """The kept items. Raises ActivityOffError if none were ever kept."""
+        """The kept items. Raises InvalidStateError if none were ever kept."""
         if self._records is None:
-            raise ActivityOffError(what=self.part)
+            raise InvalidStateError(
+                f"read page.activity.{self.part}",
+                "it is not collected. Call `await page.activity.start()` first, or open the page with "
+                "`activity=True`",
+            )
         return self._records
 
     @property

@@ -60,19 +60,19 @@ class PageActivity:
 
     @property
     def console(self) -> BoundedHistory[ConsoleMessage]:
-        """The latest console messages, oldest first. Raises ActivityOffError if none were ever kept."""
+        """The latest console messages, oldest first. Raises InvalidStateError if none were ever kept."""
         return BoundedHistory(self._collector.messages.console.records)
 
     @property
     def errors(self) -> BoundedHistory[PageError]:
-        """The latest uncaught exceptions and unhandled rejections, oldest first. Raises ActivityOffError."""
+        """The latest uncaught exceptions and unhandled rejections, oldest first. Raises InvalidStateError."""
         return BoundedHistory(self._collector.messages.errors.records, lambda kept: kept.error)
 
     @property
     def requests(self) -> BoundedHistory[Request]:
         """The latest requests, in the order of their start. A request changes until it has ended.
 
-        Raises ActivityOffError.
+        Raises InvalidStateError.
         """
         return BoundedHistory(self._collector.requests.kept.records, request_of)
 
@@ -220,8 +220,8 @@ class PageActivity:
         removes secrets: cookies, headers, posted data, and secret-looking parts of URLs and strings, by the rules
         of recordings. Unknown sizes are -1.
 
-        Raises ActivityOffError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. If the page does
-        not respond within half of `timeout` (seconds), the archive lacks the bodies.
+        Raises InvalidStateError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. If the page
+        does not respond within half of `timeout` (seconds), the archive lacks the bodies.
         """
         requests = self._collector.requests.kept.records
         states = list(requests)

@@ -34,7 +34,7 @@ from cdpengine._protocol.domains.page import FrameNavigated
 from cdpengine._protocol.domains.profiler import PreciseCoverage, ScriptParsed, ScriptSourceReply
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
-from cdpengine.errors import ConnectionLostError, MeasurementBusyError, RemoteError, SessionGoneError
+from cdpengine.errors import ConnectionLostError, InvalidStateError, RemoteError, SessionGoneError
 
 logger = get_logger("cdpengine.measure")
 
@@ -74,13 +74,16 @@ async def measure_coverage(
 ) -> AsyncIterator[Coverage]:
     """Count the used parts while the body runs. `timeout` applies to the beginning, and again to the end.
 
-    Raises MeasurementBusyError if a page of the same browser context is already covered, DeadlineExceededError,
+    Raises InvalidStateError if a page of the same browser context is already covered, DeadlineExceededError,
     and the errors of `Session.call`. A body that fails or is cancelled leaves no report.
     """
     key = (browser_key, page.context_id)
     if key in _COVERED:
-        hint = "of a page in the same browser context, whose processes share the counts. End that one first"
-        raise MeasurementBusyError("coverage", hint)
+        raise InvalidStateError(
+            "measure coverage",
+            "a page in the same browser context is being measured, and the processes share the counts. "
+            "End that measurement first",
+        )
     _COVERED.add(key)
     watch = _Watch(page, javascript, css)
     override = SessionOverride(PageScope.of_page(tabs, page, popups=False), watch.begin, watch.end)

@@ -31,7 +31,7 @@ from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
-    MeasurementBusyError,
+    InvalidStateError,
     MeasurementFailedError,
     RemoteError,
     SessionGoneError,
@@ -177,11 +177,12 @@ async def profile_cpu(
     """Profile while the body runs; then write the profile to `path`, if one is given.
 
     `interval` is seconds between samples. `timeout` applies to the beginning, and again to the end. Raises
-    MeasurementBusyError, MeasurementFailedError, and the errors of `Session.call`. A body that fails or is
+    InvalidStateError, MeasurementFailedError, and the errors of `Session.call`. A body that fails or is
     cancelled leaves no profile.
     """
     if session in _PROFILED:
-        raise MeasurementBusyError("a CPU profile", "of this page, by this program. End that one first")
+        reason = "this program already makes a CPU profile of this page. End that one first"
+        raise InvalidStateError("make a CPU profile", reason)
     _PROFILED.add(session)
     profiling = Profiling(path)
     begun = False

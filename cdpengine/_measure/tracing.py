@@ -29,7 +29,7 @@ from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
     EventsLostError,
-    MeasurementBusyError,
+    InvalidStateError,
     MeasurementFailedError,
     RemoteError,
     SessionGoneError,
@@ -174,7 +174,7 @@ async def trace_browser(
     """Trace while the body runs, then write the file. `timeout` applies to the beginning, and again to the end.
 
     On the session of a page, Chrome can add screenshots of it. A body that raises leaves its trace, a cancelled
-    one does not. Raises MeasurementBusyError if another trace is running, MeasurementFailedError if the file
+    one does not. Raises InvalidStateError if another trace is running, MeasurementFailedError if the file
     cannot be written, DeadlineExceededError, and the errors of `Session.call`.
     """
     trace = Trace(path, trio.current_time())
@@ -301,8 +301,11 @@ def format_of(path: Path) -> Literal["json", "proto"]:
 
 def _start_error(error: RemoteError) -> EngineError:
     if _BUSY in error.message:
-        hint = "Chrome makes one at a time, and this one may be another connection's. End that one first"
-        return MeasurementBusyError("a trace", hint)
+        return InvalidStateError(
+            "begin a trace",
+            "another trace is running, perhaps of another connection, and Chrome makes one at a time. "
+            "End that one first",
+        )
     return error
 
 

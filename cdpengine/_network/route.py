@@ -25,7 +25,7 @@ from cdpengine._network.messages import (
     read_file,
 )
 from cdpengine._pickling import not_picklable
-from cdpengine.errors import InvalidArgumentError, RouteAnsweredError, shown_url
+from cdpengine.errors import InvalidArgumentError, InvalidStateError, shown_url
 
 _METHODS_LONGEST = 40
 
@@ -75,7 +75,7 @@ class Route:
         changed `url`. For a response, only `status` and `headers` can be changed; `fulfill` replaces its body.
         Earlier routes are not called. A request that the page no longer needs is not an error.
 
-        Raises InvalidArgumentError, RemoteError if Chrome refuses, RouteAnsweredError.
+        Raises InvalidArgumentError, RemoteError if Chrome refuses, InvalidStateError.
         """
         self._check_open("continue_")
         overrides = self._overrides(url, method, headers, post_data, status).over(self._exchange.overrides)
@@ -98,7 +98,7 @@ class Route:
         of `path`, and "text/plain; charset=utf-8" for a string. The maximum body is about 70 MB.
 
         Raises InvalidArgumentError (also for an unreadable file), RemoteError if Chrome refuses,
-        RouteAnsweredError.
+        InvalidStateError.
         """
         self._check_open("fulfill")
         content = body
@@ -123,7 +123,7 @@ class Route:
     async def abort(self, reason: AbortReason = "Failed") -> None:
         """Fail the request, with one of the reasons in `cdpengine.network.ABORT_REASONS`.
 
-        Raises InvalidArgumentError, RouteAnsweredError.
+        Raises InvalidArgumentError, InvalidStateError.
         """
         self._check_open("abort")
         known = check_reason(reason)
@@ -141,7 +141,7 @@ class Route:
         """Leave the answer to the next route, which was added before this one. Without one, the request continues.
 
         The changes are as in `continue_`, and the next route sees them. The page's original URL decides which
-        routes match. Raises InvalidArgumentError, RouteAnsweredError.
+        routes match. Raises InvalidArgumentError, InvalidStateError.
         """
         self._check_open("fallback")
         self._exchange.override(self._overrides(url, method, headers, post_data, status))
@@ -161,7 +161,7 @@ class Route:
         The route then has a `response` and must still be answered: `continue_()` passes it to the page unchanged,
         `fulfill(body=...)` replaces its body. A redirect is such a response. A failed request has a `failure`, and
         so has a request that the page cancelled ("Aborted"), for which an answer has no effect. Raises
-        InvalidArgumentError, RemoteError if Chrome refuses, RouteAnsweredError.
+        InvalidArgumentError, RemoteError if Chrome refuses, InvalidStateError.
         """
         self._check_open("fetch")
         exchange = self._exchange
@@ -181,7 +181,10 @@ class Route:
 
     def _check_open(self, tried: str) -> None:
         if self.answered:
-            raise RouteAnsweredError(url=self.request.url, answer=self.answered, tried=tried)
+            raise InvalidStateError(
+                f"{tried} the route of {shown_url(self.request.url)}",
+                f"it was already answered ({self.answered}); answer each route once",
+            )
 
     async def _answer(self, name: str, method: str, params: dict[str, Any]) -> None:
         self._turn.ended = name

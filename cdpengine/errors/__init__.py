@@ -3,6 +3,7 @@
     EngineError
       InvalidArgumentError                  an argument that can never work
       NotInTrioError, WrongRunError         the call runs outside of trio, or in another trio.run
+      InvalidStateError                     a call that is not possible now
       ActionSyntaxError                     a string that is not an action of a script
       BrowserNotFoundError, LaunchFailedError, ConnectFailedError
       PackageMissingError                   an optional package is not installed; the message names its extra
@@ -23,7 +24,7 @@
       EvaluationFailedError > ValueTooLargeError
       EvaluationTerminatedError, EvaluationDisabledError
       DialogOpenedError                     the page opened a dialog under the policy "raise"
-      MeasurementBusyError, MeasurementFailedError  a trace, profile, heap snapshot or coverage
+      MeasurementFailedError                a trace, profile, heap snapshot or coverage
       PictureTooLargeError                  the format cannot represent the picture
       FileUnreadableError, FileNotWrittenError  a recording, a storage state, a cache or results
       ReplayDivergedError                   a program sent other calls than the recorded ones
@@ -31,8 +32,6 @@
       StorageUnavailableError               the storage of an origin is not accessible
       BodyUnavailableError, BodyUndecodableError  the body of a response is gone, or has another format
       BodyUnavailableError > InterceptedBodyUnavailableError
-      RouteAnsweredError                    an intercepted request that was already answered
-      ActivityOffError                      the activity of the page is not collected
       UndefinedVariablesError               variables of a cached action without a value
       UnusedVariablesError                  variables that no cached action uses
       WrongOriginError                      a variable's value would be sent to another origin

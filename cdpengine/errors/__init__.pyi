@@ -7,7 +7,6 @@ from .cache import (
     WrongOriginError,
 )
 from .connection import (
-    ActivityOffError,
     BodyUnavailableError,
     BodyUndecodableError,
     BrowserNotFoundError,
@@ -18,7 +17,6 @@ from .connection import (
     LaunchFailedError,
     ProtocolError,
     RemoteError,
-    RouteAnsweredError,
     SessionGoneError,
     TargetCrashedError,
     UndecodableReplyError,
@@ -65,6 +63,7 @@ from .root import (
     DeadlineExceededError,
     EngineError,
     InvalidArgumentError,
+    InvalidStateError,
     NotInTrioError,
     WrongRunError,
 )
@@ -84,7 +83,6 @@ from .system import (
     EmulationRefusedError,
     FileNotWrittenError,
     FileUnreadableError,
-    MeasurementBusyError,
     MeasurementFailedError,
     PictureTooLargeError,
     ReplayDivergedError,
@@ -94,7 +92,6 @@ from .texts import shown_url
 
 __all__ = [
     "ActionSyntaxError",
-    "ActivityOffError",
     "AmbiguousNodeError",
     "Became",
     "BodyUnavailableError",
@@ -126,10 +123,10 @@ __all__ = [
     "FormError",
     "InterceptedBodyUnavailableError",
     "InvalidArgumentError",
+    "InvalidStateError",
     "JobCancelledError",
     "LaunchFailedError",
     "LeaseEndedError",
-    "MeasurementBusyError",
     "MeasurementFailedError",
     "NavigationFailedError",
     "NodeError",
@@ -150,7 +147,6 @@ __all__ = [
     "RemoteError",
     "ReplayDivergedError",
     "ResourcesExhaustedError",
-    "RouteAnsweredError",
     "SessionGoneError",
     "Shortage",
     "StaleRefError",

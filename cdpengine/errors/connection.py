@@ -171,25 +171,6 @@ class BodyUnavailableError(EngineError):
         )
 
 
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class RouteAnsweredError(EngineError):
-    """A route received a second answer. The first one, `answer`, is valid; nothing more was sent.
-
-    `answer` is the name of the first answer ("continue_", "fulfill", ...), or the reason why the handler lost the
-    route: it was too slow, or its scope has ended.
-    """
-
-    url: str
-    answer: str
-    tried: str
-
-    def _describe(self) -> str:
-        return (
-            f"{self.tried} of the route of {shown_url(self.url)}: it was already answered ({self.answer}); "
-            "answer each route once"
-        )
-
-
 class InterceptedBodyUnavailableError(BodyUnavailableError):
     """The body of an intercepted response is not available: it has none, or the route was answered."""
 
@@ -209,16 +190,3 @@ class BodyUndecodableError(EngineError, ValueError):
 
     def _describe(self) -> str:
         return f"the body of {shown_url(self.url)} is not {self.read_as}: {self.reason}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class ActivityOffError(EngineError):
-    """A page's activity was requested, but it is not collected. `what` is "console", "errors" or "requests"."""
-
-    what: str
-
-    def _describe(self) -> str:
-        return (
-            f"page.activity.{self.what}: it is not collected. Call `await page.activity.start()` first, "
-            "or open the page with `activity=True`"
-        )

@@ -98,6 +98,20 @@ class InvalidArgumentError(EngineError, ValueError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
+class InvalidStateError(EngineError):
+    """`action` is not possible now, because of `reason`; nothing was sent.
+
+    Examples are a second answer to a route, a second trace, and the activity of a page that does not collect it.
+    """
+
+    action: str
+    reason: str
+
+    def _describe(self) -> str:
+        return f"cannot {self.action}: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
 class ActionSyntaxError(EngineError, ValueError):
     """A string that is not an action: at `line` and `column` (from 1), `given` is in the place of `expected`."""
 

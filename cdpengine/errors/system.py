@@ -122,17 +122,6 @@ class EmulationRefusedError(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class MeasurementBusyError(EngineError):
-    """Chrome makes one measurement of this kind at a time. `what` is already running; `hint` names its client."""
-
-    what: str
-    hint: str
-
-    def _describe(self) -> str:
-        return f"{self.what} is already running: {self.hint}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
 class MeasurementFailedError(EngineError):
     """A measurement failed; its file (`path`), if any, was not written."""
 

@@ -63,7 +63,7 @@ async def test_messages_and_errors_of_a_page_its_frames_and_its_workers(
     activity = page.activity
     assert not activity.started
     for what in ("console", "errors", "requests"):
-        with pytest.raises(cdpengine.errors.ActivityOffError, match=what):
+        with pytest.raises(cdpengine.errors.InvalidStateError, match=what):
             getattr(activity, what)
     await activity.start()
     await page.goto(f"{here}/main")

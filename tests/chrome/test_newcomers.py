@@ -14,9 +14,9 @@ import trio
 import cdpengine
 from cdpengine.cluster import BrowserCluster
 from cdpengine.errors import (
-    ActivityOffError,
     ConnectionLostError,
     InvalidArgumentError,
+    InvalidStateError,
     NodeNotFoundError,
     NotInTrioError,
     SessionGoneError,
@@ -96,7 +96,7 @@ async def test_names_of_other_libraries_lead_to_the_engines_names(
                 r"\b(page|browser|context|locator|frame)\.([a-z_]+(?:\.[a-z_]+)*)", ours
             ):
                 found: object = objects[base]
-                with suppress(ActivityOffError):
+                with suppress(InvalidStateError):
                     for part in path.split("."):
                         found = getattr(found, part)
 

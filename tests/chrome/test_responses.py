@@ -228,7 +228,7 @@ async def test_archive_matches_its_schema_and_contains_no_secrets(
     page: cdpengine.Page, here: str, tmp_path: Path
 ) -> None:
     activity = page.activity
-    with pytest.raises(cdpengine.errors.ActivityOffError):
+    with pytest.raises(cdpengine.errors.InvalidStateError):
         await activity.har()
     await activity.start(requests=20, console=0, errors=0)
     await page.goto(f"{here}/other?key=s3cr3t-query-value")

@@ -141,7 +141,7 @@ FAILURES: dict[str, tuple[Callable[[Route], Awaitable[object]], object, str]] = 
     "answers twice": (
         answers_twice,
         [200, "first", None],
-        "it raised RouteAnsweredError: fulfill of the route of",
+        "it raised InvalidStateError: cannot fulfill the route of",
     ),
     "is refused": (refused_by_chrome, REFUSED, "it raised RemoteError: Fetch.continueRequest"),
     "gets over it": (outlives_errors, [200, "sound", None], ""),

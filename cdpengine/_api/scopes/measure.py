@@ -71,7 +71,7 @@ class PageMeasure:
         `report.gaps` lists such documents. Scripts without a URL are omitted. Only one page of a browser context
         can be measured at a time. `timeout` applies to the beginning, and again to the end.
 
-        Raises InvalidArgumentError, MeasurementBusyError, DeadlineExceededError, PageUnresponsiveError.
+        Raises InvalidArgumentError, InvalidStateError, DeadlineExceededError, PageUnresponsiveError.
         """
         if not (javascript or css):
             raise InvalidArgumentError(
@@ -104,7 +104,7 @@ class PageMeasure:
         `interval` is the time between samples in seconds. After the block, `.profile` contains the JSON (`data`)
         and its counts. If the page moves to another process meanwhile, Chrome starts a new profile there.
         `timeout` applies to the beginning, and again to the end. File and `overwrite` work as in
-        `browser.measure.trace`. Raises InvalidArgumentError, MeasurementBusyError, MeasurementFailedError,
+        `browser.measure.trace`. Raises InvalidArgumentError, InvalidStateError, MeasurementFailedError,
         DeadlineExceededError.
         """
         place = None if path is None else checked_path("the CPU profile", path, overwrite=overwrite)
@@ -210,7 +210,7 @@ class BrowserMeasure:
 
         After the block, `.report` describes the file; its `data_lost` shows whether events are missing. A block
         that raises keeps its trace; a cancelled block leaves no file. Tracing stops in every case. `timeout`
-        applies to the beginning, and again to the end. Raises InvalidArgumentError, MeasurementBusyError if
+        applies to the beginning, and again to the end. Raises InvalidArgumentError, InvalidStateError if
         another client traces this browser, MeasurementFailedError, DeadlineExceededError.
         """
         place = checked_path("the trace", path, overwrite=overwrite)

@@ -34,6 +34,7 @@ _NO_SCRIPTS = "This service runs no scripts of its callers. Use find, extract or
 
 ADVICE: Mapping[type[EngineError], Advice] = {
     errors.InvalidArgumentError: Advice("Correct the request as the message explains."),
+    errors.InvalidStateError: Advice("Follow the message; then try again.", retryable=True),
     errors.ActionSyntaxError: Advice("Correct the action as the message explains."),
     errors.StaleRefError: Advice(NEW_SNAPSHOT),
     errors.NodeNotFoundError: Advice(NEW_SNAPSHOT),
@@ -89,17 +90,12 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.EmulationRefusedError: Advice(
         "The browser does not accept this setting. The message has its reason."
     ),
-    errors.ActivityOffError: Advice(
-        "Nothing was collected before. Try again after the next action.", retryable=True
-    ),
     errors.InterceptedBodyUnavailableError: Advice("Read the body before the request continues."),
     errors.BodyUnavailableError: Advice("The browser no longer has the body. Load the page again."),
     errors.BodyUndecodableError: Advice("Read the body as bytes."),
-    errors.RouteAnsweredError: Advice("Answer each request once."),
     errors.PictureTooLargeError: Advice("Take a smaller part of the page, or use jpeg."),
     errors.FileUnreadableError: Advice("Follow the message, or make the file again."),
     errors.FileNotWrittenError: Advice("Check the file's folder and the disk space; then try again."),
-    errors.MeasurementBusyError: Advice("Wait until the other measurement has ended.", retryable=True),
     errors.MeasurementFailedError: Advice("Check the file's folder; then try again."),
     errors.ReplayDivergedError: Advice("Record again: the calls have changed."),
     errors.UndefinedVariablesError: Advice("Pass a value for each variable that the message names."),

@@ -55,7 +55,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
     (rf"In cdpengine: page\.wait_for\(text=({_QUOTED})\)", r"Use a wait request with text \1"),
     (rf"In cdpengine: page\.wait_for\(text_gone=({_QUOTED})\)", r"Use a wait request with textGone \1"),
     (
-        r"page\.activity\.([\w ]+): it is not collected\. Call `await .*? with `activity=True`",
+        r"cannot read page\.activity\.([\w ]+): it is not collected\. Call `await .*? with `activity=True`",
         r"\1: nothing was collected before",
     ),
     (r"\. To keep bodies after their page changes, collect with bodies=KeepBodies\(\.\.\.\)", ""),
