@@ -14,7 +14,7 @@ import secrets
 import sqlite3
 from collections.abc import Mapping
 
-from cdpengine.errors import CacheKeyError, packages_named
+from cdpengine.errors import CacheUnavailableError, packages_named
 
 KEY_VARIABLE = "CDPENGINE_CACHE_KEY"
 """The environment variable with the key: 32 bytes, in base64 or as 64 hexadecimal digits."""
@@ -51,7 +51,7 @@ class Cipher:
 
 
 def key_of_environment(path: str, environment: Mapping[str, str]) -> bytes | None:
-    """Return the key from the environment, or None. Raises CacheKeyError for an invalid key."""
+    """Return the key from the environment, or None. Raises CacheUnavailableError for an invalid key."""
     text = environment.get(KEY_VARIABLE, "").strip()
     if not text:
         return None
@@ -65,9 +65,9 @@ def key_of_environment(path: str, environment: Mapping[str, str]) -> bytes | Non
 def check_key_bytes(
     path: str, key: bytes, reason: str = "the key that was passed is not of 32 bytes"
 ) -> bytes:
-    """Return the key. Raises CacheKeyError for a wrong length."""
+    """Return the key. Raises CacheUnavailableError for a wrong length."""
     if not isinstance(key, bytes) or len(key) != _KEY_BYTES:
-        raise CacheKeyError(path, reason, _HINT)
+        raise _key_error(path, f"{reason}. {_HINT}")
     return key
 
 
@@ -97,16 +97,20 @@ def key_of_keyring(file_id: str, *, make: bool) -> bytes | None:
     return key if key is not None and len(key) == _KEY_BYTES else None
 
 
-def missing_key(path: str) -> CacheKeyError:
+def missing_key(path: str) -> CacheUnavailableError:
     """Return the error for a missing key."""
-    return CacheKeyError(path, "there is no key to encrypt with, and the keyring has none", _HINT)
+    return _key_error(path, f"there is no key to encrypt with, and the keyring has none. {_HINT}")
 
 
-def wrong_key(path: str) -> CacheKeyError:
+def wrong_key(path: str) -> CacheUnavailableError:
     """Return the error for the key of another file."""
-    return CacheKeyError(
-        path, "it was encrypted with another key", f"Set {KEY_VARIABLE} to the key it was made with"
+    return _key_error(
+        path, f"it was encrypted with another key. Set {KEY_VARIABLE} to the key it was made with"
     )
+
+
+def _key_error(path: str, reason: str) -> CacheUnavailableError:
+    return CacheUnavailableError(path, "use the key of", reason, needs_key=True)
 
 
 def find_cipher(

@@ -133,7 +133,7 @@ class RowCodec:
         return self.cipher.seal(text, self._about(entry.key.id, entry.version)), True
 
     def decode(self, identity: str, version: int, body: bytes, sealed: int) -> CacheEntry:
-        """Return the entry of a body. Raises FileUnreadableError, and CacheKeyError if the key is missing."""
+        """Return the entry of a body. Raises FileUnreadableError, or CacheUnavailableError without the key."""
         try:
             if sealed:
                 if self.cipher is None:

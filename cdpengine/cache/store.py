@@ -114,7 +114,7 @@ class CacheStore:
         keyring: False does not use the keyring.
         now: the time, in seconds since 1970.
 
-        Raises FileUnreadableError, CacheKeyError, CacheUnavailableError and PackageMissingError.
+        Raises FileUnreadableError, CacheUnavailableError and PackageMissingError.
         """
         file = default_path() if path is None else to_path("path of the store", path)
         if key is not None:
@@ -156,8 +156,8 @@ class CacheStore:
         of this one. `takes_over`: the entry of this key expires, and the statistics of its runs move to this
         one.
 
-        Raises InvalidArgumentError for an invalid entry, and CacheKeyError for one with typed text if there
-        is no key.
+        Raises InvalidArgumentError for an invalid entry, and CacheUnavailableError for one with typed text if
+        there is no key.
         """
         check_entry(entry)
         return await self._write_with(

@@ -17,7 +17,7 @@ from cdpengine._checks import check_string
 from cdpengine.act import ActRequest
 from cdpengine.act.fields import SECRET, camel_case
 from cdpengine.act.parsing import parse_request, to_json
-from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
+from cdpengine.errors import InvalidArgumentError, VariablesError
 
 LONGEST_NAME = 64
 
@@ -51,7 +51,7 @@ def find_variables(template: str) -> tuple[str, ...]:
 def fill(template: str, values: Mapping[str, str]) -> str:
     """Fill in a template.
 
-    Raises UndefinedVariablesError with all names without a value. Raises InvalidArgumentError for a `${` that
+    Raises VariablesError with all names without a value. Raises InvalidArgumentError for a `${` that
     starts no variable, and for a value that is not a string.
     """
     names = find_variables(template)
@@ -94,7 +94,7 @@ def holds_typed_text(request: ActRequest) -> bool:
 def fill_request(request: ActRequest, values: Mapping[str, str]) -> ActRequest:
     """Return the request with filled-in templates.
 
-    Raises UndefinedVariablesError with all names without a value.
+    Raises VariablesError with all names without a value.
     """
     _check_values(request_variables(request), values)
     return parse_request(_map_texts(to_json(request), lambda text: fill(text, values)))
@@ -112,7 +112,7 @@ def _names(template: str) -> Iterator[str]:
 
 def _check_values(names: tuple[str, ...], values: Mapping[str, str]) -> None:
     if missing := [name for name in names if name not in values]:
-        raise UndefinedVariablesError(missing)
+        raise VariablesError(missing)
     for name in names:
         check_string(f"value of {name}", values[name], "a text")
 

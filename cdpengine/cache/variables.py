@@ -20,7 +20,7 @@ from cdpengine._secrets import is_sensitive_name
 from cdpengine._urls.origins import origin_of
 from cdpengine.act import ActRequest
 from cdpengine.cache.templates import check_name, fill, fill_request
-from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
+from cdpengine.errors import InvalidArgumentError, VariablesError
 from cdpengine.errors.texts import MARK
 
 ENVIRONMENT_PREFIX = "CDPENGINE_VAR_"
@@ -138,7 +138,7 @@ async def resolve_values(
     sensitive: variables whose values are hidden. Values from `ask` and of sensitive names
         (`is_sensitive_name`) are hidden as well.
 
-    Raises UndefinedVariablesError with the names of all missing variables, and InvalidArgumentError for a
+    Raises VariablesError with the names of all missing variables, and InvalidArgumentError for a
     value that is not a string or is too long.
     """
     variables = os.environ if environment is None else environment
@@ -172,7 +172,7 @@ async def resolve_values(
         if is_sensitive_name(name):
             hidden.add(name)
     if missing:
-        raise UndefinedVariablesError(
+        raise VariablesError(
             missing,
             [name for name in withheld if name in missing],
             [f"asking for {name} raised {type(error).__name__}" for name, error in failures],

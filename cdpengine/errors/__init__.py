@@ -32,11 +32,9 @@
       StorageUnavailableError               the storage of an origin is not accessible
       BodyUnavailableError, BodyUndecodableError  the body of a response is gone, or has another format
       BodyUnavailableError > InterceptedBodyUnavailableError
-      UndefinedVariablesError               variables of a cached action without a value
-      UnusedVariablesError                  variables that no cached action uses
+      VariablesError                        variables of a cached action without a value, or without a use
       WrongOriginError                      a variable's value would be sent to another origin
       CacheUnavailableError                 the file of an action cache cannot be opened, read or written
-      CacheKeyError                         the key of a cache's file is missing or wrong
       CacheMissError                        the cache has no matching entry
       LeaseEndedError                       the browser of a pooled page ended or was replaced
       PoolClosedError, PoolUnavailableError  a pool leases no more pages, or has no browser

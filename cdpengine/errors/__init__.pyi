@@ -1,9 +1,7 @@
 from .cache import (
-    CacheKeyError,
     CacheMissError,
     CacheUnavailableError,
-    UndefinedVariablesError,
-    UnusedVariablesError,
+    VariablesError,
     WrongOriginError,
 )
 from .connection import (
@@ -97,7 +95,6 @@ __all__ = [
     "BodyUnavailableError",
     "BodyUndecodableError",
     "BrowserNotFoundError",
-    "CacheKeyError",
     "CacheMissError",
     "CacheUnavailableError",
     "ClusterUnavailableError",
@@ -153,11 +150,10 @@ __all__ = [
     "StorageUnavailableError",
     "TargetCrashedError",
     "UndecodableReplyError",
-    "UndefinedVariablesError",
     "UnreadyState",
-    "UnusedVariablesError",
     "ValueRefusedError",
     "ValueTooLargeError",
+    "VariablesError",
     "WorkerLostError",
     "WrongOriginError",
     "WrongRunError",

@@ -18,19 +18,28 @@ _LONGEST_MISS = 240
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class UndefinedVariablesError(EngineError, LookupError):
-    """Variables of a template have no value; `names` lists them. Nothing was run.
+class VariablesError(EngineError, LookupError):
+    """Variables without a value (`missing`), or given ones that no entry uses (`unused`). Nothing was run.
 
-    For the variables in `withheld`, the environment has a value that was not learned on this origin. `failures`
-    lists the exceptions of `ask`.
+    For the missing variables in `withheld`, the environment has a value that was not learned on this origin.
+    `failures` lists the exceptions of `ask`. With `unused`, `used` are the variables of the most similar entry of
+    `scenario`.
     """
 
-    names: Sequence[str]
+    missing: Sequence[str] = ()
     withheld: Sequence[str] = ()
     failures: Sequence[str] = ()
+    unused: Sequence[str] = ()
+    used: Sequence[str] = ()
+    scenario: str = ""
 
     def _describe(self) -> str:
-        names = cut(", ".join(self.names), _LONGEST_NAMES)
+        parts = [self._describe_missing()] if self.missing else []
+        parts += [self._describe_unused()] if self.unused else []
+        return "; ".join(parts)
+
+    def _describe_missing(self) -> str:
+        names = cut(", ".join(self.missing), _LONGEST_NAMES)
         message = f"variables without a value: {names}. Nothing was run. Pass a value for each"
         if self.failures:
             return f"{message}: {cut(self.failures[0], 110)}"
@@ -39,20 +48,8 @@ class UndefinedVariablesError(EngineError, LookupError):
         first = cut(self.withheld[0].upper(), 40)
         return f"{message}, or name this origin in CDPENGINE_ORIGINS_{first} to let the environment's be used here"
 
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class UnusedVariablesError(EngineError, LookupError):
-    """No entry for this scenario uses the given variables in `names`. Nothing was run.
-
-    `used` are the variables of the most similar entry.
-    """
-
-    names: Sequence[str]
-    used: Sequence[str]
-    scenario: str
-
-    def _describe(self) -> str:
-        names = cut(", ".join(self.names), _LONGEST_NAMES)
+    def _describe_unused(self) -> str:
+        names = cut(", ".join(self.unused), _LONGEST_NAMES)
         used = cut(", ".join(self.used), _LONGEST_NAMES) or "none"
         return (
             f"the learned {cut(self.scenario, 80)} does not use these variables: {names}. It uses: {used}. "
@@ -101,23 +98,15 @@ class CacheMissError(EngineError, LookupError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class CacheUnavailableError(EngineError):
-    """A cache's file could not be opened, read or written (`attempt`). Confirmed entries are kept."""
+    """A cache's file could not be opened, read or written (`attempt`). Confirmed entries are kept.
+
+    `needs_key`: the key for encryption or decryption is missing, or does not match the file.
+    """
 
     path: str
     attempt: str
     reason: str
+    needs_key: bool = False
 
     def _describe(self) -> str:
         return f"could not {cut(self.attempt, 40)} {cut(self.path, _LONGEST_PATH)}: {cut(self.reason, 200)}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class CacheKeyError(EngineError):
-    """The key for encryption or decryption is missing, or does not match the file."""
-
-    path: str
-    reason: str
-    hint: str
-
-    def _describe(self) -> str:
-        return f"{cut(self.path, _LONGEST_PATH)}: {cut(self.reason, _LONGEST_REASON)}. {cut(self.hint, 110)}"

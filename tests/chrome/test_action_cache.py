@@ -28,7 +28,7 @@ from cdpengine.cache import (
 from cdpengine.errors import (
     CacheMissError,
     InvalidArgumentError,
-    UndefinedVariablesError,
+    VariablesError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -105,7 +105,7 @@ async def test_unreplayable_request_is_named_and_does_nothing(
     for wanted in ("logout", "0" * 32, attrs.evolve(known.key, variant="b")):
         with pytest.raises(CacheMissError):
             await cache.execute(page, wanted, variables=VALUES)
-    with pytest.raises(UndefinedVariablesError, match="password"):
+    with pytest.raises(VariablesError, match="password"):
         await cache.execute(page, "login", variables={"username": "ada"})
     with pytest.raises(InvalidArgumentError):
         await cache.execute(page, "login", variables=VALUES, from_index=9)
@@ -136,7 +136,7 @@ async def test_values_come_from_environment_and_callback(
     async with ActionCache.open(file, config=CONFIG) as cache:
         await begin(page, site)
         await cache.store.put(await make_login(page, site))
-        with pytest.raises(UndefinedVariablesError, match="CDPENGINE_ORIGINS_USERNAME") as raised:
+        with pytest.raises(VariablesError, match="CDPENGINE_ORIGINS_USERNAME") as raised:
             await cache.execute(page, "login", variables={"password": PASSWORD})
         assert raised.value.withheld == ["username"]
         assert site.submitted is None or not is_logged_in(site)
@@ -161,7 +161,7 @@ async def test_environment_value_is_only_for_the_origin_where_it_was_learned(
     assert is_logged_in(site)
     await page.goto("about:blank")
     given = {"username": VALUES["username"]}
-    with pytest.raises(UndefinedVariablesError, match="CDPENGINE_ORIGINS_PASSWORD"):
+    with pytest.raises(VariablesError, match="CDPENGINE_ORIGINS_PASSWORD"):
         await cache.execute(page, learning.entry.key, variables=given, force=True)
     await cache.import_((await cache.export()).text, replace=True)
     assert [entry.environment for entry in await cache.list()] == [()]
@@ -352,7 +352,7 @@ async def test_no_password_is_anywhere(
     ]
     said += [record.getMessage() for record in caplog.records]
     await begin(page, site)
-    with pytest.raises(UndefinedVariablesError) as caught:
+    with pytest.raises(VariablesError) as caught:
         await cache.execute(page, "login", variables={"password": PASSWORD})
     said.append(str(caught.value))
     assert PASSWORD not in "\n".join(said)

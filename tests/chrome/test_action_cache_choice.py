@@ -16,7 +16,7 @@ from cache_site.server import CacheSite
 from cdpengine import Page, Snapshot
 from cdpengine.act import Actor, dispatch
 from cdpengine.cache import ActionCache, CacheEntry, CacheRequests
-from cdpengine.errors import UnusedVariablesError
+from cdpengine.errors import VariablesError
 
 pytestmark = pytest.mark.chrome
 
@@ -47,11 +47,11 @@ async def test_an_entry_that_does_not_use_a_given_variable_is_not_replayed(
     actor = Actor(page.browser, cache=CacheRequests(keyed))
     actor.focus(page)
     for wanted in ("login", entry.key, entry.key.id):
-        with pytest.raises(UnusedVariablesError) as caught:
+        with pytest.raises(VariablesError) as caught:
             await keyed.execute(page, wanted, variables={**GRACE, "code": "123456"})
-        assert [*caught.value.names, "|", *caught.value.used] == ["code", "username", "|", "password"]
+        assert [*caught.value.unused, "|", *caught.value.used] == ["code", "username", "|", "password"]
     for goal, variables in ((SAID, None), ("登录,用户名 grace,密码 pw-2", None), ("log in", GRACE)):
-        with pytest.raises(UnusedVariablesError, match="username"):
+        with pytest.raises(VariablesError, match="username"):
             await keyed.perform(page, goal, variables=variables)
     for named in ({"scenario": "login"}, {"entry": entry.key.id}):
         response = await dispatch(actor, {"kind": "executeCached", "variables": GRACE, **named})
@@ -87,7 +87,7 @@ async def test_learning_a_flow_with_more_variables_makes_a_new_version(
     old = await keyed.restore(wide.key.id, 1)
     assert old.steps == narrow.steps
     await begin(page, site)
-    with pytest.raises(UnusedVariablesError, match="username"):
+    with pytest.raises(VariablesError, match="username"):
         await keyed.execute(page, "login", variables=VALUES)
     assert site.touched == []
 

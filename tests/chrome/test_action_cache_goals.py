@@ -22,7 +22,7 @@ from cdpengine.cache import (
 from cdpengine.errors import (
     CacheMissError,
     InvalidArgumentError,
-    UndefinedVariablesError,
+    VariablesError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -84,7 +84,7 @@ async def test_failed_plan_is_not_kept(page: Page, site: CacheSite, cache: Actio
     async with ActionCache.open(cache.store.path, config=attrs.evolve(CONFIG, rounds=2)) as short:
         done = await short.perform(page, GOAL, variables=VALUES, planner=Scripted([endless] * 9))
         assert (done.outcome, done.reason) == ("planned", "") or done.outcome == "failed"
-    with pytest.raises(UndefinedVariablesError, match="password"):
+    with pytest.raises(VariablesError, match="password"):
         await cache.perform(page, GOAL, planner=Scripted([[0, 1]]))
     with pytest.raises(CacheMissError):
         await cache.perform(page, GOAL, variables=VALUES)

@@ -26,7 +26,7 @@ from cdpengine.cache import (
     make_entry,
     make_key,
 )
-from cdpengine.errors import CacheMissError, DeadlineExceededError, UndefinedVariablesError
+from cdpengine.errors import CacheMissError, DeadlineExceededError, VariablesError
 
 pytestmark = pytest.mark.chrome
 
@@ -196,10 +196,10 @@ async def test_error_of_ask_callback_fails_the_request(page: Page, site: CacheSi
         actor = Actor(page.browser, page.browser.context_of(page), cache=CacheRequests(cache))
         asked = {"kind": "executeCached", "scenario": "login", "targetId": page.target_id}
         response = await dispatch(actor, asked)
-        with pytest.raises(UndefinedVariablesError, match="asking for place raised KeyError"):
+        with pytest.raises(VariablesError, match="asking for place raised KeyError"):
             await cache.perform(page, "log in")
     assert response.error is not None
-    assert response.error.kind == "undefinedVariables"
+    assert response.error.kind == "variables"
     assert "hunter2" not in str(response)
 
 

@@ -15,7 +15,7 @@ from cdpengine import Page
 from cdpengine.act import Actor, dispatch
 from cdpengine.cache import ActionCache, CacheConfig, CacheRequests
 from cdpengine.debug import record
-from cdpengine.errors import UndefinedVariablesError
+from cdpengine.errors import VariablesError
 
 pytestmark = pytest.mark.chrome
 
@@ -76,7 +76,7 @@ async def test_password_appears_nowhere(
             keep(report, json.dumps(report.to_json() | {"screenshot": None}), report.to_table())
             pictures += [] if report.screenshot is None else [report.screenshot]
         await begin("a")
-        with pytest.raises(UndefinedVariablesError) as caught:
+        with pytest.raises(VariablesError) as caught:
             await cache.execute(page, name, variables={"password": CANARY})
         requests = CacheRequests(cache)
         actor = Actor(page.browser, cache=requests, hooks=(requests.hook,))

@@ -277,7 +277,7 @@ class Uses:
 
     async def leave_out(self) -> None:
         await self.show(form(self.button))
-        assert await self.replay(variables={"city": "Rome"}) == "undefinedVariables"
+        assert await self.replay(variables={"city": "Rome"}) == "variables"
         self.count.update(refused=1)
 
     async def miss(self) -> None:

@@ -23,7 +23,7 @@ from cdpengine.cache import (
     read_features,
 )
 from cdpengine.cache.matching.probing import QueriedElement, has_counts, probe_page
-from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
+from cdpengine.errors import InvalidArgumentError, VariablesError
 
 pytestmark = pytest.mark.chrome
 
@@ -165,12 +165,12 @@ async def test_all_variables_without_a_value_are_named_before_anything_is_done(
     page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
     entry = await login_entry(page, serve(LOGIN))
-    with pytest.raises(UndefinedVariablesError) as caught:
+    with pytest.raises(VariablesError) as caught:
         await execute(page, entry, Values({}))
-    assert list(caught.value.names) == ["user", "password"]
+    assert list(caught.value.missing) == ["user", "password"]
     assert await log_of(page) == []
     # Only the variables of the requested steps.
-    with pytest.raises(UndefinedVariablesError, match="user"):
+    with pytest.raises(VariablesError, match="user"):
         await execute(page, entry, Values({"password": "x"}), from_index=1)
 
 

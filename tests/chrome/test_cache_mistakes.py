@@ -29,7 +29,7 @@ from cdpengine.cache import (
     read_features,
 )
 from cdpengine.cache.replaying import execution
-from cdpengine.errors import CacheMissError, UndefinedVariablesError
+from cdpengine.errors import CacheMissError, VariablesError
 
 pytestmark = pytest.mark.chrome
 
@@ -253,7 +253,7 @@ async def test_the_callers_time_cancellation_variables_and_limits(
             done = await cache.execute(page, "order", variables=ROME, force=True)
             pytest.fail(done.reason)
     assert scope.cancelled_caught
-    with pytest.raises(UndefinedVariablesError):
+    with pytest.raises(VariablesError):
         await cache.execute(page, "order", variables={"city": "Rome"})
     await page.goto(serve(show(RIGHT), "/order"))
     actor = Actor(page.browser, evaluate_enabled=False, cache=CacheRequests(cache))

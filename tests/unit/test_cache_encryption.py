@@ -16,7 +16,7 @@ from cache_stores import KEY, OTHER_KEY, VIEWPORT, entry, key, opened
 
 from cdpengine.cache import ImportReport, make_key
 from cdpengine.cache.encryption import KEY_VARIABLE, Cipher
-from cdpengine.errors import CacheKeyError, FileUnreadableError
+from cdpengine.errors import CacheUnavailableError, FileUnreadableError
 
 pytestmark = pytest.mark.usefixtures("no_key")
 
@@ -28,7 +28,7 @@ def files_of(path: Path) -> bytes:
 async def test_without_a_key_typed_text_is_refused_and_templates_are_kept(path: Path) -> None:
     async with opened(path) as store:
         assert not store.encrypted
-        with pytest.raises(CacheKeyError) as caught:
+        with pytest.raises(CacheUnavailableError, match=KEY_VARIABLE) as caught:
             await store.put(entry(text="canary"))
         assert KEY_VARIABLE in str(caught.value)
         assert "canary" not in str(caught.value)
@@ -59,7 +59,7 @@ async def test_with_a_key_nothing_is_plain(path: Path, way: str, monkeypatch: py
 async def test_a_wrong_or_missing_key_is_reported(path: Path, more: dict[str, Any]) -> None:
     async with opened(path, key=KEY) as store:
         await store.put(entry())
-    with pytest.raises(CacheKeyError):
+    with pytest.raises(CacheUnavailableError, match=KEY_VARIABLE):
         async with opened(path, **more):
             pass
     async with opened(path, key=KEY) as store:
@@ -71,11 +71,11 @@ async def test_an_environment_without_a_real_key_is_refused(
     path: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEY_VARIABLE, text)
-    with pytest.raises(CacheKeyError) as caught:
+    with pytest.raises(CacheUnavailableError, match=KEY_VARIABLE) as caught:
         async with opened(path):
             pass
     assert text not in str(caught.value)
-    with pytest.raises(CacheKeyError):
+    with pytest.raises(CacheUnavailableError, match=KEY_VARIABLE):
         async with opened(path, key=b"short"):
             pass
 
@@ -106,7 +106,8 @@ async def test_the_keyring_keeps_a_key_for_each_file(path: Path) -> None:
         assert len(set(ring.kept.values())) == 2
         assert b"canary" not in files_of(path)
         ring.kept.clear()
-        with pytest.raises(CacheKeyError):  # no new key while entries are encrypted with a lost one
+        # no new key while entries are encrypted with a lost one
+        with pytest.raises(CacheUnavailableError, match=KEY_VARIABLE):
             async with opened(path, keyring=True):
                 pass
         assert ring.kept == {}
@@ -166,6 +167,6 @@ async def test_an_export_contains_typed_text_only_on_request(path: Path) -> None
         assert await other.import_entries(changed, replace=True) == ImportReport(replaced=2)
         assert [each.version for each in await other.versions(key(1))] == [2, 1]
     async with opened(path.with_name("plain.sqlite3")) as plain:
-        with pytest.raises(CacheKeyError):
+        with pytest.raises(CacheUnavailableError, match=KEY_VARIABLE):
             await plain.import_entries(whole.text)
         assert await plain.entries() == ()  # an import is complete or has no effect

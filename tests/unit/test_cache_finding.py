@@ -11,7 +11,7 @@ from written_pages import NOTHING, Page, described, found
 
 from cdpengine.cache import Values, describe_target
 from cdpengine.cache.matching.finding import TargetMatch, find_target
-from cdpengine.errors import UndefinedVariablesError
+from cdpengine.errors import VariablesError
 
 # --- the same name -------------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ def test_the_item_may_be_a_variable() -> None:
     assert match.ref == f"e{buttons[1].number}"
     assert match.found is not None
     assert match.found.item == "${thing}"
-    with pytest.raises(UndefinedVariablesError):
+    with pytest.raises(VariablesError):
         found(page, target)
 
 

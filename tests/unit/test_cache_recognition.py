@@ -23,7 +23,7 @@ from cdpengine.cache import (
 from cdpengine.cache.recognizing import instructions, recognition
 from cdpengine.cache.recognizing.sentences import mask_values
 from cdpengine.cache.recognizing.variable_rules import VARIABLE_RULES
-from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
+from cdpengine.errors import InvalidArgumentError, VariablesError
 
 # --- values in sentences -------------------------------------------------------------------------------------
 
@@ -335,9 +335,9 @@ async def test_all_undefined_variables_are_reported_together_and_nothing_is_skip
         return None
 
     for given_ask in (None, ask):
-        with pytest.raises(UndefinedVariablesError) as caught:
+        with pytest.raises(VariablesError) as caught:
             await resolve_values(["a", "b", "c"], values={"b": "hunter2"}, environment={}, ask=given_ask)
-        assert caught.value.names == ["a", "c"]
+        assert caught.value.missing == ["a", "c"]
         assert "hunter2" not in str(caught.value)
 
 
@@ -366,9 +366,9 @@ async def test_a_failed_prompt_gives_no_value_and_names_the_exception() -> None:
         await trio.lowlevel.checkpoint()
         raise {"a": KeyError("hunter2"), "b": ValueError("hunter2")}[name]
 
-    with pytest.raises(UndefinedVariablesError) as caught:
+    with pytest.raises(VariablesError) as caught:
         await resolve_values(["a", "b", "c"], values={"c": "x"}, environment={}, ask=ask)
-    assert caught.value.names == ["a", "b"]
+    assert caught.value.missing == ["a", "b"]
     assert caught.value.failures == ["asking for a raised KeyError", "asking for b raised ValueError"]
     assert caught.value.failures[0] in str(caught.value)
     assert "hunter2" not in str(caught.value)

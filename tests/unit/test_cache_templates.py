@@ -10,7 +10,7 @@ from cdpengine._secrets import is_sensitive_name
 from cdpengine.act import ActRequest, Check, Click, Drag, Fill, FormField, Navigate, Press, Select, Type
 from cdpengine.cache import escape, fill, fill_request, find_variables, request_variables
 from cdpengine.cache.templates import holds_typed_text, shown_variables
-from cdpengine.errors import InvalidArgumentError, UndefinedVariablesError
+from cdpengine.errors import InvalidArgumentError, VariablesError
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_an_undefined_variable_in_any_action_raises_an_error_that_lists_all() ->
             FormField(ref="t3", value="${code}"),
         )
     )
-    with pytest.raises(UndefinedVariablesError) as caught:
+    with pytest.raises(VariablesError) as caught:
         fill_request(request, {"password": "hunter2"})
-    assert caught.value.names == ["user", "code"]
+    assert caught.value.missing == ["user", "code"]
     assert "user, code" in str(caught.value)
     assert "hunter2" not in str(caught.value)
     assert isinstance(caught.value, LookupError)
@@ -98,9 +98,9 @@ def test_a_value_that_is_not_a_string_is_refused_without_being_repeated() -> Non
 
 def test_many_undefined_variables_are_all_in_the_error_and_its_message_is_short() -> None:
     names = [f"variable_{number}" for number in range(200)]
-    with pytest.raises(UndefinedVariablesError) as caught:
+    with pytest.raises(VariablesError) as caught:
         fill("".join(f"${{{name}}}" for name in names), {})
-    assert list(caught.value.names) == names
+    assert list(caught.value.missing) == names
     assert len(str(caught.value)) <= 400
 
 

@@ -98,18 +98,16 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.FileNotWrittenError: Advice("Check the file's folder and the disk space; then try again."),
     errors.MeasurementFailedError: Advice("Check the file's folder; then try again."),
     errors.ReplayDivergedError: Advice("Record again: the calls have changed."),
-    errors.UndefinedVariablesError: Advice("Pass a value for each variable that the message names."),
-    errors.UnusedVariablesError: Advice(
-        "Omit the variables that the message names, or learn the flow again with them."
-    ),
     errors.NotInTrioError: Advice("Start the program in trio."),
     errors.WrongRunError: Advice("Use the browser in the run that started it."),
+    errors.VariablesError: Advice(
+        "Pass a value for each missing variable, and omit the unused ones, or learn the flow again with them."
+    ),
     errors.WrongOriginError: Advice("Check the page's URL: this value is for another site."),
     errors.CacheMissError: Advice("Perform the actions step by step, and learn them for the next time."),
     errors.CacheUnavailableError: Advice(
         "Continue without the cache, or make room; then try again.", retryable=True
     ),
-    errors.CacheKeyError: Advice("Continue without the cache: only its owner can set the key."),
     errors.LeaseEndedError: Advice("Lease another page; then try again.", retryable=True),
     errors.PoolClosedError: Advice("Use an open pool."),
     errors.PoolUnavailableError: Advice("Check the message about each browser.", retryable=True),
@@ -136,8 +134,13 @@ _FOR_STATES: Mapping[errors.UnreadyState, Advice] = {
 """By the `state` of a NotInteractableError."""
 
 
+_WITHOUT_KEY = Advice("Continue without the cache: only its owner can set the key.")
+
+
 def advice_for(error: EngineError) -> Advice:
     """Return the advice for an error: for its state, its class, or its class's nearest ancestor."""
     if isinstance(error, errors.NotInteractableError) and error.state in _FOR_STATES:
         return _FOR_STATES[error.state]
+    if isinstance(error, errors.CacheUnavailableError) and error.needs_key:
+        return _WITHOUT_KEY
     return next(ADVICE[each] for each in type(error).__mro__ if each in ADVICE)

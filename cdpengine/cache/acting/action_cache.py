@@ -59,7 +59,7 @@ from cdpengine.cache.variables import (
     Values,
     taken_from_environment,
 )
-from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
+from cdpengine.errors import CacheMissError, InvalidArgumentError, VariablesError
 
 UNKNOWN_ID = "list the entries to see their ids"
 """Reason of an error about an id without an entry."""
@@ -223,10 +223,9 @@ class ActionCache:
         confirm_if: selects the steps to confirm. A callable that gets each `Step`.
         patience: time for an element to appear, in seconds (2). timeout: time for the whole call, in seconds.
 
-        The report contains the reason of a stopped replay. Raises CacheMissError if no entry matches.
-        Raises UnusedVariablesError with all variables that the entry does not use, and
-        UndefinedVariablesError with all variables without a value. Raises InvalidArgumentError for wrong
-        indexes, and DeadlineExceededError if the values do not arrive in time.
+        The report contains the reason of a stopped replay. Raises CacheMissError if no entry matches. Raises
+        VariablesError with all variables that the entry does not use, or that have no value. Raises
+        InvalidArgumentError for wrong indexes, and DeadlineExceededError if the values do not arrive in time.
         """
         deadline = trio.current_time() + timeout
         with within("find the entry and its values", timeout):
@@ -261,8 +260,8 @@ class ActionCache:
         The report contains the reason of a failure, including failures of the planner and the classifier. A
         question, a negation or a remark causes no action and has the outcome "known".
 
-        Raises CacheMissError if no entry matches and no planner is available. Raises UnusedVariablesError
-        if no entry uses a given variable and no planner is available. Raises UndefinedVariablesError before
+        Raises CacheMissError if no entry matches and no planner is available. Raises VariablesError
+        if no entry uses a given variable and no planner is available, and before
         any action that needs a variable without a value. Raises InvalidArgumentError if the goal has values
         without names that belong to no variable for certain. Raises DeadlineExceededError if the values do
         not arrive in time.
@@ -303,7 +302,7 @@ class ActionCache:
             await count_use(self._store, self._config, MISS)
         if planner is None or (report is not None and is_mistake(report.fault)):
             if report is None and found.unused:
-                raise UnusedVariablesError(found.unused, found.used, found.scenario)
+                raise VariablesError(unused=found.unused, used=found.used, scenario=found.scenario)
             if report is None:
                 reason = found.reason or "the option auto_use is off"
                 raise CacheMissError(found.scenario, page.url, "; ".join([reason, *found.remarks]))

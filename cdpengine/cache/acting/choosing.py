@@ -23,7 +23,7 @@ from cdpengine.cache.matching.finding import find_target
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.templates import find_variables
 from cdpengine.cache.variables import ENVIRONMENT_PREFIX, Values, is_permitted
-from cdpengine.errors import CacheMissError, InvalidArgumentError, UnusedVariablesError
+from cdpengine.errors import CacheMissError, InvalidArgumentError, VariablesError
 
 
 @attrs.frozen(kw_only=True)
@@ -183,7 +183,7 @@ async def find_entry(
     if isinstance(scenario_or_key, str) and not _is_id(scenario_or_key):
         choice = await choose_for_page(store, config, page, scenario_or_key, names, variant)
         if choice.unused:
-            raise UnusedVariablesError(choice.unused, choice.used, scenario_or_key)
+            raise VariablesError(unused=choice.unused, used=choice.used, scenario=scenario_or_key)
         if choice.entry is None:
             reason = choice.reason
             if not await store.size(scenario_or_key):
@@ -198,7 +198,7 @@ async def find_entry(
         raise CacheMissError(named, page.url, "the entry does not exist, or it has expired")
     used = used_variables(entry)
     if unused := set(names) - used:
-        raise UnusedVariablesError(sorted(unused), sorted(used), entry.key.scenario)
+        raise VariablesError(unused=sorted(unused), used=sorted(used), scenario=entry.key.scenario)
     if variant is not None and entry.key.variant != variant:
         raise InvalidArgumentError("variant", repr(variant), f"{entry.key.variant!r}, that of the entry")
     return (entry,)

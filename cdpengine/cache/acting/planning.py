@@ -122,7 +122,7 @@ class PlanResult:
 
 
 Resolve: TypeAlias = Callable[[Iterable[str]], Awaitable[Values]]
-"""Gets the names of variables and returns the values of all of them, or raises UndefinedVariablesError."""
+"""Gets the names of variables and returns the values of all of them, or raises VariablesError."""
 
 
 @attrs.frozen(kw_only=True)
@@ -155,7 +155,7 @@ async def follow_plan(
     deadline: on trio's clock. limits: the limits of the plan.
 
     Planning fails if the planner raises or does not answer within 60 s. An invalid answer counts as a
-    failed one. Raises UndefinedVariablesError before any request of a plan that names a variable without a
+    failed one. Raises VariablesError before any request of a plan that names a variable without a
     value.
     """
     with unseen():

@@ -28,7 +28,7 @@ from cdpengine.cache.replaying.options import ExecutionOptions
 from cdpengine.cache.replaying.report import ExecutionReport
 from cdpengine.cache.store import CacheStore
 from cdpengine.cache.variables import AskForSecret, Values, is_permitted, resolve_values
-from cdpengine.errors import CacheMissError, EngineError, InvalidArgumentError, UnusedVariablesError
+from cdpengine.errors import CacheMissError, EngineError, InvalidArgumentError, VariablesError
 
 _log = get_logger("cdpengine.cache")
 
@@ -92,7 +92,7 @@ async def find_for_use(
     """Return the entries of `find_entry`. Count a miss or a refused use if it raises."""
     try:
         return await find_entry(store, config, page, scenario_or_key, names, now=now, variant=variant)
-    except (CacheMissError, UnusedVariablesError):
+    except (CacheMissError, VariablesError):  # of unused variables: the values are not known yet
         await count_use(store, config, MISS if counts else None)
         raise
     except InvalidArgumentError:

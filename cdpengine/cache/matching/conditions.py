@@ -55,7 +55,7 @@ async def watch_changes(page: Page) -> AsyncIterator[PageChanges]:
 async def wait_for_condition(page: Page, condition: PostCondition, values: Values, seconds: float) -> None:
     """Wait until all parts of a condition hold.
 
-    Raises DeadlineExceededError with the part that does not hold, UndefinedVariablesError, and the errors of
+    Raises DeadlineExceededError with the part that does not hold, VariablesError, and the errors of
     `page.wait_for`.
     """
     with within("wait for what the step leads to", seconds) as budget:

@@ -91,7 +91,7 @@ class TargetMatch:
 def find_target(snapshot: Snapshot, target: Target, values: Values) -> TargetMatch:
     """Find a target in a snapshot of the whole page.
 
-    Raises UndefinedVariablesError if a template of the target has no value.
+    Raises VariablesError if a template of the target has no value.
     """
     search = _Search(snapshot, target, values)
     match = search.run()

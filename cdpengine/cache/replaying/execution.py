@@ -111,7 +111,7 @@ async def execute_entry(
     timeout: the time limit of the run, in seconds. A rollback and the evidence of a failure have additional
         time.
 
-    Raises UndefinedVariablesError with all missing variables, and InvalidArgumentError for an invalid range.
+    Raises VariablesError with all missing variables, and InvalidArgumentError for an invalid range.
     Both are raised before the first step; later failures are in the report. A cancellation rolls an atomic
     group back within 8 s, then propagates.
     """

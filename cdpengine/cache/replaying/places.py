@@ -14,7 +14,7 @@ from cdpengine.cache.entries import CacheEntry, Step, StepGroup, all_steps, step
 from cdpengine.cache.matching.finding import TargetMatch
 from cdpengine.cache.replaying.report import StepStatus
 from cdpengine.cache.variables import Values
-from cdpengine.errors import UndefinedVariablesError
+from cdpengine.errors import VariablesError
 
 if TYPE_CHECKING:
     from cdpengine import Page
@@ -29,10 +29,10 @@ def check_range(entry: CacheEntry, first: int, end: int | None) -> tuple[int, in
 
 
 def check_variables(chosen: Sequence[Step | StepGroup], values: Values) -> None:
-    """Raise UndefinedVariablesError with all variables of the steps without a value."""
+    """Raise VariablesError with all variables of the steps without a value."""
     needed = [name for step in all_steps(chosen) for name in step_variables(step)]
     if missing := [name for name in dict.fromkeys(needed) if name not in values.names]:
-        raise UndefinedVariablesError(missing)
+        raise VariablesError(missing)
 
 
 @attrs.frozen(kw_only=True)
