@@ -20,12 +20,11 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._pickling import not_picklable
 from cdpengine.cluster.asyncio_thread import AsyncioThread, open_asyncio_thread
 from cdpengine.cluster.local_cluster import open_local_cluster
-from cdpengine.cluster.sending import JobTask, pack, unpack_result
+from cdpengine.cluster.sending import JobTask, pack, unavailable_error, unpack_result
 from cdpengine.errors import (
-    ClusterUnavailableError,
     EngineError,
-    NotSendableError,
-    PoolClosedError,
+    InvalidArgumentError,
+    PoolUnavailableError,
 )
 from cdpengine.errors.misuse import refuse_await
 from cdpengine.errors.texts import duration
@@ -58,7 +57,7 @@ class BrowserCluster:
     each worker, including later workers. `timeout` (seconds) also limits the time without any pages, at the start
     and later. If you pass a scheduler, the pools of its workers remain when the block ends.
 
-    Entering the block waits for the first pages. Raises ClusterUnavailableError, PackageMissingError, the errors
+    Entering the block waits for the first pages. Raises PoolUnavailableError, PackageMissingError, the errors
     of a pool's start, and InvalidArgumentError, also if the workers already have pools with other options.
     """
 
@@ -87,7 +86,7 @@ class BrowserCluster:
         self._scheduler = scheduler
         self._timeout = check_timeout(timeout)
         self._capacity = 0
-        self._jobs: dict[trio.CancelScope, ClusterUnavailableError | None] = {}
+        self._jobs: dict[trio.CancelScope, PoolUnavailableError | None] = {}
         self._block = BlockEnteredOnce("a cluster", self._running)
         self._nursery: trio.Nursery | None = None
         self._thread: AsyncioThread | None = None
@@ -134,7 +133,7 @@ class BrowserCluster:
                 self._capacity = await self._thread.call(self._client.count_pages)
             if starting.cancelled_caught:
                 reason = f"no worker had pages within {duration(self._timeout)}"
-                raise ClusterUnavailableError(scheduler=self._scheduler, reason=reason)
+                raise unavailable_error(self._scheduler, reason)
             async with open_body_nursery() as nursery:
                 self._nursery = nursery
                 nursery.start_soon(self._watch)
@@ -152,7 +151,7 @@ class BrowserCluster:
     def _check_open(self, action: str) -> tuple[AsyncioThread, DaskClient, trio.Nursery]:
         if self._thread is None or self._client is None or self._nursery is None:
             reason = "has ended" if self._block.was_entered else "has not begun"
-            raise PoolClosedError(action=action, reason=reason)
+            raise PoolUnavailableError(action, f"the cluster {reason}", closed=True)
         return self._thread, self._client, self._nursery
 
     async def _watch(self) -> None:
@@ -166,7 +165,7 @@ class BrowserCluster:
             if now - last > self._timeout:
                 reason = f"it has had no worker with pages for {duration(self._timeout)}"
                 for scope in self._jobs:
-                    self._jobs[scope] = ClusterUnavailableError(scheduler=str(self._scheduler), reason=reason)
+                    self._jobs[scope] = unavailable_error(str(self._scheduler), reason)
                     scope.cancel()
             await trio.sleep(_LOOK if self._capacity else _SOON)
 
@@ -177,13 +176,13 @@ class BrowserCluster:
     ) -> JobResult[Value]:
         """Run one job, `await function(page, item)`, on a page of a worker, and return its result.
 
-        The result contains the function's exception, or NotSendableError if the item or value cannot be pickled,
-        or WorkerLostError. `options` are the fields of JobOptions. Raises InvalidArgumentError, NotSendableError
-        for the function, and ClusterUnavailableError. A cancellation propagates and frees the page.
+        The result contains the function's exception, or InvalidArgumentError if the item or value cannot be
+        pickled, or WorkerLostError. `options` are the fields of JobOptions. Raises InvalidArgumentError, also for
+        a function that cannot be pickled, and PoolUnavailableError. A cancellation propagates and frees the page.
         """
         self._check_open("do a job")
         result: JobResult[Value] = await self._do(_pack_task(function, options), options, 0, item)
-        if isinstance(result.error, ClusterUnavailableError):
+        if isinstance(result.error, PoolUnavailableError):
             raise result.error
         return result
 
@@ -200,7 +199,7 @@ class BrowserCluster:
 
         Works like `pool.map`, but on the pages of all workers. The default of `ahead` is twice the cluster's
         capacity. The results contain the same errors as the result of `run`. Raises InvalidArgumentError,
-        NotSendableError for the function.
+        also for a function that cannot be pickled.
         """
         _, _, nursery = self._check_open("begin jobs")
         task = _pack_task(function, options)
@@ -218,7 +217,7 @@ class BrowserCluster:
         thread, client, _ = self._check_open("do a job")
         try:
             data = pack(f"item {index}", item)
-        except NotSendableError as error:
+        except InvalidArgumentError as error:
             await trio.lowlevel.checkpoint()
             return JobResult(index, item, None, error, ())
         scope = trio.CancelScope()
@@ -236,7 +235,7 @@ class BrowserCluster:
     async def statistics(self, *, timeout: float = 30) -> dict[str, PoolStatistics]:
         """Return the statistics of each worker's pool, by the address of the worker.
 
-        Raises DeadlineExceededError, PoolClosedError.
+        Raises DeadlineExceededError, PoolUnavailableError.
         """
         thread, client, _ = self._check_open("read statistics")
         with within("read the statistics of a cluster", timeout):

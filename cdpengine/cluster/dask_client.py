@@ -10,9 +10,8 @@ import asyncio
 import uuid
 from typing import cast
 
-from cdpengine.cluster.sending import pack
+from cdpengine.cluster.sending import pack, unavailable_error
 from cdpengine.errors import (
-    ClusterUnavailableError,
     EngineError,
     InvalidArgumentError,
     WorkerLostError,
@@ -44,7 +43,7 @@ class DaskClient:
     async def connect(self, browsers: BrowserWorker, seconds: float) -> None:
         """Connect, start a pool on each worker, and wait until one offers pages. Always call `close` afterwards.
 
-        Raises ClusterUnavailableError, and the errors of a pool's start.
+        Raises PoolUnavailableError, and the errors of a pool's start.
         """
         try:
             self._connection = Client(  # type: ignore[no-untyped-call]
@@ -56,7 +55,7 @@ class DaskClient:
             )
             await self._connection
         except (OSError, ValueError) as error:
-            raise ClusterUnavailableError(scheduler=self._address, reason=str(error)) from error
+            raise unavailable_error(self._address, str(error)) from error
         await self._register(browsers)
         while not await self.count_pages():  # noqa: ASYNC110 - Dask has no event for resources
             await asyncio.sleep(_LOOK)
@@ -74,9 +73,9 @@ class DaskClient:
         except EngineError:
             raise
         except Exception as error:
-            raise ClusterUnavailableError(
-                scheduler=self._address,
-                reason=f"it, or a worker, refused the browser plugin ({type(error).__name__}: {error}). Is "
+            raise unavailable_error(
+                self._address,
+                f"it, or a worker, refused the browser plugin ({type(error).__name__}: {error}). Is "
                 "cdpengine[cluster] installed there, in the same version?",
             ) from error
         if not all(equal.values()):
@@ -100,7 +99,7 @@ class DaskClient:
         try:
             return await count_pages(self._client)
         except OSError as error:
-            raise ClusterUnavailableError(scheduler=self._address, reason=str(error)) from error
+            raise unavailable_error(self._address, str(error)) from error
 
     async def statistics(self) -> dict[str, PoolStatistics]:
         """Return the statistics of each worker's pool, by the address of the worker."""
@@ -110,7 +109,7 @@ class DaskClient:
     async def run(self, task: bytes, item: bytes, index: int, priority: int) -> bytes:
         """Run a job and return its packed result. Cancelling this call cancels the job.
 
-        Raises WorkerLostError, ClusterUnavailableError.
+        Raises WorkerLostError, PoolUnavailableError.
         """
         self._number += 1
         future = self._client.submit(
@@ -132,7 +131,7 @@ class DaskClient:
             ) from error
         except FutureCancelledError as error:
             # Dask dropped the job: the scheduler ended or restarted, or another client cancelled it.
-            raise ClusterUnavailableError(scheduler=self._address, reason=str(error)) from error
+            raise unavailable_error(self._address, str(error)) from error
         finally:
             if not future.done():  # type: ignore[no-untyped-call]
                 await future.cancel(reason="cancelled", force=True)  # type: ignore[no-untyped-call]

@@ -20,7 +20,7 @@ import trio
 from cdpengine import _json
 from cdpengine._budget import within
 from cdpengine._launch.owned_folder import sweep_profiles
-from cdpengine.errors import ClusterUnavailableError
+from cdpengine.cluster.sending import unavailable_error
 
 _ENDING = 20.0
 """Maximum time for the cluster to end all its workers and their browsers, in seconds."""
@@ -36,7 +36,7 @@ _KILLING = 5.0
 async def open_local_cluster(workers: int, pages: int, timeout: float) -> AsyncIterator[str]:
     """Run a cluster for a block, which receives the address of its scheduler.
 
-    Raises ClusterUnavailableError, DeadlineExceededError.
+    Raises PoolUnavailableError, DeadlineExceededError.
     """
     # Workers use the program's import path, with its neighbouring modules and this package.
     paths = [path or os.getcwd() for path in sys.path]  # noqa: PTH109 - the form that the import system uses
@@ -67,9 +67,7 @@ async def _read_address(process: trio.Process) -> str:
     while not text.endswith(b"\n"):
         data = await process.stdout.receive_some()
         if not data:
-            raise ClusterUnavailableError(
-                scheduler="this machine", reason="its process ended during the start"
-            )
+            raise unavailable_error("this machine", "its process ended during the start")
         text += data
     return text.decode().strip()
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import attrs
 
-from cdpengine.errors import NotSendableError, packages_named
+from cdpengine.errors import InvalidArgumentError, PoolUnavailableError, packages_named
 from cdpengine.pool.jobs import Attempt, JobFunction, JobOptions, JobResult
 
 
@@ -35,21 +35,21 @@ def send_with_code(module: ModuleType) -> None:
 
 
 def pack(what: str, value: object) -> bytes:
-    """Return a value as bytes; `what` is its name in the error. Raises NotSendableError."""
+    """Return a value as bytes; `what` is its name in the error. Raises InvalidArgumentError."""
     with packages_named():
         import cloudpickle
     try:
         return cast("bytes", cloudpickle.dumps(value))  # type: ignore[no-untyped-call]
     except Exception as error:
-        raise NotSendableError(what=what, reason=_reason(error)) from error
+        raise _unsendable(what, error) from error
 
 
 def unpack(what: str, data: bytes) -> Any:
-    """Return the value that `pack` converted to bytes. Raises NotSendableError."""
+    """Return the value that `pack` converted to bytes. Raises InvalidArgumentError."""
     try:
         return pickle.loads(data)  # noqa: S301 - both ends are one program, on machines that run its code anyway
     except Exception as error:
-        raise NotSendableError(what=what, reason=_reason(error)) from error
+        raise _unsendable(what, error) from error
 
 
 @lru_cache(maxsize=32)
@@ -61,7 +61,7 @@ def unpack_task(data: bytes) -> JobTask:
 def pack_result(result: JobResult[Any]) -> bytes:
     """Return a result as bytes, without its item.
 
-    If its value or an error cannot be sent, a result with NotSendableError replaces it.
+    If its value or an error cannot be sent, a result with InvalidArgumentError replaces it.
     """
     errors = {
         id(error): _sendable(error) for error in (result.error, *(each.error for each in result.attempts))
@@ -72,7 +72,7 @@ def pack_result(result: JobResult[Any]) -> bytes:
             "the value of a job",
             attrs.evolve(result, item=None, error=errors[id(result.error)], attempts=attempts),
         )
-    except NotSendableError as error:
+    except InvalidArgumentError as error:
         attempts = (*attempts[:-1], *(attrs.evolve(each, error=error) for each in attempts[-1:]))
         return pack("the result", JobResult(result.index, None, None, error, attempts))
 
@@ -81,7 +81,7 @@ def unpack_result(data: bytes, index: int, item: object) -> JobResult[Any]:
     """Return the result that the bytes contain, or a result with the error if they cannot be read here."""
     try:
         return attrs.evolve(unpack("the result", data), index=index, item=item)
-    except NotSendableError as error:
+    except InvalidArgumentError as error:
         return JobResult(index, item, None, error, ())
 
 
@@ -94,7 +94,7 @@ def lost_attempts(result: JobResult[Any], lost: tuple[Attempt, ...], worker: str
 
 
 def _sendable(error: Exception | None) -> Exception | None:
-    """Return an error, or a NotSendableError with its message if it cannot be sent completely."""
+    """Return an error, or an InvalidArgumentError with its message if it cannot be sent completely."""
     if error is None:
         return None
     try:
@@ -103,8 +103,16 @@ def _sendable(error: Exception | None) -> Exception | None:
         again = None
     if type(again) is type(error):
         return error
-    return NotSendableError(what="the error of a job", reason=f"{type(error).__name__}: {error}")
+    return _unsendable("the error of a job", error)
 
 
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+def unavailable_error(scheduler: str, reason: str) -> PoolUnavailableError:
+    """Return the error for a scheduler or workers that cannot be used."""
+    return PoolUnavailableError(f"use the cluster at {scheduler}", reason)
+
+
+def _unsendable(what: str, error: Exception) -> InvalidArgumentError:
+    reason = f"{type(error).__name__}: {error}"
+    return InvalidArgumentError(
+        what, f"a value that cannot be sent between processes ({reason})", "a plain value, such as a snapshot"
+    )

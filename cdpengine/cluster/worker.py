@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from cdpengine.cluster.job_ledger import PAGES
 from cdpengine.cluster.sending import pack
 from cdpengine.cluster.trio_thread import CallCancelled, TrioCall, TrioThread, TrioThreadEnded
-from cdpengine.errors import InvalidArgumentError, PoolClosedError, packages_named
+from cdpengine.errors import InvalidArgumentError, PoolUnavailableError, packages_named
 from cdpengine.pool.jobs import JobFunction, JobOptions, JobPlan
 from cdpengine.pool.members import BrowserLimits, LaunchOptions, Members
 from cdpengine.pool.pool import BrowserPool
@@ -130,7 +130,11 @@ class BrowserWorker(WorkerPlugin):
         self._calls[key] = call
         try:
             return await call.outcome()
-        except (CallCancelled, TrioThreadEnded, PoolClosedError):
+        except (CallCancelled, TrioThreadEnded):
+            raise Reschedule from None
+        except PoolUnavailableError as error:
+            if not error.closed:
+                raise
             raise Reschedule from None
         finally:
             del self._calls[key]
@@ -179,7 +183,7 @@ def on_page(
     """Return a task function for Dask, which runs `await function(page, item)` on a page of the worker's pool.
 
     Submit it with `client.submit(on_page(function), item, resources={"pages": 1})`, on workers with a
-    BrowserWorker. The task returns the function's value and raises its exceptions, and NotSendableError if the
+    BrowserWorker. The task returns the function's value and raises its exceptions, and InvalidArgumentError if the
     value cannot be pickled. `options` are the fields of JobOptions. Dask handles retries and the tasks of lost
     workers, which it repeats. Raises InvalidArgumentError.
     """

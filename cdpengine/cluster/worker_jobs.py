@@ -11,7 +11,7 @@ from typing import Any
 from cdpengine.cluster.job_ledger import Beginning, begin_job
 from cdpengine.cluster.sending import lost_attempts, pack_result, unpack, unpack_task
 from cdpengine.cluster.worker import browsers_of, current_key
-from cdpengine.errors import NotSendableError, WorkerLostError, packages_named
+from cdpengine.errors import InvalidArgumentError, WorkerLostError, packages_named
 from cdpengine.pool.jobs import Attempt, JobOptions, JobResult
 from cdpengine.pool.pool import BrowserPool
 
@@ -39,7 +39,7 @@ async def _run(
     try:
         of_all = unpack_task(task)
         of_one = unpack(f"item {index}", item)
-    except NotSendableError as error:
+    except InvalidArgumentError as error:
         return JobResult(index, None, None, error, ())
     left = of_all.options.get("retries", 0) - len(lost)
     if left < 0:

@@ -37,12 +37,10 @@
       CacheUnavailableError                 the file of an action cache cannot be opened, read or written
       CacheMissError                        the cache has no matching entry
       LeaseEndedError                       the browser of a pooled page ended or was replaced
-      PoolClosedError, PoolUnavailableError  a pool leases no more pages, or has no browser
+      PoolUnavailableError                  a pool leases no more pages or has no browser; a cluster is unreachable
       JobCancelledError                     a job of a pool was cancelled by its number
       DisallowedByRobotsError               robots.txt of a site, or its absence, forbids the visit
       WorkerLostError                       the worker with a job of a cluster was lost
-      ClusterUnavailableError               a cluster has no scheduler, or no worker with pages
-      NotSendableError                      a value that cannot be sent between processes
 
 Rule: a message has the attempt, its target, the obstacle, and the advice. It never contains a payload, an entered
 string or a secret. All errors can be pickled, so they can cross processes.

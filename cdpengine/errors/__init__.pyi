@@ -48,11 +48,8 @@ from .page import (
     ValueTooLargeError,
 )
 from .pool import (
-    ClusterUnavailableError,
     JobCancelledError,
     LeaseEndedError,
-    NotSendableError,
-    PoolClosedError,
     PoolUnavailableError,
     WorkerLostError,
 )
@@ -97,7 +94,6 @@ __all__ = [
     "BrowserNotFoundError",
     "CacheMissError",
     "CacheUnavailableError",
-    "ClusterUnavailableError",
     "ConnectFailedError",
     "ConnectionLostError",
     "CookieRefusedError",
@@ -131,12 +127,10 @@ __all__ = [
     "NotDeliveredError",
     "NotInTrioError",
     "NotInteractableError",
-    "NotSendableError",
     "OptionNotFoundError",
     "PackageMissingError",
     "PageUnresponsiveError",
     "PictureTooLargeError",
-    "PoolClosedError",
     "PoolUnavailableError",
     "ProtocolError",
     "RecoveryReport",

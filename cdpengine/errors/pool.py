@@ -1,4 +1,4 @@
-"""Errors of pools and clusters: ended leases, missing browsers or workers, unwritten or unsendable values."""
+"""Errors of pools and clusters: ended leases, missing browsers, lost workers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from cdpengine.errors.root import EngineError
-from cdpengine.errors.texts import duration, listed
+from cdpengine.errors.texts import listed
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -26,26 +26,21 @@ class LeaseEndedError(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class PoolClosedError(EngineError):
-    """The pool leases no more pages: it drains, was stopped, or its block ended. `action` is the attempt."""
+class PoolUnavailableError(EngineError):
+    """A pool or a cluster has no page for `action`. `reasons` has the last failure of each browser.
+
+    `closed`: the pool drains or was stopped, or its block has ended or not begun. Otherwise no browser was usable,
+    or the cluster's scheduler or workers were not; a later attempt may succeed.
+    """
 
     action: str
     reason: str
+    reasons: Sequence[str] = ()
+    closed: bool = False
 
     def _describe(self) -> str:
-        return f"cannot {self.action}: the pool {self.reason}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class PoolUnavailableError(EngineError):
-    """No browser of the pool was usable for `seconds`. `reasons` has the result of each member's last attempt."""
-
-    seconds: float
-    reasons: Sequence[str]
-
-    def _describe(self) -> str:
-        reasons = listed(self.reasons, ".reasons", last=True)
-        return f"the pool had no browser for {duration(self.seconds)}:{reasons}"
+        reasons = f":{listed(self.reasons, '.reasons', last=True)}" if self.reasons else ""
+        return f"cannot {self.action}: {self.reason}{reasons}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -73,25 +68,3 @@ class WorkerLostError(EngineError):
             f"the worker {self.worker} was lost with a job: {self.reason}. The job may have been done, in part or "
             "completely; pass `retries` if it is safe to repeat"
         )
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class ClusterUnavailableError(EngineError):
-    """The scheduler at `scheduler` could not be reached, stopped answering, or has no worker with pages."""
-
-    scheduler: str
-    reason: str
-
-    def _describe(self) -> str:
-        return f"the cluster at {self.scheduler} cannot be used: {self.reason}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class NotSendableError(EngineError):
-    """`what` cannot be sent between processes: one process cannot pickle it, or the other cannot read it."""
-
-    what: str
-    reason: str
-
-    def _describe(self) -> str:
-        return f"{self.what} cannot be sent between processes: {self.reason}"

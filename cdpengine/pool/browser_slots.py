@@ -18,6 +18,7 @@ from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
 from cdpengine.errors import EngineError, PoolUnavailableError
+from cdpengine.errors.texts import duration
 from cdpengine.pool.members import BrowserLimits, Members
 from cdpengine.pool.pooled_browser import PooledBrowser
 from cdpengine.pool.statistics import PoolCounts
@@ -131,7 +132,9 @@ class BrowserSlots:
         reasons = [
             f"browser {slot.number} ({slot.member}): {slot.error or 'starting'}" for slot in self._slots
         ]
-        return PoolUnavailableError(seconds=self._timeout, reasons=reasons)
+        return PoolUnavailableError(
+            "lease a page", f"the pool had no browser for {duration(self._timeout)}", reasons
+        )
 
     def _first_is_ready(self) -> bool:
         errors = [slot.error for slot in self._slots if slot.error is not None]

@@ -22,14 +22,12 @@ from cdpengine._checks import check_choice, check_count, wrong_type
 from cdpengine._notifier import Notifier
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import (
-    ClusterUnavailableError,
     DisallowedByRobotsError,
     EngineError,
     InvalidArgumentError,
     JobCancelledError,
     LeaseEndedError,
     PackageMissingError,
-    PoolClosedError,
     PoolUnavailableError,
 )
 from cdpengine.errors.misuse import refuse_await
@@ -111,9 +109,10 @@ class JobOptions(TypedDict, total=False):
 
 def is_worth_repeating(error: Exception) -> bool:
     """Return whether a retry can succeed: for the engine's errors, except permanent ones."""
-    for_good = InvalidArgumentError | PoolClosedError | PackageMissingError
+    for_good = isinstance(error, InvalidArgumentError | PackageMissingError)
+    closed = isinstance(error, PoolUnavailableError) and error.closed
     disallowed = isinstance(error, DisallowedByRobotsError) and error.retry_after is None
-    return isinstance(error, EngineError) and not isinstance(error, for_good) and not disallowed
+    return isinstance(error, EngineError) and not (for_good or closed or disallowed)
 
 
 def address_of(item: object) -> str | None:
@@ -266,8 +265,8 @@ class JobRun(Generic[Item, Value]):
                     await self._pull(nursery)
         finally:
             if self.scope.cancelled_caught and self._error is None:
-                self._error = PoolClosedError(
-                    action="continue with the jobs", reason="or their block has ended"
+                self._error = PoolUnavailableError(
+                    "continue with the jobs", "the pool or their block has ended", closed=True
                 )
             self.over.set()
             self._changes.notify()
@@ -308,7 +307,7 @@ class JobRun(Generic[Item, Value]):
         if scope.cancel_called:  # also if the job ended before the cancellation reached it
             result = JobResult(index, item, None, JobCancelledError(index=index), ())
         del self._scopes[index]
-        if isinstance(result.error, PoolUnavailableError | PoolClosedError | ClusterUnavailableError):
+        if isinstance(result.error, PoolUnavailableError):
             self.stop_pulling(result.error)
         self._results[index] = result
         self.count(result)

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from cdpengine.errors import PoolClosedError
+from cdpengine.errors import PoolUnavailableError
 
 
 @attrs.define
@@ -25,10 +25,12 @@ class BlockEnteredOnce:
         return self._entered is not None
 
     async def enter(self) -> None:
-        """Enter the block. Raises PoolClosedError if it was entered before, and the errors of `running`."""
+        """Enter the block. Raises PoolUnavailableError if it was entered before, and the errors of `running`."""
         if self._entered is not None:
-            raise PoolClosedError(
-                action=f"enter the block of {self.owner}", reason="was entered before: create a new one"
+            raise PoolUnavailableError(
+                f"enter the block of {self.owner}",
+                "it was entered before: create a new one",
+                closed=True,
             )
         self._entered = self.running()
         await self._entered.__aenter__()

@@ -26,7 +26,7 @@ from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
     LeaseEndedError,
-    PoolClosedError,
+    PoolUnavailableError,
 )
 from cdpengine.errors.misuse import block, refuse_await
 from cdpengine.pool.browser_slots import BrowserSlots
@@ -165,7 +165,7 @@ class BrowserPool:
         `timeout` limits getting the page, including the wait, but not the block; in seconds.
 
         Raises LeaseEndedError if the browser is lost or replaced. If that happens while the page is being opened,
-        another browser is used instead. Raises DeadlineExceededError, PoolClosedError, PoolUnavailableError, and
+        another browser is used instead. Raises DeadlineExceededError, PoolUnavailableError, and
         the errors of `browser.new_context` and `page.goto`.
         """
         self._check_open(_LEASING)
@@ -236,14 +236,14 @@ class BrowserPool:
     def _unavailability(self) -> EngineError | None:
         """Return the reason why no request can get a page now or later."""
         if self._stopped is not None:
-            return PoolClosedError(action=_LEASING, reason=self._stopped)
+            return PoolUnavailableError(_LEASING, f"the pool {self._stopped}", closed=True)
         return self._browsers.describe_unavailable() if self._browsers.unavailable else None
 
     def _check_open(self, action: str) -> trio.Nursery:
-        """Return the pool's nursery. Raises PoolClosedError if the pool accepts no new work."""
+        """Return the pool's nursery. Raises PoolUnavailableError if the pool accepts no new work."""
         reason = self._stopped or ("drains" if self._draining else None)
         if reason is not None or self._nursery is None:
-            raise PoolClosedError(action=action, reason=reason or "has not begun")
+            raise PoolUnavailableError(action, f"the pool {reason or 'has not begun'}", closed=True)
         return self._nursery
 
     def _give(self) -> None:
@@ -306,7 +306,7 @@ class BrowserPool:
         the maximum number of items pulled but not yet consumed, by default twice the pool's capacity, so a slow
         consumer slows the source. `options` are the fields of JobOptions.
 
-        Raises InvalidArgumentError, PoolClosedError.
+        Raises InvalidArgumentError, PoolUnavailableError.
         """
         nursery = self._check_open("begin jobs")
         plan = JobPlan.checked(options)
@@ -345,19 +345,20 @@ class BrowserPool:
     async def drain(self, *, timeout: float = math.inf) -> None:
         """Accept no new requests, and wait until all waiting requests and leases are done.
 
-        A running `map` pulls no more items, completes the pulled ones, and then raises PoolClosedError. Raises
-        DeadlineExceededError; the pool then continues to drain.
+        A running `map` pulls no more items, completes the pulled ones, and then raises PoolUnavailableError.
+        Raises DeadlineExceededError; the pool then continues to drain.
         """
         self._draining = True
         for run in self._runs:
-            run.stop_pulling(PoolClosedError(action="continue with the items", reason="drains"))
+            drains = PoolUnavailableError("continue with the items", "the pool drains", closed=True)
+            run.stop_pulling(drains)
         with within("drain the pool", timeout):
             await self._browsers.changes.wait_for(
                 lambda: not (self._runs or self._waiting or self._browsers.leased)
             )
 
     def stop(self, reason: str = "was stopped") -> None:
-        """End all leases and browsers now. Waiting requests raise PoolClosedError."""
+        """End all leases and browsers now. Waiting requests raise PoolUnavailableError."""
         self._stopped = self._stopped or reason
         self._refuse_waiting()
         self._browsers.end(f"the pool {self._stopped}")

@@ -67,8 +67,8 @@ async def test_each_item_has_one_result(cluster: BrowserCluster, ordered: bool) 
     assert set(results) == set(range(8))
     assert not ordered or list(results) == list(range(8))
     expected = {
-        1: LookupError, 2: cdpengine.errors.EvaluationTimeoutError, 3: cdpengine.errors.NotSendableError,
-        4: cdpengine.errors.NotSendableError, 5: RuntimeError,
+        1: LookupError, 2: cdpengine.errors.EvaluationTimeoutError, 3: cdpengine.errors.InvalidArgumentError,
+        4: cdpengine.errors.InvalidArgumentError, 5: RuntimeError,
     }  # fmt: skip
     for number, result in results.items():
         assert result.item == number
@@ -111,10 +111,10 @@ async def test_function_of_main_program_is_sent_with_its_code(cluster: BrowserCl
 
     stream = sys.stdout
     assert (await cluster.run(times, 7)).unwrap() == 21
-    with pytest.raises(cdpengine.errors.NotSendableError, match="the function"):
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="the function"):
         await cluster.run(times_stream, 7)
     item = await cluster.run(double, sys.stdout)  # type: ignore[arg-type]
-    assert isinstance(item.error, cdpengine.errors.NotSendableError)
+    assert isinstance(item.error, cdpengine.errors.InvalidArgumentError)
 
 
 async def test_items_are_pulled_as_results_are_taken(cluster: BrowserCluster) -> None:
@@ -152,7 +152,7 @@ async def test_a_program_of_dask_submits_functions_of_a_page(cluster: BrowserClu
     values, failed, unsendable = await trio.to_thread.run_sync(program)
     assert values == [0, 2, 4, 6, 8, 10]
     assert isinstance(failed, LookupError)
-    assert isinstance(unsendable, cdpengine.errors.NotSendableError)
+    assert isinstance(unsendable, cdpengine.errors.InvalidArgumentError)
 
 
 async def test_pools_of_other_options_are_refused(cluster: BrowserCluster) -> None:

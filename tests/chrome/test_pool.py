@@ -394,7 +394,7 @@ async def test_draining_pool_finishes_its_jobs(pool: BrowserPool) -> None:
 
         async def take() -> None:
             nonlocal values
-            with pytest.raises(cdpengine.errors.PoolClosedError, match="continue with the items"):
+            with pytest.raises(cdpengine.errors.PoolUnavailableError, match="continue with the items"):
                 async for result in pool.map(work, itertools.count()):
                     values += [result.unwrap()]
 
@@ -404,10 +404,10 @@ async def test_draining_pool_finishes_its_jobs(pool: BrowserPool) -> None:
             await pool.drain(timeout=0.001)
         await pool.drain(timeout=30)
     assert sorted(values) == list(range(len(values)))
-    with pytest.raises(cdpengine.errors.PoolClosedError, match="drains"):
+    with pytest.raises(cdpengine.errors.PoolUnavailableError, match="drains"):
         async with pool.page():
             pytest.fail("got a page of a draining pool")
-    with pytest.raises(cdpengine.errors.PoolClosedError, match="drains"):
+    with pytest.raises(cdpengine.errors.PoolUnavailableError, match="drains"):
         pool.map(work, [1])
 
 
@@ -427,7 +427,7 @@ async def test_stopping_pool_ends_all_with_named_error(pool: BrowserPool) -> Non
         await wait_until(lambda: pool.statistics().leased == pool.capacity and pool.statistics().waiting == 2)
         pool.stop()
     assert Counter(type(error).__name__ for error in errors) == {
-        "LeaseEndedError": pool.capacity, "PoolClosedError": 2,
+        "LeaseEndedError": pool.capacity, "PoolUnavailableError": 2,
     }  # fmt: skip
     assert all("the pool was stopped" in str(error) for error in errors)
 
@@ -450,10 +450,10 @@ async def test_end_of_block_ends_jobs_of_other_tasks(
     assert [str(error) for error in errors] == [
         "the lease of a page of browser 1.1 ended: the pool has ended. Lease another one to continue"
     ] or "browser 2.1" in str(errors[0])
-    with pytest.raises(cdpengine.errors.PoolClosedError, match="has ended"):
+    with pytest.raises(cdpengine.errors.PoolUnavailableError, match="has ended"):
         async with pool.page():
             pytest.fail("used a closed pool")
-    with pytest.raises(cdpengine.errors.PoolClosedError, match="create a new one"):
+    with pytest.raises(cdpengine.errors.PoolUnavailableError, match="create a new one"):
         async with pool:
             pytest.fail("used a closed pool")
 

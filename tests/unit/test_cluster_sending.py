@@ -14,7 +14,7 @@ from cdpengine.cluster import BrowserCluster, BrowserWorker
 from cdpengine.cluster.job_ledger import Beginning
 from cdpengine.cluster.sending import pack, pack_result, unpack, unpack_result
 from cdpengine.cluster.worker_jobs import _lost_attempts
-from cdpengine.errors import InvalidArgumentError, NotSendableError, PoolClosedError, WorkerLostError
+from cdpengine.errors import InvalidArgumentError, PoolUnavailableError, WorkerLostError
 from cdpengine.pool import Attempt, JobResult, RemoteBrowsers
 
 
@@ -41,7 +41,7 @@ def test_a_result_comes_back_with_its_item() -> None:
 )
 def test_an_unpicklable_value_is_an_error(value: object) -> None:
     again = unpack_result(pack_result(result_of(value)), 3, None)
-    assert isinstance(again.error, NotSendableError)
+    assert isinstance(again.error, InvalidArgumentError)
     assert again.attempts[0].error is again.error
     assert again.attempts[0].browser == "browser 1.1"
 
@@ -51,14 +51,14 @@ def test_an_error_arrives_unchanged_or_with_its_message() -> None:
     assert type(again.error) is LookupError
     assert again.attempts[0].error is again.error
     again = unpack_result(pack_result(result_of(error=TwoArgumentsError("a", "b"))), 3, None)
-    assert isinstance(again.error, NotSendableError)
+    assert isinstance(again.error, InvalidArgumentError)
     assert "TwoArgumentsError: a and b" in str(again.error)
     assert again.attempts[0].error is again.error
 
 
 def test_undecodable_bytes_are_an_error() -> None:
     again = unpack_result(b"cno_such_module\nname\n.", 3, "item")
-    assert isinstance(again.error, NotSendableError)
+    assert isinstance(again.error, InvalidArgumentError)
     assert "no_such_module" in str(again.error)
     assert (again.index, again.item, again.attempts) == (3, "item", ())
 
@@ -101,16 +101,16 @@ def test_impossible_settings_are_refused(arguments: dict[str, Any], what: str) -
 
 async def test_a_cluster_that_does_not_run() -> None:
     cluster = BrowserCluster("tcp://127.0.0.1:1", timeout=0.5)
-    with pytest.raises(PoolClosedError, match="has not begun"):
+    with pytest.raises(PoolUnavailableError, match="has not begun"):
         cluster.map(_nothing, [1])
-    with pytest.raises(PoolClosedError, match="has not begun"):
+    with pytest.raises(PoolUnavailableError, match="has not begun"):
         await cluster.run(_nothing, 1)
     with pytest.raises(
-        cdpengine.errors.ClusterUnavailableError, match="the cluster at tcp://127.0.0.1:1 cannot be used"
+        cdpengine.errors.PoolUnavailableError, match="cannot use the cluster at tcp://127.0.0.1:1: "
     ):
         async with cluster:
             pytest.fail("nothing listens there")
-    with pytest.raises(PoolClosedError, match="create a new one"):
+    with pytest.raises(PoolUnavailableError, match="create a new one"):
         async with cluster:
             pytest.fail("it was entered before")
 

@@ -20,13 +20,11 @@ import trio.testing
 from map_runs import largest_file, lines_of, outcomes_of, pageless_pool
 
 from cdpengine.errors import (
-    ClusterUnavailableError,
     EngineError,
     FileNotWrittenError,
     InvalidArgumentError,
     NavigationFailedError,
     PackageMissingError,
-    PoolClosedError,
     PoolUnavailableError,
 )
 from cdpengine.pool.mapping import MapCounts, MapFiles, MapRun
@@ -208,9 +206,8 @@ async def test_an_interrupted_input_is_not_repeated_in_at_most_once_mode(inputs:
 
 
 @pytest.mark.parametrize("error", [
-    PoolUnavailableError(seconds=60, reasons=["launched: no"]),
-    PoolClosedError(action="do a job", reason="drains"),
-    ClusterUnavailableError(scheduler="tcp://h:1", reason="it is gone"),
+    PoolUnavailableError("lease a page", "the pool had no browser for 60 s", ["launched: no"]),
+    PoolUnavailableError("do a job", "the pool drains", closed=True),
     PackageMissingError("protego", "reads robots.txt", "crawl"),
 ], ids=lambda error: type(error).__name__)  # fmt: skip
 async def test_errors_unrelated_to_an_input_leave_the_run(inputs: Path, error: EngineError) -> None:

@@ -109,12 +109,11 @@ ADVICE: Mapping[type[EngineError], Advice] = {
         "Continue without the cache, or make room; then try again.", retryable=True
     ),
     errors.LeaseEndedError: Advice("Lease another page; then try again.", retryable=True),
-    errors.PoolClosedError: Advice("Use an open pool."),
-    errors.PoolUnavailableError: Advice("Check the message about each browser.", retryable=True),
+    errors.PoolUnavailableError: Advice(
+        "Check the reasons in the message, and that the pool is open.", retryable=True
+    ),
     errors.JobCancelledError: Advice("No action is needed: the program cancelled it."),
     errors.WorkerLostError: Advice("Check whether the job already ran before retrying."),
-    errors.ClusterUnavailableError: Advice("Check the scheduler and its workers.", retryable=True),
-    errors.NotSendableError: Advice("Pass and return plain values, such as a string or a snapshot."),
     errors.DisallowedByRobotsError: Advice("Omit this URL. The message has the reason."),
     errors.ResourcesExhaustedError: Advice("Close pages or programs; then try again.", retryable=True),
     errors.PackageMissingError: Advice("Install the package that the message names."),

@@ -25,13 +25,11 @@ from cdpengine._json_values import to_plain
 from cdpengine._launch.private_files import write_private
 from cdpengine._nursery import open_body_nursery
 from cdpengine.errors import (
-    ClusterUnavailableError,
     EngineError,
     FileNotWrittenError,
     InvalidArgumentError,
     JobCancelledError,
     PackageMissingError,
-    PoolClosedError,
     PoolUnavailableError,
     os_reason,
 )
@@ -53,7 +51,7 @@ _FINISHING = 60.0
 
 _LONGEST_REASON = 1000
 
-_LEFT = (PoolUnavailableError, PoolClosedError, ClusterUnavailableError, JobCancelledError)
+_LEFT = (PoolUnavailableError, JobCancelledError)
 """Job errors that are independent of the input, which is left for the next run."""
 
 
