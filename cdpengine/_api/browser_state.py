@@ -163,7 +163,7 @@ _GONE = (
 async def read_argument(session: Session, argument: RemoteArgument) -> Any:
     """Return the value of an object in the page.
 
-    Raises EvaluationFailedError, ValueTooLargeError, RemoteError, SessionGoneError, ConnectionLostError.
+    Raises EvaluationFailedError, RemoteError, SessionGoneError, ConnectionLostError.
     """
     remote = RemoteObject(
         type=argument.type,

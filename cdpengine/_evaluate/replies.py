@@ -28,7 +28,6 @@ from cdpengine.errors import (
     InvalidArgumentError,
     ProtocolError,
     RemoteError,
-    ValueTooLargeError,
 )
 
 _SPECIAL_NUMBERS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "-0": "-0.0"}
@@ -119,8 +118,8 @@ async def receive_value(
     Reading runs in the page: it calls getters and the traps of a Proxy, more than once, and they may never end. So
     the budget of the script must include it.
 
-    Raises EvaluationFailedError if the script or a getter threw, ValueTooLargeError, EvaluationTerminatedError if
-    the page navigated before the value was read.
+    Raises EvaluationFailedError if the script or a getter threw or the value is too large,
+    EvaluationTerminatedError if the page navigated before the value was read.
     """
     result = reply.result
     if result.object_id is None or reply.exception_details is not None:
@@ -247,11 +246,13 @@ def _explain_unread(error: RemoteError) -> Exception:
     return explain_refusal(error)
 
 
-def _too_large_error(largest: int) -> ValueTooLargeError:
-    return ValueTooLargeError(text=f"its size exceeds {largest} characters")
+def _too_large_error(largest: int) -> EvaluationFailedError:
+    return _not_returned(f"its size exceeds {largest} characters")
 
 
-def _too_deep_error() -> ValueTooLargeError:
-    return ValueTooLargeError(
-        text=f"it is nested more than {_DEEP_LEVELS} levels deep ({_JSON_LEVELS} for plain data)"
-    )
+def _too_deep_error() -> EvaluationFailedError:
+    return _not_returned(f"it is nested more than {_DEEP_LEVELS} levels deep ({_JSON_LEVELS} for plain data)")
+
+
+def _not_returned(reason: str) -> EvaluationFailedError:
+    return EvaluationFailedError(f"{reason}. Return the parts that you need", threw=False)

@@ -21,7 +21,7 @@ from cdpengine._network.exchange import Exchange, Turn
 from cdpengine._network.messages import InterceptedRequest
 from cdpengine._network.route import Route
 from cdpengine._pickling import not_picklable
-from cdpengine.errors import InterceptedBodyUnavailableError, InvalidArgumentError, shown_url
+from cdpengine.errors import BodyUnavailableError, InvalidArgumentError, shown_url
 from cdpengine.errors.texts import duration
 
 logger = get_logger("cdpengine.network")
@@ -157,7 +157,7 @@ class ActiveRoute:
             except Exception as error:  # noqa: BLE001 - foreign code: on record, and in the log
                 reason, raised = f"it raised {_describe_error(error)}", error
             if turn.exchange.dropped and (
-                raised is None or isinstance(raised, InterceptedBodyUnavailableError)
+                raised is None or (isinstance(raised, BodyUnavailableError) and raised.intercepted)
             ):
                 return
             if self._closed or self._nursery.cancel_scope.cancel_called:

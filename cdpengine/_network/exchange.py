@@ -21,8 +21,8 @@ from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.network import ResponseBodyReply
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
+    BodyUnavailableError,
     ConnectionLostError,
-    InterceptedBodyUnavailableError,
     ProtocolError,
     RemoteError,
     SessionGoneError,
@@ -277,6 +277,6 @@ class Exchange:
                 reason = "the route was answered, or the page cancelled the request"
             elif "headers received" in error.message:
                 reason = "a redirect has none"
-            raise InterceptedBodyUnavailableError(url=self.request.url, reason=reason) from None
+            raise BodyUnavailableError(self.request.url, reason, intercepted=True) from None
         except binascii.Error:
-            raise ProtocolError("Fetch.getResponseBody answered with invalid base64") from None
+            raise ProtocolError("it has invalid base64", "Fetch.getResponseBody") from None

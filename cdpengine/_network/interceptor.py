@@ -26,8 +26,8 @@ from cdpengine._protocol.streams import Event
 from cdpengine._urls.origins import check_origin, origin_of
 from cdpengine.errors import (
     ConnectionLostError,
+    ProtocolError,
     SessionGoneError,
-    UndecodableReplyError,
 )
 
 logger = get_logger("cdpengine.network")
@@ -105,7 +105,7 @@ class Interceptor:
     def _take_paused(self, event: Event) -> None:
         try:
             paused = event.decode(RequestPaused)
-        except UndecodableReplyError as error:
+        except ProtocolError as error:
             self._not_understood.log(error)
             self._continue(event.decode(RequestPausedId).request_id)
             return

@@ -30,7 +30,7 @@ from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.posted_data import posted_data
 from cdpengine._secrets import is_secret_header
-from cdpengine.errors import BodyUndecodableError, InterceptedBodyUnavailableError, InvalidArgumentError
+from cdpengine.errors import BodyUnavailableError, BodyUndecodableError, InvalidArgumentError
 
 _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
 
@@ -115,13 +115,13 @@ class InterceptedResponse:
     async def body(self) -> bytes:
         """Return the whole body, after decompression. Call it before the route is answered.
 
-        Waits for the server. Raises InterceptedBodyUnavailableError for a redirect, for a failed request, and
+        Waits for the server. Raises BodyUnavailableError for a redirect, for a failed request, and
         after the route was answered.
         """
         if self._body is None:
             if self._read is None or self.failure:
-                raise InterceptedBodyUnavailableError(
-                    url=self.url, reason=f"the request has no response ({self.failure})"
+                raise BodyUnavailableError(
+                    self.url, f"the request has no response ({self.failure})", intercepted=True
                 )
             self._body = await self._read()
         return self._body

@@ -35,9 +35,9 @@ from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
     InvalidArgumentError,
+    ProtocolError,
     RemoteError,
     SessionGoneError,
-    UndecodableReplyError,
 )
 
 
@@ -303,7 +303,7 @@ class PageDialogs:
     def _note_opening(self, event: Event) -> None:
         try:
             opening = event.decode(JavascriptDialogOpening)
-        except UndecodableReplyError as error:
+        except ProtocolError as error:
             self._not_understood.log(error)
             opening = JavascriptDialogOpening(type="unknown")
         if self._current is not None:  # in another process; Chrome reports its end after this event
@@ -339,7 +339,7 @@ class PageDialogs:
     def _note_closing(self, event: Event) -> None:
         try:
             closed = event.decode(JavascriptDialogClosed)
-        except UndecodableReplyError:
+        except ProtocolError:
             self._note_gone()
             return
         tracked = self._find_closed(closed.frame_id)

@@ -14,7 +14,7 @@ import trio
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains.target import TargetCreated, TargetInfo
 from cdpengine._protocol.streams import Event
-from cdpengine.errors import UndecodableReplyError
+from cdpengine.errors import ProtocolError
 
 _LONGEST = 5.0
 """Time in seconds after a request in which its tab is created. Measured: up to 0.04 s."""
@@ -55,7 +55,7 @@ class NewTabs:
         """Handle a `Target.targetCreated` event."""
         try:
             info = event.decode(TargetCreated).target_info
-        except UndecodableReplyError:
+        except ProtocolError:
             return  # the page's listeners report it
         if info.type != "page" or info.opener_id is not None:
             return

@@ -32,8 +32,8 @@ from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
+    ProtocolError,
     SessionGoneError,
-    UndecodableReplyError,
     shown_url,
 )
 
@@ -193,7 +193,7 @@ class PageTarget:
             nonlocal early
             try:
                 frame_event = event.decode(FRAME_EVENTS[event.method])
-            except UndecodableReplyError as error:
+            except ProtocolError as error:
                 session.connection.wire.faults.pass_over(event, error)
                 return
             before = session.frame_id

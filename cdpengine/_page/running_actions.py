@@ -51,9 +51,9 @@ from cdpengine.errors import (
     DialogOpenedError,
     EngineError,
     NavigationFailedError,
+    ProtocolError,
     RecoveryReport,
     SessionGoneError,
-    UndecodableReplyError,
 )
 from cdpengine.errors.misuse import explain_arguments, is_about_arguments
 from cdpengine.errors.other_libraries import ARGUMENTS
@@ -334,7 +334,7 @@ class RunningActions:
     def _note_tab(self, event: Event) -> None:
         try:
             found = event.decode(FrameRequestedNavigation)
-        except UndecodableReplyError:
+        except ProtocolError:
             return  # `_note_navigation` records it
         if found.disposition in NEW_TAB:
             for effects in self._records:
@@ -347,7 +347,7 @@ class RunningActions:
             return None  # no action runs
         try:
             return event.decode(kind)
-        except UndecodableReplyError as error:
+        except ProtocolError as error:
             self._session.connection.wire.faults.pass_over(event, error)
             return None
 

@@ -28,7 +28,7 @@ from cdpengine._checks import check_choice, check_count, check_number, invalid
 from cdpengine.errors import (
     InvalidArgumentError,
     PictureTooLargeError,
-    UndecodableReplyError,
+    ProtocolError,
     exhausted,
     shortages_named,
 )
@@ -58,11 +58,9 @@ def check_colour(colour: str) -> None:
         raise invalid("mask_color", colour, '"#rrggbb"')
 
 
-def no_picture_error(picture: bytes) -> UndecodableReplyError:
+def no_picture_error(picture: bytes) -> ProtocolError:
     """Return the error for a picture from Chrome that Pillow cannot identify."""
-    return UndecodableReplyError(
-        method="Page.captureScreenshot", reason="it contains no picture", raw=picture
-    )
+    return ProtocolError(method="Page.captureScreenshot", reason="it contains no picture", raw=picture)
 
 
 @_shortages_named

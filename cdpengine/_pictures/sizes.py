@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import struct
 
-from cdpengine.errors import UndecodableReplyError
+from cdpengine.errors import ProtocolError
 
 _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """JPEG markers of segments with the size: the frame headers (ITU T.81, table B.1)."""
 
 
 def size_of(picture: bytes) -> tuple[int, int]:
-    """Return the width and height in pixels of a PNG, a JPEG or a WebP. Raises UndecodableReplyError."""
+    """Return the width and height in pixels of a PNG, a JPEG or a WebP. Raises ProtocolError."""
     try:
         if picture.startswith(b"\x89PNG"):
             width, height = struct.unpack_from(">II", picture, 16)  # PNG specification, 11.2.2
@@ -23,7 +23,7 @@ def size_of(picture: bytes) -> tuple[int, int]:
     except (struct.error, IndexError):
         pass
     reason = "its picture is not a PNG, JPEG or WebP"
-    raise UndecodableReplyError(method="Page.captureScreenshot", reason=reason, raw=picture)
+    raise ProtocolError(method="Page.captureScreenshot", reason=reason, raw=picture)
 
 
 def _size_of_jpeg(picture: bytes) -> tuple[int, int]:

@@ -25,7 +25,6 @@ from cdpengine.errors import (
     EvaluationTerminatedError,
     ProtocolError,
     RemoteError,
-    UndecodableReplyError,
 )
 
 T = TypeVar("T")
@@ -97,7 +96,7 @@ class PendingCall:
         """Wait for the reply and return its result as raw JSON. Write all posted commands first.
 
         Raises RemoteError if Chrome refuses, SessionGoneError (TargetCrashedError) if the target ends,
-        ConnectionLostError if the connection ends, UndecodableReplyError if the reply is damaged.
+        ConnectionLostError if the connection ends, ProtocolError if the reply is damaged.
         """
         await self._wait(self._abort)
         return self.raw_nowait()
@@ -136,12 +135,12 @@ class PendingCall:
     async def decoded(self, kind: type[T]) -> T:
         """Wait for the reply and decode its result as `kind`.
 
-        Raises the errors of `raw`, and UndecodableReplyError (with the raw JSON) if the result has another shape.
+        Raises the errors of `raw`, and ProtocolError (with the raw JSON) if the result has another shape.
         """
         return self.decode(await self.raw(), kind)
 
     def decode(self, raw: _Raw, kind: type[T]) -> T:
-        """Decode the result `raw` as `kind`. Raises UndecodableReplyError if it has another shape."""
+        """Decode the result `raw` as `kind`. Raises ProtocolError if it has another shape."""
         return decode_reply(self.call.method, raw, kind)
 
     def abandon(self) -> None:
@@ -345,28 +344,26 @@ async def result_or_none(pending: PendingCall, kind: type[T]) -> T | None:
 
 
 def decode_reply(method: str, raw: _Raw, kind: type[T]) -> T:
-    """Decode the result of a call, or a part of it. Raises UndecodableReplyError if it has another shape."""
+    """Decode the result of a call, or a part of it. Raises ProtocolError if it has another shape."""
     try:
         return decode_payload(raw, kind)
     except msgspec.DecodeError as error:
-        raise UndecodableReplyError(method=method, reason=str(error), raw=bytes(raw)) from None
+        raise ProtocolError(method=method, reason=str(error), raw=bytes(raw)) from None
 
 
 def decode_bytes(method: str, text: str) -> bytes:
-    """Decode the base64 of a reply. Raises UndecodableReplyError for invalid base64."""
+    """Decode the base64 of a reply. Raises ProtocolError for invalid base64."""
     try:
         return base64.b64decode(text)
     except ValueError as error:
-        raise UndecodableReplyError(
-            method=method, reason=f"it is not base64: {error}", raw=text.encode()
-        ) from None
+        raise ProtocolError(method=method, reason=f"it is not base64: {error}", raw=text.encode()) from None
 
 
-def _error_of(reply: Reply) -> RemoteError | UndecodableReplyError | None:
+def _error_of(reply: Reply) -> RemoteError | ProtocolError | None:
     if reply.error and bytes(reply.error) != b"null":
         body = decode_error(reply.error)
         data = body.data if body.data is None or isinstance(body.data, str) else "with structured data"
         return RemoteError(method=reply.call.method, code=body.code, message=body.message, data=data)
     if reply.damage:
-        return UndecodableReplyError(method=reply.call.method, reason=reply.damage, raw=b"")
+        return ProtocolError(method=reply.call.method, reason=reply.damage, raw=b"")
     return None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._protocol.streams import Consumers, Event, EventFeed
-from cdpengine.errors import EngineError, TargetCrashedError, UndecodableReplyError
+from cdpengine.errors import EngineError, ProtocolError, TargetCrashedError
 
 logger = get_logger("cdpengine.session")
 
@@ -47,7 +47,7 @@ class Faults:
         """Number of exceptions of callbacks."""
         return self._failed.total
 
-    def pass_over(self, event: Event, error: UndecodableReplyError) -> None:
+    def pass_over(self, event: Event, error: ProtocolError) -> None:
         """Count and log an undecodable event, once even if several parts of the engine failed to read it."""
         if event is not self._undecodable_last:
             self._undecodable_last = event
@@ -136,7 +136,7 @@ class SessionFeed:
         for listener in tuple(self._listeners.get(event.method, ())):
             try:
                 listener(event)
-            except UndecodableReplyError as error:
+            except ProtocolError as error:
                 self._faults.pass_over(event, error)
             except Exception as error:  # noqa: BLE001 - foreign code must not end the connection
                 self._faults.callback_failed(event.method, error)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import trio
 
 from cdpengine._protocol.calls import PendingCall
-from cdpengine.errors import InvalidArgumentError, UndecodableReplyError
+from cdpengine.errors import InvalidArgumentError, ProtocolError
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ async def run_command(
             value: T = done.value
             return value
         except _DECODER_ERRORS as error:
-            raise UndecodableReplyError(
+            raise ProtocolError(
                 method=method,
                 reason=f"the command's own decoder failed ({type(error).__name__})",
                 raw=bytes(raw),

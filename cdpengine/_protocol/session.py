@@ -39,7 +39,7 @@ from cdpengine._protocol.pycdp import run_command
 from cdpengine._protocol.streams import Event, EventFeed, EventStream, caller, domain_of
 from cdpengine._protocol.transport import Transport
 from cdpengine._protocol.wire import ConnectionStatistics, Wire
-from cdpengine.errors import EngineError, InvalidArgumentError, SessionGoneError, UndecodableReplyError
+from cdpengine.errors import EngineError, InvalidArgumentError, ProtocolError, SessionGoneError
 
 T = TypeVar("T")
 
@@ -156,7 +156,7 @@ class Session:
     async def request(self, method: str, params: Mapping[str, Any], kind: type[T]) -> T:
         """Send one command and decode its result as `kind` (msgspec Struct, attrs class, dict, ...).
 
-        Raises the errors of `call`, and UndecodableReplyError, with the raw JSON, if the result has another shape.
+        Raises the errors of `call`, and ProtocolError, with the raw JSON, if the result has another shape.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         return await self._send(method, params).decoded(kind)
@@ -165,7 +165,7 @@ class Session:
         """Run one command of the PyCDP convention, such as `cdp.page.navigate(url)`, from any library.
 
         The generator yields `{"method": ..., "params": ...}`, receives the result, and returns a typed value.
-        Raises the errors of `call`, and UndecodableReplyError, with the raw JSON, if the generator cannot decode
+        Raises the errors of `call`, and ProtocolError, with the raw JSON, if the generator cannot decode
         the answer of a newer Chrome.
         """
         return await run_command(command, self._send)
@@ -430,7 +430,7 @@ class Targets:
         source = self._connection.root if session_id is None else self.sessions[session_id]
         try:
             note(source, event)
-        except UndecodableReplyError as error:
+        except ProtocolError as error:
             self._connection.wire.faults.pass_over(event, error)
 
     def end(self) -> None:

@@ -26,7 +26,7 @@ from cdpengine._checks import check_string, invalid
 from cdpengine._logs import get_logger
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.messages import decode_payload
-from cdpengine.errors import EventsLostError, TargetCrashedError, UndecodableReplyError
+from cdpengine.errors import EventsLostError, ProtocolError, TargetCrashedError
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class Event:
     def params(self) -> dict[str, Any]:
         """The parameters as a dict, decoded on first use. All subscribers share it: do not change it.
 
-        Raises UndecodableReplyError, with the raw JSON, if they are not an object.
+        Raises ProtocolError, with the raw JSON, if they are not an object.
         """
         if self._params is None:
             self._params = self.decode(dict[str, Any])
@@ -61,19 +61,19 @@ class Event:
     def decode(self, kind: type[T]) -> T:
         """Decode the parameters as `kind`.
 
-        Raises UndecodableReplyError if they have another shape.
+        Raises ProtocolError if they have another shape.
         """
         try:
             return decode_payload(self.raw, kind)
         except msgspec.DecodeError as error:
-            raise UndecodableReplyError(
+            raise ProtocolError(
                 method=self.method, reason=str(error), raw=bytes(self.raw), is_event=True
             ) from None
 
     def typed(self) -> Any:
         """Return PyCDP's class for this event, such as `cdp.page.LoadEventFired`.
 
-        Raises UndecodableReplyError, with the raw JSON, if PyCDP does not know the event or its shape: PyCDP
+        Raises ProtocolError, with the raw JSON, if PyCDP does not know the event or its shape: PyCDP
         covers the protocol of 2020.
         """
         import cdp.util
@@ -82,7 +82,7 @@ class Event:
             return cdp.util.parse_json_event({"method": self.method, "params": self.params})
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             reason = f"PyCDP cannot decode it ({type(error).__name__}: {error})"
-            raise UndecodableReplyError(
+            raise ProtocolError(
                 method=self.method, reason=reason, raw=bytes(self.raw), is_event=True
             ) from error
 

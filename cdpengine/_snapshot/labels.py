@@ -14,7 +14,7 @@ import attrs
 
 from cdpengine._snapshot.node import Box, Document, Node
 from cdpengine._snapshot.ref import Ref
-from cdpengine.errors import UndecodableReplyError, exhausted, shortages_named
+from cdpengine.errors import ProtocolError, exhausted, shortages_named
 
 _COLOURS = ("#b00020", "#0b57d0", "#146c2e", "#7b1fa2", "#8a4b00", "#00658f", "#5a4fcf", "#9c0063")
 """Colours dark enough for white letters (contrast of at least 4.5)."""
@@ -153,7 +153,7 @@ def draw_labels(
 ) -> bytes:
     """Draw the boxes on the PNG and return it in the requested format. `width` is its width in CSS pixels.
 
-    Raises PackageMissingError if Pillow is not installed, UndecodableReplyError for bytes that are not a picture.
+    Raises PackageMissingError if Pillow is not installed, ProtocolError for bytes that are not a picture.
     """
     from PIL import Image, ImageDraw, ImageFilter, ImageFont, UnidentifiedImageError
 
@@ -162,7 +162,7 @@ def draw_labels(
             image = opened.convert("RGB")
     except UnidentifiedImageError as error:
         reason = "it holds no picture"
-        raise UndecodableReplyError(method="Page.captureScreenshot", reason=reason, raw=picture) from error
+        raise ProtocolError(method="Page.captureScreenshot", reason=reason, raw=picture) from error
     edges = image.convert("L").filter(ImageFilter.FIND_EDGES).point([0] * _STEP + [255] * (256 - _STEP))
 
     def measure_drawn(place: Box) -> float:

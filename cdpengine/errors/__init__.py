@@ -11,7 +11,7 @@
       ConnectionLostError                   the connection ended during the call
       SessionGoneError > TargetCrashedError  the tab, frame or worker ended during the call
       RemoteError                           Chrome refused a command
-      ProtocolError > UndecodableReplyError  Chrome's answer could not be decoded
+      ProtocolError                         Chrome's answer could not be decoded
       EventsLostError                       a consumer was too slow for its buffer
       DeadlineExceededError > EvaluationTimeoutError, PageUnresponsiveError
       NavigationFailedError
@@ -21,8 +21,7 @@
       NodeError > NotInteractableError > CoveredError, NotDeliveredError, ValueRefusedError, OptionNotFoundError
       NodeError > NotInteractableError > NotDeliveredError > FocusMovedError
       FormError                             several fields of one form, each with its own error
-      EvaluationFailedError > ValueTooLargeError
-      EvaluationTerminatedError, EvaluationDisabledError
+      EvaluationFailedError, EvaluationTerminatedError, EvaluationDisabledError
       DialogOpenedError                     the page opened a dialog under the policy "raise"
       MeasurementFailedError                a trace, profile, heap snapshot or coverage
       PictureTooLargeError                  the format cannot represent the picture
@@ -31,7 +30,6 @@
       CookieRefusedError, EmulationRefusedError  Chrome refused a cookie or an emulation
       StorageUnavailableError               the storage of an origin is not accessible
       BodyUnavailableError, BodyUndecodableError  the body of a response is gone, or has another format
-      BodyUnavailableError > InterceptedBodyUnavailableError
       VariablesError                        variables of a cached action without a value, or without a use
       WrongOriginError                      a variable's value would be sent to another origin
       CacheUnavailableError                 the file of an action cache cannot be opened, read or written

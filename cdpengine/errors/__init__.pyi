@@ -11,13 +11,11 @@ from .connection import (
     ConnectFailedError,
     ConnectionLostError,
     EventsLostError,
-    InterceptedBodyUnavailableError,
     LaunchFailedError,
     ProtocolError,
     RemoteError,
     SessionGoneError,
     TargetCrashedError,
-    UndecodableReplyError,
 )
 from .crawling import DisallowedByRobotsError
 from .page import (
@@ -45,7 +43,6 @@ from .page import (
     StaleRefError,
     UnreadyState,
     ValueRefusedError,
-    ValueTooLargeError,
 )
 from .pool import (
     JobCancelledError,
@@ -114,7 +111,6 @@ __all__ = [
     "FileUnreadableError",
     "FocusMovedError",
     "FormError",
-    "InterceptedBodyUnavailableError",
     "InvalidArgumentError",
     "InvalidStateError",
     "JobCancelledError",
@@ -143,10 +139,8 @@ __all__ = [
     "StaleRefError",
     "StorageUnavailableError",
     "TargetCrashedError",
-    "UndecodableReplyError",
     "UnreadyState",
     "ValueRefusedError",
-    "ValueTooLargeError",
     "VariablesError",
     "WorkerLostError",
     "WrongOriginError",

@@ -110,29 +110,27 @@ class RemoteError(EngineError):
         return f"{self.method}: {cut(f'{self.message}{more}', 300)} [{self.code}]"
 
 
-class ProtocolError(EngineError):
-    """The peer violated the protocol."""
-
-
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class UndecodableReplyError(ProtocolError):
-    """A reply, or an event (`is_event`), arrived in an unexpected shape.
+class ProtocolError(EngineError):
+    """The browser violated the protocol: a reply to `method`, or an event (`is_event`), has an unexpected shape.
 
     `raw` is its JSON (the result object, or the parameters, undecoded), for further use by the caller. It is not
-    part of the message, because it may contain page content.
+    part of the message, because it may contain page content. `method` and `raw` are empty if several replies
+    do not fit together.
     """
 
-    method: str
     reason: str
-    raw: bytes = attrs.field(metadata={NEVER_SHOWN: True})
+    method: str = ""
+    raw: bytes = attrs.field(default=b"", metadata={NEVER_SHOWN: True})
     is_event: bool = False
 
     def _describe(self) -> str:
+        reason = cut(self.reason, 250)
+        if not self.method:
+            return reason
         what = "the event" if self.is_event else "the reply to"
-        return (
-            f"{what} {self.method} could not be decoded: {cut(self.reason, 250)} "
-            f"({len(self.raw)} bytes; the raw JSON is in .raw)"
-        )
+        raw = f" ({len(self.raw)} bytes; the raw JSON is in .raw)" if self.raw else ""
+        return f"{what} {self.method} could not be decoded: {reason}{raw}"
 
     def result(self) -> Any:
         """Return the reply as plain dicts and lists. Raises ValueError if it is not JSON."""
@@ -159,24 +157,21 @@ class EventsLostError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class BodyUnavailableError(EngineError):
-    """The body of a response is not available, or no longer available. `reason` is the cause."""
+    """The body of a response is not available, or no longer available. `reason` is the cause.
+
+    `intercepted`: the response of a route has no body, or the route was answered.
+    """
 
     url: str
     reason: str
+    intercepted: bool = False
 
     def _describe(self) -> str:
+        if self.intercepted:
+            return f"the body of the intercepted response of {shown_url(self.url)} is not available: {self.reason}"
         return (
             f"the body of {shown_url(self.url)} is not available: {self.reason}. "
             "To keep bodies after their page changes, collect with bodies=KeepBodies(...)"
-        )
-
-
-class InterceptedBodyUnavailableError(BodyUnavailableError):
-    """The body of an intercepted response is not available: it has none, or the route was answered."""
-
-    def _describe(self) -> str:
-        return (
-            f"the body of the intercepted response of {shown_url(self.url)} is not available: {self.reason}"
         )
 
 

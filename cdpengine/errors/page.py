@@ -325,13 +325,6 @@ class EvaluationFailedError(EngineError):
         return f"{what}: {cut(self.text, LONGEST_TEXT)}"
 
 
-class ValueTooLargeError(EvaluationFailedError):
-    """The script completed, but its value is too large, or nested too deeply, to be returned."""
-
-    def _describe(self) -> str:
-        return f"the script ran, but its value was not returned: {self.text}. Return the parts that you need"
-
-
 @attrs.frozen
 class RecoveryStep:
     """One step of a recovery. `done`: Chrome confirmed it in time."""

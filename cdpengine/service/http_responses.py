@@ -30,7 +30,6 @@ STATUS: Mapping[str, int] = {
     "launchFailed": 502,
     "connectFailed": 502,
     "protocol": 502,
-    "undecodableReply": 502,
 }
 """HTTP status by the kind of error; all others are 422."""
 

@@ -24,8 +24,8 @@ from cdpengine.errors import (
     EngineError,
     EvaluationFailedError,
     NavigationFailedError,
+    ProtocolError,
     RemoteError,
-    UndecodableReplyError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -98,7 +98,7 @@ MATRIX: dict[str, Expected] = {
     "drop:{method}@reply:*": TIMES_OUT,
     "duplicate:{method}@reply:*": HARMLESS,
     "truncate:{method}@reply:*:8": TIMES_OUT,
-    "truncate:{method}@reply:*:60": (DeadlineExceededError, UndecodableReplyError),
+    "truncate:{method}@reply:*:60": (DeadlineExceededError, ProtocolError),
     "error:{method}:*:-32000:the proxy says no": (RemoteError, NavigationFailedError, EvaluationFailedError),
     "cut:{method}:1": (ConnectionLostError,),
     "cut:{method}@reply:1": (ConnectionLostError,),

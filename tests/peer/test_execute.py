@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from cdpengine._protocol.session import Connection, Session
-from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, UndecodableReplyError
+from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError, SessionGoneError
 from cdpengine.testing import ScriptedPeer
 
 Command = Generator[dict[str, Any], dict[str, Any], Any]
@@ -42,7 +42,7 @@ async def test_a_result_that_the_decoder_rejects_carries_the_raw_json(
 ) -> None:
     node = {"nodeId": "1", "ignored": False, "properties": [{"name": "brandNew", "value": {"type": "x"}}]}
     peer.on("Accessibility.getFullAXTree", result={"nodes": [node], "secret": "hunter2"})
-    with pytest.raises(UndecodableReplyError) as caught:
+    with pytest.raises(ProtocolError) as caught:
         await root.execute(cdp.accessibility.get_full_ax_tree())
     assert caught.value.result() == {"nodes": [node], "secret": "hunter2"}
     assert caught.value.method == "Accessibility.getFullAXTree"
@@ -58,7 +58,7 @@ async def test_whatever_the_decoder_raises(root: Session, error: Exception) -> N
         yield {"method": "A.b"}
         raise error
 
-    with pytest.raises(UndecodableReplyError) as caught:
+    with pytest.raises(ProtocolError) as caught:
         await root.execute(command())
     assert caught.value.raw == b"{}"
     assert caught.value.__cause__ is error

@@ -95,7 +95,7 @@ def test_typed_text_is_in_no_message_and_in_no_json() -> None:
     for error in (
         errors.ValueRefusedError("fill", "e1", "it was changed", took="hunter2"),
         errors.OptionNotFoundError("select from", "e1", "it is not there", wanted=("hunter2",)),
-        errors.UndecodableReplyError("A.b", "shape", b"hunter2"),
+        errors.ProtocolError("shape", "A.b", b"hunter2"),
         errors.FormError(
             [errors.FailedField("e1", errors.ValueRefusedError("fill", "e1", "no", took="hunter2"))]
         ),
@@ -217,7 +217,7 @@ def test_invalid_argument_is_a_value_error() -> None:
 
 
 def test_undecodable_reply_returns_its_raw_json() -> None:
-    error = errors.UndecodableReplyError(method="A.b", reason="shape", raw=b'{"x":1}')
+    error = errors.ProtocolError(method="A.b", reason="shape", raw=b'{"x":1}')
     assert error.result() == {"x": 1}
     assert "7 bytes" in str(error)
 

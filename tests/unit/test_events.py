@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from cdpengine._protocol.streams import Event, compile_pattern, domain_of
-from cdpengine.errors import InvalidArgumentError, UndecodableReplyError
+from cdpengine.errors import InvalidArgumentError, ProtocolError
 
 
 class Loaded(msgspec.Struct):
@@ -60,7 +60,7 @@ def test_decoding_into_a_type() -> None:
 
 @pytest.mark.parametrize("raw", [b"null", b"[1]", b'{"x":', b'{"x":"\xff"}', b"[" * 9999])
 def test_parameters_of_another_shape_carry_their_raw_json(raw: bytes) -> None:
-    with pytest.raises(UndecodableReplyError) as caught:
+    with pytest.raises(ProtocolError) as caught:
         _ = Event("A.b", None, raw).params
     assert caught.value.raw == raw
     assert caught.value.method == "A.b"
@@ -82,7 +82,7 @@ def test_typed_gives_pycdps_class() -> None:
     ],
 )
 def test_parameters_that_pycdp_cannot_decode_carry_the_raw_json(method: str, raw: bytes) -> None:
-    with pytest.raises(UndecodableReplyError) as caught:
+    with pytest.raises(ProtocolError) as caught:
         Event(method, None, raw).typed()
     assert caught.value.raw == raw
 

@@ -33,8 +33,8 @@ from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.messages import decode_payload
 from cdpengine._urls.patterns import chrome_url_of, url_test, url_words
 from cdpengine.errors import (
+    BodyUnavailableError,
     BodyUndecodableError,
-    InterceptedBodyUnavailableError,
     InvalidArgumentError,
 )
 
@@ -304,5 +304,5 @@ async def test_a_response_is_read_once_and_in_its_charset() -> None:
         url="u", status=200, header_list=(("Content-Type", "a/b;charset=klingon"),), read=read
     )
     assert await unknown.text() == "\ufffd"
-    with pytest.raises(InterceptedBodyUnavailableError, match="TimedOut"):
+    with pytest.raises(BodyUnavailableError, match="TimedOut"):
         await InterceptedResponse(url="u", status=0, failure="TimedOut", read=read).body()

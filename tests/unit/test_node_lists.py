@@ -12,7 +12,7 @@ import pytest
 
 from cdpengine._page.scripts.node_lists import SerializedList, SerializedNode, split_text
 from cdpengine._snapshot.sources.numbers import find_closed_root
-from cdpengine.errors import UndecodableReplyError
+from cdpengine.errors import ProtocolError
 
 METHOD = "Runtime.callFunctionOn"
 
@@ -72,7 +72,7 @@ def test_a_text_and_the_nodes_behind_it(items: list[dict[str, Any]], expected: l
     ids=["empty", "no text", "text behind", "other shape", "no JSON", "no array", "null"],
 )
 def test_a_list_without_such_a_text_at_its_beginning_is_refused(raw: msgspec.Raw) -> None:
-    with pytest.raises(UndecodableReplyError):
+    with pytest.raises(ProtocolError):
         split_text(METHOD, raw, dict[str, list[int]])
 
 

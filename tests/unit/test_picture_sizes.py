@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from cdpengine._pictures.sizes import size_of
-from cdpengine.errors import UndecodableReplyError
+from cdpengine.errors import ProtocolError
 
 
 @pytest.mark.parametrize(
@@ -29,11 +29,11 @@ def test_the_header_gives_the_size(form: str, mode: str, options: dict[str, obje
     data = written.getvalue()
     assert size_of(data) == (1234, 321)
     for end in (0, 3, 8, 15, 18):
-        with pytest.raises(UndecodableReplyError):
+        with pytest.raises(ProtocolError):
             size_of(data[:end])
 
 
 @pytest.mark.parametrize("data", [b"", b"GIF89a", b"\xff\xd8" + b"\0" * 50, b"RIFF1234WEBPxxxx" + b"\0" * 50])
 def test_other_bytes_are_refused(data: bytes) -> None:
-    with pytest.raises(UndecodableReplyError):
+    with pytest.raises(ProtocolError):
         size_of(data)

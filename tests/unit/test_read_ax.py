@@ -19,7 +19,7 @@ from cdpengine._snapshot.refs import RefTable
 from cdpengine._snapshot.render.render import SnapshotOptions
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine._snapshot.sources.ax import read_ax
-from cdpengine.errors import RemoteError, UndecodableReplyError
+from cdpengine.errors import ProtocolError, RemoteError
 
 Answer = Callable[[dict[str, Any]], str | None]
 
@@ -116,7 +116,7 @@ async def test_a_reply_without_nodes() -> None:
 async def test_an_unreadable_reply_is_refused(nested: str) -> None:
     async with session_that_answers(lambda _: f'"result":{{"nodes":{nested}}}') as (session, _):
         table = RefTable()
-        with pytest.raises(UndecodableReplyError, match=r"Accessibility\.getFullAXTree"):
+        with pytest.raises(ProtocolError, match=r"Accessibility\.getFullAXTree"):
             await take_snapshot(session, table)
         assert len(table) == 0
 

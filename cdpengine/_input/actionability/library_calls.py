@@ -176,7 +176,7 @@ def post_run(handle: AnyHandle, source: str, request: object, *, changes: bool =
 async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:
     """Return the decoded result of a posted call.
 
-    Raises StaleRefError, EvaluationFailedError, UndecodableReplyError, and EvaluationTerminatedError if a
+    Raises StaleRefError, EvaluationFailedError, ProtocolError, and EvaluationTerminatedError if a
     termination ended a function that may have changed the page.
     """
     try:

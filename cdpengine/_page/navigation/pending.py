@@ -27,7 +27,7 @@ from cdpengine._protocol.domains.page import (
 )
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
-from cdpengine.errors import UndecodableReplyError
+from cdpengine.errors import ProtocolError
 
 T = TypeVar("T")
 
@@ -262,5 +262,5 @@ def _decode(event: Event, kind: type[T]) -> T | None:
     """Return the decoded event, or None for an unknown shape, which is skipped."""
     try:
         return event.decode(kind)
-    except UndecodableReplyError:
+    except ProtocolError:
         return None

@@ -26,7 +26,7 @@ from cdpengine._protocol.calls import PendingCall, decode_reply, pending_group
 from cdpengine._protocol.domains.dom import ResolveNodeReply
 from cdpengine._protocol.domains.runtime import ExceptionDetails
 from cdpengine._protocol.session import Session
-from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
+from cdpengine.errors import ProtocolError, RemoteError
 
 T = TypeVar("T")
 
@@ -120,10 +120,10 @@ async def text_and_nodes(call: PendingCall, kind: type[T]) -> tuple[T, list[Seri
 
 
 def split_text(method: str, raw: msgspec.Raw, kind: type[T]) -> tuple[T, list[SerializedNode | None]]:
-    """Split a serialized array as `text_and_nodes` does. Raises UndecodableReplyError."""
+    """Split a serialized array as `text_and_nodes` does. Raises ProtocolError."""
     items = [each.value for each in decode_reply(method, raw, SerializedList).value]
     if not items or not isinstance(items[0], str):
-        raise UndecodableReplyError(method, "the array does not begin with a string", bytes(raw))
+        raise ProtocolError("the array does not begin with a string", method, bytes(raw))
     nodes = [each if isinstance(each, SerializedNode) else None for each in items[1:]]
     return decode_reply(method, items[0].encode(), kind), nodes
 

@@ -46,7 +46,7 @@ from cdpengine._snapshot.sources.walk import (
     forget_walk,
     install_walk,
 )
-from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
+from cdpengine.errors import ProtocolError, RemoteError
 
 _LOOKING = 0.8
 """Fraction of the frame's time to spend on clickables."""
@@ -107,7 +107,7 @@ async def read_ax(request: FrameRequest) -> Document:
                 doubtful = []
                 document = _make_document(reply, within, request, doubtful, ids, secrets, places, grafts)
     except ValueError as error:
-        raise UndecodableReplyError(method=method, reason=str(error), raw=bytes(reply)) from None
+        raise ProtocolError(method=method, reason=str(error), raw=bytes(reply)) from None
     if doubtful:
         await check_bounds(request.session, doubtful)
     document.unknown = unknown

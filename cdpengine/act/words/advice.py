@@ -60,7 +60,6 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.DeadlineExceededError: Advice(
         "Give a longer timeoutMs, or wait for something else.", retryable=True
     ),
-    errors.ValueTooLargeError: Advice("Return less from the script."),
     errors.EvaluationFailedError: Advice("Correct the script as the message explains."),
     errors.EvaluationDisabledError: Advice(_NO_SCRIPTS),
     errors.EvaluationTerminatedError: Advice(
@@ -79,7 +78,6 @@ ADVICE: Mapping[type[EngineError], Advice] = {
         "The browser has ended. A navigate request starts a new one if the service can."
     ),
     errors.RemoteError: Advice("The browser refused a command. The message has its reason."),
-    errors.UndecodableReplyError: Advice("The engine does not know this version of the browser. Report it."),
     errors.ProtocolError: Advice("The engine does not know this version of the browser. Report it."),
     errors.EventsLostError: Advice("Events arrived faster than they were read. Try again.", retryable=True),
     errors.BrowserNotFoundError: Advice("Install Chrome or Chromium, or name its path."),
@@ -90,7 +88,6 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.EmulationRefusedError: Advice(
         "The browser does not accept this setting. The message has its reason."
     ),
-    errors.InterceptedBodyUnavailableError: Advice("Read the body before the request continues."),
     errors.BodyUnavailableError: Advice("The browser no longer has the body. Load the page again."),
     errors.BodyUndecodableError: Advice("Read the body as bytes."),
     errors.PictureTooLargeError: Advice("Take a smaller part of the page, or use jpeg."),

@@ -24,9 +24,9 @@ from cdpengine.act.response import describe_url
 from cdpengine.errors import (
     ConnectionLostError,
     EventsLostError,
+    ProtocolError,
     SessionGoneError,
     TargetCrashedError,
-    UndecodableReplyError,
 )
 from cdpengine.service.events.journal import Journal
 
@@ -138,7 +138,7 @@ class Following:
                 )
             except TargetCrashedError:
                 written = ("pageCrashed", {}) if reports_end else None
-            except UndecodableReplyError as error:
+            except ProtocolError as error:
                 written = "lost", {"count": 1, "reason": f"it cannot be read: {error}"}
             except (SessionGoneError, ConnectionLostError):
                 return
