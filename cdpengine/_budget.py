@@ -23,7 +23,6 @@ from cdpengine._pickling import not_picklable
 from cdpengine.errors import (
     DeadlineExceededError,
     EngineError,
-    NotInTrioError,
     WrongRunError,
 )
 from cdpengine.errors.texts import shown
@@ -192,11 +191,11 @@ RunToken = trio.lowlevel.TrioToken
 
 
 def current_run(action: str) -> RunToken:
-    """Return the token of the current `trio.run`. Raises NotInTrioError outside of trio."""
+    """Return the token of the current `trio.run`. Raises WrongRunError outside of trio."""
     try:
         return trio.lowlevel.current_trio_token()
     except RuntimeError:
-        raise NotInTrioError(action=action) from None
+        raise WrongRunError(action, outside=True) from None
 
 
 def find_run() -> RunToken | None:
@@ -205,6 +204,6 @@ def find_run() -> RunToken | None:
 
 
 def check_run(owner: RunToken | None, action: str) -> None:
-    """Raise WrongRunError if the current `trio.run` is not `owner`, and NotInTrioError outside of trio."""
+    """Raise WrongRunError outside of trio, and if the current `trio.run` is not `owner`."""
     if current_run(action) is not owner and owner is not None:
         raise WrongRunError(action=action)

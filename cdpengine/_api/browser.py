@@ -243,8 +243,8 @@ class Browser(BrowserParts):
         other arguments work as in `context.emulation.set`. If this program is killed, Chrome disposes of the
         context.
 
-        Raises InvalidArgumentError, FileUnreadableError, CookieRefusedError, EmulationRefusedError,
-        StorageUnavailableError, DeadlineExceededError or ConnectionLostError. After an error no context remains.
+        Raises InvalidArgumentError, FileUnreadableError, StorageUnavailableError, DeadlineExceededError or
+        ConnectionLostError. After an error no context remains.
         """
         options = check_options(activity)
         plan = plan_context(

@@ -99,8 +99,8 @@ async def launch(
     thread, and on SIGKILL, the browser ends because a pipe from this process closes, and the user's next launch
     removes its profile. None of this applies to Windows, where such a profile remains.
 
-    Raises BrowserNotFoundError, LaunchFailedError with the browser's last output, and InvalidArgumentError. An
-    invalid CDPENGINE_RECORD raises FileNotWrittenError or InvalidArgumentError.
+    Raises LaunchFailedError, with the browser's last output, and InvalidArgumentError. An invalid CDPENGINE_RECORD
+    raises FileNotWrittenError or InvalidArgumentError.
     """
     if recover_after is not None:
         check_seconds("recover_after", recover_after)

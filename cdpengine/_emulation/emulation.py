@@ -31,7 +31,6 @@ from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,
-    EmulationRefusedError,
     InvalidArgumentError,
     ProtocolError,
     RemoteError,
@@ -183,8 +182,7 @@ class Emulations:
     async def begin(self, layer: Layer, page: PageTarget | None = None) -> None:
         """Apply a layer. `page` is the page whose reply is awaited. Call `end` afterwards, even if this raises.
 
-        Raises InvalidArgumentError or EmulationRefusedError if Chrome refuses, SessionGoneError,
-        ConnectionLostError.
+        Raises InvalidArgumentError, also if Chrome refuses, SessionGoneError, ConnectionLostError.
         """
         self._layers.append(layer)
         await self._take(self._spread(), page)
@@ -354,7 +352,7 @@ class Emulations:
             for each in sent:
                 try:
                     await self._wait_for_answer(each)
-                except (InvalidArgumentError, EmulationRefusedError) as error:
+                except InvalidArgumentError as error:
                     logger.warning("%s: %s", each.session.describe(), error)
 
     def _raise_refusal(self, each: _Sent, error: RemoteError) -> None:
@@ -365,13 +363,11 @@ class Emulations:
             if any(applied.get(each.group) == each.command for applied in others):
                 return  # another session of this program has set it in the process
             reason = "another page of the same process, or another client, has set another value"
-            raise EmulationRefusedError(what=name, given=given, reason=reason) from None
+            raise _not_emulated(name, given, reason) from None
         if error.message.startswith("Invalid"):
             expected = f"a value that Chrome accepts (it answered {error.message!r})"
             raise InvalidArgumentError(what=name, given=given, expected=expected) from None
-        raise EmulationRefusedError(
-            what=name, given=given, reason=f"Chrome answered {error.message!r}"
-        ) from None
+        raise _not_emulated(name, given, f"Chrome answered {error.message!r}") from None
 
     async def _restore(self) -> None:
         """Send the remaining settings to every session. Shielded, with a deadline; ended sessions are skipped."""
@@ -379,3 +375,8 @@ class Emulations:
             for each in self._spread():
                 with suppress(SessionGoneError, RemoteError, ProtocolError):
                     await each.call.raw()
+
+
+def _not_emulated(name: str, given: str, reason: str) -> InvalidArgumentError:
+    expected = f"a value that can be emulated here ({reason}). The previous setting is in effect"
+    return InvalidArgumentError(what=name, given=given, expected=expected)

@@ -21,7 +21,7 @@ from typing import Literal
 import attrs
 import trio
 
-from cdpengine.errors import BrowserNotFoundError, InvalidArgumentError
+from cdpengine.errors import InvalidArgumentError, LaunchFailedError
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:\.\d+)?")
 _VERSION_DEADLINE = 5.0  # seconds; a cold start from a slow disk takes 1 to 2 s
@@ -58,7 +58,7 @@ def find_browser(wanted: str | os.PathLike[str] | None = None) -> BrowserInstall
     the same values. If it is not set either, the first installed stable browser of Chrome, Chromium, Edge and
     Brave is used, and then the other channels.
 
-    Raises BrowserNotFoundError if no browser is installed or no file exists at the path, InvalidArgumentError for
+    Raises LaunchFailedError if no browser is installed or no file exists at the path, InvalidArgumentError for
     a path that is not an executable file and for an unknown name.
     """
     return choose(_here(), wanted)
@@ -152,8 +152,9 @@ def _first(machine: Machine, rows: tuple[Row, ...], wanted: str) -> BrowserInsta
         if row in rows:
             return _installation(path, row.product, row.channel)
     advice = INSTALL_ADVICE.get(machine.platform, INSTALL_ADVICE["linux"])
-    raise BrowserNotFoundError(
-        wanted=wanted,
+    raise LaunchFailedError(
+        wanted,
+        f"no {wanted} was found",
         looked_for=_places(machine, rows),
         advice=f"Pass its path, set {ENVIRONMENT_VARIABLE} to it, or {advice}.",
     )
@@ -191,8 +192,9 @@ def _at_path(machine: Machine, text: str, source: str) -> BrowserInstallation:
     path = machine.path(text)
     kind = machine.kind(path)
     if kind == "nothing":
-        raise BrowserNotFoundError(
-            wanted=f"browser at {path}",
+        raise LaunchFailedError(
+            str(path),
+            f"no browser at {path} was found",
             looked_for=(str(path),),
             advice=f"Correct {source}, or omit it to search the installed browsers.",
         )

@@ -27,7 +27,6 @@ import attrs
 from cdpengine._checks import check_choice, check_count, check_number, invalid
 from cdpengine.errors import (
     InvalidArgumentError,
-    PictureTooLargeError,
     ProtocolError,
     exhausted,
     shortages_named,
@@ -45,11 +44,16 @@ MOST_PIXELS = 1 << 28
 
 
 def check_pixels(image_format: ImageFormat, width: int, height: int) -> None:
-    """Raise PictureTooLargeError for a picture that needs too much memory to unpack."""
+    """Raise InvalidArgumentError for a picture that needs too much memory to unpack."""
     if width * height > MOST_PIXELS:
-        raise PictureTooLargeError(
-            image_format, width, height, f"at most {MOST_PIXELS} pixels can be unpacked"
-        )
+        raise _too_large(image_format, width, height, f"at most {MOST_PIXELS} pixels, for lack of memory")
+
+
+def _too_large(image_format: ImageFormat, width: int, height: int, limit: str) -> InvalidArgumentError:
+    advice = 'use "png", a smaller `scale`, or a smaller `clip`'
+    return InvalidArgumentError(
+        f"a {image_format} picture", f"{width} x {height} pixels", f"{limit}: {advice}"
+    )
 
 
 def check_colour(colour: str) -> None:
@@ -301,10 +305,10 @@ class ImageOptions:
         return self.max_side / max(area.width, area.height)
 
     def check_size(self, width: int, height: int) -> None:
-        """Raise PictureTooLargeError for a size, in pixels, that the format cannot represent."""
+        """Raise InvalidArgumentError for a size, in pixels, that the format cannot represent."""
         longest = _LONGEST_SIDE[self.format]
         if max(width, height) > longest:
-            raise PictureTooLargeError(self.format, width, height, f"at most {longest} a side")
+            raise _too_large(self.format, width, height, f"at most {longest} a side")
 
 
 def check_image_options(image_format: ImageFormat, quality: int | None) -> None:

@@ -107,7 +107,7 @@ async def take_screenshot(
 
     `screen` is the scale of the page's screen, from `screen_scale`.
 
-    Raises PictureTooLargeError, MeasurementFailedError if Chrome returns no picture, and the errors of
+    Raises InvalidArgumentError, MeasurementFailedError if Chrome returns no picture, and the errors of
     `Session.request`.
     """
     view = await current_view(session)

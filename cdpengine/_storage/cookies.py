@@ -36,7 +36,6 @@ from cdpengine._urls.origins import origin_of
 from cdpengine._urls.reading import parse_url, split_url
 from cdpengine.errors import (
     ConnectionLostError,
-    CookieRefusedError,
     InvalidArgumentError,
     RemoteError,
     SessionGoneError,
@@ -63,7 +62,7 @@ async def read_cookies(root: Session, context_id: str | None) -> list[Cookie]:
 async def write_cookies(
     root: Session, creations: RemoteResources, context_id: str | None, cookies: Sequence[Cookie]
 ) -> None:
-    """Set checked cookies. If one is missing afterwards, sets none and raises CookieRefusedError.
+    """Set checked cookies. If one is missing afterwards, sets none and raises InvalidArgumentError.
 
     After a cancellation or a refusal, the previous cookies are restored.
     """
@@ -79,7 +78,7 @@ async def write_cookies(
         for cookie in {each.key: each for each in cookies}.values():
             if not is_expired(cookie) and not any(_is_stored_as(cookie, each) for each in after):
                 reason = "Chrome dropped it: a secure cookie or the site's settings may prevent it"
-                raise CookieRefusedError(name=cookie.name, domain=cookie.domain, reason=reason)
+                raise _refused(cookie, reason)
     except BaseException:
 
         async def put_back(old: dict[tuple[object, ...], Cookie]) -> None:
@@ -109,8 +108,12 @@ async def _set(root: Session, context_id: str | None, cookies: Sequence[Cookie])
         if "cookie" not in error.message.lower():
             raise
         worst = await _find_refused(root, context_id, cookies)
-        reason = f"Chrome answered {error.message!r}"
-        raise CookieRefusedError(name=worst.name, domain=worst.domain, reason=reason) from None
+        raise _refused(worst, f"Chrome answered {error.message!r}") from None
+
+
+def _refused(cookie: Cookie, reason: str) -> InvalidArgumentError:
+    given = f"{cookie.name[:80]!r} of {cookie.domain or 'no domain'}"
+    return InvalidArgumentError("cookie", given, f"one that Chrome accepts ({reason})")
 
 
 async def _find_refused(root: Session, context_id: str | None, cookies: Sequence[Cookie]) -> Cookie:
@@ -135,7 +138,7 @@ async def _put_back(
     with (
         trio.move_on_after(_UNDO_TIMEOUT, shield=True),
         suppress(
-            ConnectionLostError, RemoteError, SessionGoneError, CookieRefusedError
+            ConnectionLostError, RemoteError, SessionGoneError, InvalidArgumentError
         ),  # the context ended, and its cookies too
     ):
         touched = [each for each in await read_cookies(root, context_id) if _is_any(cookies, each)]

@@ -338,7 +338,7 @@ async def apply_state(
 ) -> None:
     """Apply a checked state; other data of the context stays.
 
-    Raises CookieRefusedError, StorageUnavailableError.
+    Raises InvalidArgumentError, StorageUnavailableError.
     """
     cookies = [cookie for cookie in state.cookies if not is_expired(cookie)]
     origins = [each for each in state.origins if each.local_storage]

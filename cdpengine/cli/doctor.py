@@ -24,7 +24,7 @@ import trio
 
 from cdpengine.cli.options import Failed, Source, browser_options
 from cdpengine.cli.output import print_json, say
-from cdpengine.errors import BrowserNotFoundError, EngineError
+from cdpengine.errors import EngineError, LaunchFailedError
 
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -169,8 +169,8 @@ async def check_browser(executable: str | None) -> Finding:
 
     try:
         found = find_browser(executable)
-    except BrowserNotFoundError as error:
-        return Finding("browser", "fail", f"no {error.wanted} was found", error.advice)
+    except LaunchFailedError as error:
+        return Finding("browser", "fail", error.reason, error.advice)
     except EngineError as error:
         return Finding(
             "browser", "fail", str(error), "Choose another one with --browser or CDPENGINE_BROWSER."

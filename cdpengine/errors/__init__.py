@@ -1,11 +1,11 @@
 """Every public exception, as a tree by the place of the fault.
 
     EngineError
-      InvalidArgumentError                  an argument that can never work
-      NotInTrioError, WrongRunError         the call runs outside of trio, or in another trio.run
+      InvalidArgumentError                  an argument that can never work, or that Chrome refuses
+      WrongRunError                         the call runs outside of trio, or in another trio.run
       InvalidStateError                     a call that is not possible now
       ActionSyntaxError                     a string that is not an action of a script
-      BrowserNotFoundError, LaunchFailedError, ConnectFailedError
+      LaunchFailedError, ConnectFailedError  a browser was not found, did not start, or was unreachable
       PackageMissingError                   an optional package is not installed; the message names its extra
       ResourcesExhaustedError               the system lacks descriptors, memory or disk space
       ConnectionLostError                   the connection ended during the call
@@ -24,10 +24,8 @@
       EvaluationFailedError, EvaluationTerminatedError, EvaluationDisabledError
       DialogOpenedError                     the page opened a dialog under the policy "raise"
       MeasurementFailedError                a trace, profile, heap snapshot or coverage
-      PictureTooLargeError                  the format cannot represent the picture
       FileUnreadableError, FileNotWrittenError  a recording, a storage state, a cache or results
       ReplayDivergedError                   a program sent other calls than the recorded ones
-      CookieRefusedError, EmulationRefusedError  Chrome refused a cookie or an emulation
       StorageUnavailableError               the storage of an origin is not accessible
       BodyUnavailableError, BodyUndecodableError  the body of a response is gone, or has another format
       VariablesError                        variables of a cached action without a value, or without a use

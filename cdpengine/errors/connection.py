@@ -13,25 +13,12 @@ from cdpengine.errors.texts import cut, listed, shown_url
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class BrowserNotFoundError(EngineError):
-    """No browser is installed in the searched places, `looked_for`."""
-
-    wanted: str
-    looked_for: Sequence[str]
-    advice: str
-
-    def _describe(self) -> str:
-        return (
-            f"no {self.wanted} was found. {self.advice}\nLooked for:{listed(self.looked_for, '.looked_for')}"
-        )
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
 class LaunchFailedError(EngineError):
     """The browser did not start. `exit_code` is None if it was still running; `output` has its last lines.
 
     `reason` begins with the kind of reason, followed by the decisive line of `output`, if any. `advice` is the
-    remedy.
+    remedy. `looked_for` lists the searched places if no browser was found; `executable` is then the wanted
+    browser.
     """
 
     executable: str
@@ -39,9 +26,12 @@ class LaunchFailedError(EngineError):
     exit_code: int | None = None
     output: Sequence[str] = ()
     advice: str = ""
+    looked_for: Sequence[str] = ()
 
     def _describe(self) -> str:
         advice = f". {self.advice}" if self.advice else ""
+        if self.looked_for:
+            return f"{self.reason}{advice}\nLooked for:{listed(self.looked_for, '.looked_for')}"
         ended = "" if self.exit_code is None else f" (exit code {self.exit_code})"
         # The reason contains the decisive line; the last lines are often consequences.
         lines = "" if self.advice else listed(self.output, ".output", last=True)

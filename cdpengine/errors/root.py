@@ -53,25 +53,22 @@ class EngineError(Exception):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class NotInTrioError(EngineError, RuntimeError):
-    """The call runs outside of trio, for example in `asyncio.run`."""
-
-    action: str
-
-    def _describe(self) -> str:
-        return (
-            f"cannot {self.action} outside of trio: start the program with trio.run(main) instead of asyncio.run. "
-            "In another thread, use trio.from_thread.run. In a notebook, run %autoawait trio first."
-        )
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
 class WrongRunError(EngineError, RuntimeError):
-    """The browser belongs to another `trio.run`: in another thread, or in an earlier notebook cell."""
+    """The browser belongs to another `trio.run`: in another thread, or in an earlier notebook cell.
+
+    `outside`: the call runs outside of trio, for example in `asyncio.run`.
+    """
 
     action: str
+    outside: bool = False
 
     def _describe(self) -> str:
+        if self.outside:
+            return (
+                f"cannot {self.action} outside of trio: start the program with trio.run(main) instead of "
+                "asyncio.run. In another thread, use trio.from_thread.run. In a notebook, run "
+                "%autoawait trio first."
+            )
         return (
             f"cannot {self.action}: the browser belongs to another trio.run(...). From another thread, use "
             "trio.from_thread.run(...). In a notebook, launch and use the browser in one cell."
@@ -80,7 +77,7 @@ class WrongRunError(EngineError, RuntimeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class InvalidArgumentError(EngineError, ValueError):
-    """An argument that can never work; nothing was sent.
+    """An argument that can never work, or that Chrome refuses; it has no effect.
 
     `what` names the argument, `given` is its representation, `expected` describes valid values.
     """

@@ -1,4 +1,4 @@
-"""Errors of files, a browser's state and measurements: damaged, not written, incomplete, refused."""
+"""Errors of files, replays, storages and measurements."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from cdpengine.errors.texts import cut, listed
 
 _LONGEST_WHAT, _LONGEST_PATH, _LONGEST_REASON, _LONGEST_ADVICE = 40, 130, 110, 80
 """Maximum lengths in the messages of files, in characters."""
-
-
-# --- files ---------------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -80,21 +77,6 @@ class ReplayDivergedError(EngineError):
         )
 
 
-# --- a browser's state ---------------------------------------------------------------------------------------
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class CookieRefusedError(EngineError):
-    """Chrome refused a cookie. Cookies that were set with it are unchanged."""
-
-    name: str
-    domain: str
-    reason: str
-
-    def _describe(self) -> str:
-        return f"the cookie {self.name[:80]!r} of {self.domain or 'no domain'} was refused: {self.reason}"
-
-
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class StorageUnavailableError(EngineError):
     """The storage of an origin, or of a frame's document, is not accessible."""
@@ -104,21 +86,6 @@ class StorageUnavailableError(EngineError):
 
     def _describe(self) -> str:
         return f"the storage of {self.origin or 'the document'} is not accessible: {self.reason}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class EmulationRefusedError(EngineError):
-    """Chrome does not emulate `what` here. Other settings of the same call are not in effect either."""
-
-    what: str
-    given: str
-    reason: str
-
-    def _describe(self) -> str:
-        return f"{self.what} = {self.given} is not emulated: {self.reason}; the previous setting is in effect"
-
-
-# --- measuring and pictures ----------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -132,19 +99,3 @@ class MeasurementFailedError(EngineError):
     def _describe(self) -> str:
         to = f" to {self.path}" if self.path else ""
         return f"{self.what}{to} failed: {self.reason}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class PictureTooLargeError(EngineError):
-    """The format cannot represent the picture; `width`, `height` and `limit` are pixels of the picture."""
-
-    format: str
-    width: int
-    height: int
-    limit: str
-
-    def _describe(self) -> str:
-        return (
-            f"a picture of {self.width} x {self.height} pixels is too large for {self.format} ({self.limit}): "
-            'use "png", a smaller `scale`, or a smaller `clip`'
-        )

@@ -78,7 +78,7 @@ class BrowserPool:
     browser, at its start and later, in seconds.
 
     Entering the block waits for the first browser. If none starts, it raises the error of its start:
-    BrowserNotFoundError, LaunchFailedError or ConnectFailedError. Raises InvalidArgumentError.
+    LaunchFailedError or ConnectFailedError. Raises InvalidArgumentError.
     """
 
     def __init__(
@@ -165,8 +165,8 @@ class BrowserPool:
         `timeout` limits getting the page, including the wait, but not the block; in seconds.
 
         Raises LeaseEndedError if the browser is lost or replaced. If that happens while the page is being opened,
-        another browser is used instead. Raises DeadlineExceededError, PoolUnavailableError, and
-        the errors of `browser.new_context` and `page.goto`.
+        another browser is used instead. Raises DeadlineExceededError, PoolUnavailableError, and the errors of
+        `browser.new_context` and `page.goto`.
         """
         self._check_open(_LEASING)
         if url is not None:

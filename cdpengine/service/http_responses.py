@@ -26,7 +26,6 @@ STATUS: Mapping[str, int] = {
     "connectionLost": 502,
     "sessionGone": 502,
     "targetCrashed": 502,
-    "browserNotFound": 502,
     "launchFailed": 502,
     "connectFailed": 502,
     "protocol": 502,

@@ -21,7 +21,7 @@ from cdpengine._pictures.sizes import size_of
 from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine.act import KINDS, ActResponse
 from cdpengine.act.response import describe_cached, describe_effects, shorten_diff
-from cdpengine.act.words.advice import ADVICE
+from cdpengine.act.words.advice import ADVICE, NOT_INSTALLED
 from cdpengine.act.words.wording import Words
 from cdpengine.errors import os_reason
 from cdpengine.service.mcp_tools import TOOLS
@@ -245,7 +245,7 @@ WORDS = Words(
         ADVICE[errors.InvalidArgumentError].hint: "Correct the arguments as the message says.",
         ADVICE[errors.ConnectionLostError].hint: "The browser has ended. The tool navigate starts a new one.",
         ADVICE[errors.LaunchFailedError].hint: "Ask the user to run cdpengine doctor to find the fault.",
-        ADVICE[errors.BrowserNotFoundError].hint: "Ask the user to install Chrome or Chromium.",
+        NOT_INSTALLED.hint: "Ask the user to install Chrome or Chromium.",
         ADVICE[
             errors.PackageMissingError
         ].hint: "Ask the user to install the package that the message names.",

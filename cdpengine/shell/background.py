@@ -52,10 +52,6 @@ _TAKING_OVER = 15.0
 """Maximum time to wait for a service that is ending, in seconds."""
 
 
-_NO_BROWSER = frozenset({"browserNotFound", "launchFailed"})
-"""Errors after which a service without sessions ends."""
-
-
 @attrs.frozen(kw_only=True)
 class BackgroundOptions:
     """Options that the first command sets: the browser, whether its window is visible, the idle time."""
@@ -156,7 +152,7 @@ class Background:
                     return printed
             response = await self.service.perform(command.session, dict(command.request))
             await self.refs.keep(self.service.sessions.last_ref)
-            if response.error is not None and response.error.kind in _NO_BROWSER:
+            if response.error is not None and response.error.kind == "launchFailed":
                 self._end_without_sessions()
         except EngineError as error:
             verb = next((each for each in typed.arguments if not each.startswith("-")), "")

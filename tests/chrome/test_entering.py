@@ -110,7 +110,7 @@ async def test_page_values_are_not_registered_as_secrets(stage: Stage) -> None:
             await page.evaluate("void prompt('?', 'theirs-default')")
         with pytest.raises(cdpengine.errors.StorageUnavailableError):
             await stage.context.storage.local(origin).set({"theirs": "x" * 12_000_000})
-        with pytest.raises(cdpengine.errors.CookieRefusedError):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError):
             await stage.context.storage.set_cookies(
                 [
                     {"name": "theirs", "value": "entered-cookie", "domain": "127.0.0.1"},

@@ -125,7 +125,7 @@ async def test_file_that_is_not_a_browser_is_named(tmp_path: Path) -> None:
             pass
     assert caught.value.exit_code == 3
     assert "went wrong" in str(caught.value)
-    with pytest.raises(cdpengine.errors.BrowserNotFoundError, match="nowhere"):
+    with pytest.raises(cdpengine.errors.LaunchFailedError, match="nowhere"):
         async with cdpengine.launch(executable=tmp_path / "nowhere"):
             pass
 

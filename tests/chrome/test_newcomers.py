@@ -18,7 +18,6 @@ from cdpengine.errors import (
     InvalidArgumentError,
     InvalidStateError,
     NodeNotFoundError,
-    NotInTrioError,
     SessionGoneError,
     WrongRunError,
     other_libraries,
@@ -44,7 +43,7 @@ def test_asyncio_is_refused_with_what_to_do(open_it) -> None:  # type: ignore[no
         async with open_it():
             pass
 
-    with pytest.raises(NotInTrioError, match=r"trio\.run\(main\) instead of asyncio\.run"):
+    with pytest.raises(WrongRunError, match=r"trio\.run\(main\) instead of asyncio\.run"):
         asyncio.run(main())
 
 

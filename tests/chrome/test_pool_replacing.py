@@ -160,7 +160,7 @@ async def test_pool_whose_browsers_do_not_start(tmp_path: Path) -> None:
     with pytest.raises(cdpengine.errors.LaunchFailedError, match="exit code 7"):
         async with BrowserPool(failing):
             pytest.fail("the pool opened")
-    with pytest.raises(cdpengine.errors.BrowserNotFoundError):
+    with pytest.raises(cdpengine.errors.LaunchFailedError):
         async with BrowserPool(launch={"executable": tmp_path / "nothing"}):
             pytest.fail("the pool opened")
     with pytest.raises(cdpengine.errors.ConnectFailedError):

@@ -20,7 +20,7 @@ from cdpengine._launch.find import (
     read_version,
     search,
 )
-from cdpengine.errors import BrowserNotFoundError, InvalidArgumentError
+from cdpengine.errors import InvalidArgumentError, LaunchFailedError
 
 ENVIRONMENTS = {
     "linux": {"PATH": "/usr/local/bin:/usr/bin", "HOME": "/home/ada"},
@@ -137,7 +137,7 @@ def test_the_windows_registry_is_read_first() -> None:
 @pytest.mark.parametrize("platform", ENVIRONMENTS)
 def test_an_empty_environment_breaks_nothing(platform: str) -> None:
     here = Machine(platform=platform, environment={}, kind=lambda _: "nothing")
-    with pytest.raises(BrowserNotFoundError):
+    with pytest.raises(LaunchFailedError):
         choose(here, None)
 
 
@@ -158,7 +158,7 @@ def test_every_row_is_searched_in_absolute_paths(platform: str) -> None:
     ],
 )
 def test_a_failed_search_lists_its_places_and_gives_advice(platform: str, words: list[str]) -> None:
-    with pytest.raises(BrowserNotFoundError) as caught:
+    with pytest.raises(LaunchFailedError) as caught:
         choose(machine(platform), None)
     text = str(caught.value)
     assert words[0] in text
@@ -170,9 +170,9 @@ def test_a_failed_search_lists_its_places_and_gives_advice(platform: str, words:
 
 
 def test_a_failed_search_for_one_product_lists_only_its_places() -> None:
-    with pytest.raises(BrowserNotFoundError) as caught:
+    with pytest.raises(LaunchFailedError) as caught:
         choose(machine("linux", "/usr/bin/chromium"), "edge")
-    assert caught.value.wanted == "edge"
+    assert caught.value.executable == "edge"
     assert not any("chrom" in place for place in caught.value.looked_for)
 
 
@@ -194,7 +194,7 @@ def test_an_empty_variable_counts_as_unset() -> None:
 
 
 def test_a_wrong_variable_is_named_in_the_error() -> None:
-    with pytest.raises(BrowserNotFoundError, match="CDPENGINE_BROWSER"):
+    with pytest.raises(LaunchFailedError, match="CDPENGINE_BROWSER"):
         choose(machine("linux", "/usr/bin/brave", environment={"CDPENGINE_BROWSER": "/gone"}), None)
     with pytest.raises(InvalidArgumentError, match="CDPENGINE_BROWSER"):
         choose(machine("linux", "/usr/bin/brave", environment={"CDPENGINE_BROWSER": "firefox"}), None)
@@ -210,7 +210,7 @@ def test_unusable_paths() -> None:
         choose(here, "/Applications/Chromium.app")
     with pytest.raises(InvalidArgumentError, match="not executable"):
         choose(here, "/etc/passwd")
-    with pytest.raises(BrowserNotFoundError, match="/gone/chrome"):
+    with pytest.raises(LaunchFailedError, match="/gone/chrome"):
         choose(here, "/gone/chrome")
     with pytest.raises(InvalidArgumentError, match="one of chrome, chromium, edge, brave"):
         choose(here, "firefox")

@@ -282,9 +282,9 @@ class PageReading:
         read that file. An existing file is replaced once the new one is complete, or refused if `overwrite` is
         False.
 
-        Raises InvalidArgumentError for contradictory options, PictureTooLargeError beyond the limits of jpeg
-        (65,535 pixels a side) and webp (16,383), NotInteractableError for a target without a box,
-        MeasurementFailedError if the file cannot be written, and the errors of `scroll_into_view`.
+        Raises InvalidArgumentError for contradictory options and beyond the limits of jpeg (65,535 pixels a side)
+        and webp (16,383), NotInteractableError for a target without a box, MeasurementFailedError if the file
+        cannot be written, and the errors of `scroll_into_view`.
         """
         place = None if path is None else checked_path("the screenshot", path, overwrite=overwrite)
         request = PictureRequest(

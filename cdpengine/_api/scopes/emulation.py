@@ -52,8 +52,8 @@ class PageEmulation:
         share them. Service and shared workers are not emulated. A document keeps values that it has read: reload
         it after a change of the user agent.
 
-        Raises InvalidArgumentError for an unknown name or value, EmulationRefusedError if Chrome refuses; the
-        earlier emulation then stays. Raises DeadlineExceededError, SessionGoneError, ConnectionLostError.
+        Raises InvalidArgumentError for an unknown name or value, or one that Chrome refuses; the earlier emulation
+        then stays. Raises DeadlineExceededError, SessionGoneError, ConnectionLostError.
         """
         settings = check_options(options, self._core.state.version.number)
         target, emulations = self._core.target, self._core.state.emulations

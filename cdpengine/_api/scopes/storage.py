@@ -84,8 +84,8 @@ class Cookies:
     ) -> None:
         """Set cookies, given as Cookie objects or mappings: all of them, or none.
 
-        Raises InvalidArgumentError for an invalid cookie, CookieRefusedError for one that Chrome refuses,
-        DeadlineExceededError, ConnectionLostError. On an error the earlier cookies stay.
+        Raises InvalidArgumentError for a cookie that is invalid or that Chrome refuses, DeadlineExceededError,
+        ConnectionLostError. On an error the earlier cookies stay.
         """
         checked = checked_cookies(cookies)
         self._state.check_context(self._context_id)
@@ -238,8 +238,8 @@ class ContextStorage(Cookies):
     async def restore_state(self, state: StorageState | str | Path, *, timeout: float = 30) -> None:
         """Set all cookies and local storage of a state, or of a file that contains one. On failure set nothing.
 
-        Other data stays. Raises FileUnreadableError, InvalidArgumentError, CookieRefusedError,
-        StorageUnavailableError, DeadlineExceededError, ConnectionLostError.
+        Other data stays. Raises FileUnreadableError, InvalidArgumentError, StorageUnavailableError,
+        DeadlineExceededError, ConnectionLostError.
         """
         with within("restore the storage state", timeout):
             checked = await load_state(state)

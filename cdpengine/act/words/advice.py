@@ -80,23 +80,18 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.RemoteError: Advice("The browser refused a command. The message has its reason."),
     errors.ProtocolError: Advice("The engine does not know this version of the browser. Report it."),
     errors.EventsLostError: Advice("Events arrived faster than they were read. Try again.", retryable=True),
-    errors.BrowserNotFoundError: Advice("Install Chrome or Chromium, or name its path."),
     errors.LaunchFailedError: Advice("Run cdpengine doctor to find the cause."),
     errors.ConnectFailedError: Advice("Check that a browser listens at the endpoint."),
-    errors.CookieRefusedError: Advice("Correct the cookie as the message explains."),
     errors.StorageUnavailableError: Advice("Go to a page of the site first."),
-    errors.EmulationRefusedError: Advice(
-        "The browser does not accept this setting. The message has its reason."
-    ),
     errors.BodyUnavailableError: Advice("The browser no longer has the body. Load the page again."),
     errors.BodyUndecodableError: Advice("Read the body as bytes."),
-    errors.PictureTooLargeError: Advice("Take a smaller part of the page, or use jpeg."),
     errors.FileUnreadableError: Advice("Follow the message, or make the file again."),
     errors.FileNotWrittenError: Advice("Check the file's folder and the disk space; then try again."),
     errors.MeasurementFailedError: Advice("Check the file's folder; then try again."),
     errors.ReplayDivergedError: Advice("Record again: the calls have changed."),
-    errors.NotInTrioError: Advice("Start the program in trio."),
-    errors.WrongRunError: Advice("Use the browser in the run that started it."),
+    errors.WrongRunError: Advice(
+        "Start the program in trio, and use the browser in the run that started it."
+    ),
     errors.VariablesError: Advice(
         "Pass a value for each missing variable, and omit the unused ones, or learn the flow again with them."
     ),
@@ -130,13 +125,19 @@ _FOR_STATES: Mapping[errors.UnreadyState, Advice] = {
 """By the `state` of a NotInteractableError."""
 
 
+NOT_INSTALLED = Advice("Install Chrome or Chromium, or name its path.")
+"""For a browser that was not found."""
+
 _WITHOUT_KEY = Advice("Continue without the cache: only its owner can set the key.")
 
 
 def advice_for(error: EngineError) -> Advice:
     """Return the advice for an error: for its state, its class, or its class's nearest ancestor."""
-    if isinstance(error, errors.NotInteractableError) and error.state in _FOR_STATES:
-        return _FOR_STATES[error.state]
-    if isinstance(error, errors.CacheUnavailableError) and error.needs_key:
-        return _WITHOUT_KEY
+    match error:
+        case errors.NotInteractableError(state=state) if state in _FOR_STATES:
+            return _FOR_STATES[state]
+        case errors.CacheUnavailableError(needs_key=True):
+            return _WITHOUT_KEY
+        case errors.LaunchFailedError() if error.looked_for:
+            return NOT_INSTALLED
     return next(ADVICE[each] for each in type(error).__mro__ if each in ADVICE)

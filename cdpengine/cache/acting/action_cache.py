@@ -260,11 +260,10 @@ class ActionCache:
         The report contains the reason of a failure, including failures of the planner and the classifier. A
         question, a negation or a remark causes no action and has the outcome "known".
 
-        Raises CacheMissError if no entry matches and no planner is available. Raises VariablesError
-        if no entry uses a given variable and no planner is available, and before
-        any action that needs a variable without a value. Raises InvalidArgumentError if the goal has values
-        without names that belong to no variable for certain. Raises DeadlineExceededError if the values do
-        not arrive in time.
+        Raises CacheMissError if no entry matches and no planner is available. Raises VariablesError if no entry
+        uses a given variable and no planner is available, and before any action that needs a variable without a
+        value. Raises InvalidArgumentError if the goal has values without names that belong to no variable for
+        certain. Raises DeadlineExceededError if the values do not arrive in time.
         """
         deadline = trio.current_time() + timeout
         with within("find out what the goal means", timeout):
