@@ -256,7 +256,7 @@ class PageActivity:
     ) -> Path:
         """Write the archive of `har` to a file, atomically and readable by its owner only.
 
-        Returns the path. Raises the errors of `har`, MeasurementFailedError if the file cannot be written, and
+        Returns the path. Raises the errors of `har`, FileNotWrittenError if the file cannot be written, and
         InvalidArgumentError for an existing file unless `overwrite`.
         """
         place = checked_path("the HTTP archive", path, overwrite=overwrite)

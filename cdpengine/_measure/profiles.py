@@ -177,8 +177,8 @@ async def profile_cpu(
     """Profile while the body runs; then write the profile to `path`, if one is given.
 
     `interval` is seconds between samples. `timeout` applies to the beginning, and again to the end. Raises
-    InvalidStateError, MeasurementFailedError, and the errors of `Session.call`. A body that fails or is
-    cancelled leaves no profile.
+    InvalidStateError, FileNotWrittenError, MeasurementFailedError, and the errors of `Session.call`. A body that
+    fails or is cancelled leaves no profile.
     """
     if session in _PROFILED:
         reason = "this program already makes a CPU profile of this page. End that one first"
@@ -263,8 +263,8 @@ async def take_heap_snapshot(
 ) -> HeapSnapshotReport:
     """Write a snapshot of the session's heap. Chrome pauses the page meanwhile.
 
-    Raises MeasurementFailedError if the disk is too slow or the file cannot be written, and the errors of
-    `Session.call`. If cancelled, it leaves no file; Chrome still completes its snapshot.
+    Raises MeasurementFailedError if the disk is too slow, FileNotWrittenError if the file cannot be written, and
+    the errors of `Session.call`. If cancelled, it leaves no file; Chrome still completes its snapshot.
     """
     started = trio.current_time()
     async with (

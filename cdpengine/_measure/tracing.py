@@ -174,7 +174,7 @@ async def trace_browser(
     """Trace while the body runs, then write the file. `timeout` applies to the beginning, and again to the end.
 
     On the session of a page, Chrome can add screenshots of it. A body that raises leaves its trace, a cancelled
-    one does not. Raises InvalidStateError if another trace is running, MeasurementFailedError if the file
+    one does not. Raises InvalidStateError if another trace is running, FileNotWrittenError if the file
     cannot be written, DeadlineExceededError, and the errors of `Session.call`.
     """
     trace = Trace(path, trio.current_time())

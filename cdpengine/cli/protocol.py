@@ -13,7 +13,7 @@ import trio
 
 from cdpengine.cli.options import F, Failed, Source, force_option, json_option, may_overwrite, new_file
 from cdpengine.cli.output import errors_as_json, limit, print_json, say, say_lines
-from cdpengine.errors import MeasurementFailedError, os_reason
+from cdpengine.errors import FileNotWrittenError, os_reason
 
 if TYPE_CHECKING:
     from cdpengine.debug.explorer.compatibility import Finding
@@ -200,7 +200,7 @@ def save(file: Path, executable: str | None, endpoint: str | None) -> None:
         with private_files.new_file(file, overwrite=may_overwrite()) as stream:
             stream.write(loaded.source)
     except OSError as error:
-        raise MeasurementFailedError("the protocol", str(file), os_reason(error)) from error
+        raise FileNotWrittenError("the protocol", str(file), os_reason(error)) from error
     counts = f"{len(loaded.commands)} commands, {len(loaded.events)} events, {len(loaded.types)} types"
     say(f"{file}: protocol {loaded.version}, {counts}")
 

@@ -37,7 +37,7 @@ class FileUnreadableError(EngineError):
 class FileNotWrittenError(EngineError):
     """A file was not written, or not completely. `what` is its content, `advice` the state of the earlier content.
 
-    A storage state replaces its file only if it is complete. A recording and results keep their earlier lines.
+    A recording and results keep their earlier lines. Any other file is replaced only by a complete one.
     """
 
     what: str

@@ -164,7 +164,7 @@ async def test_a_progress_callback_that_fails_ends_the_trace(
 async def test_a_trace_that_cannot_be_written_never_starts(
     browser: cdpengine.Browser, tmp_path: Path
 ) -> None:
-    with pytest.raises(cdpengine.errors.MeasurementFailedError, match="No such file"):
+    with pytest.raises(cdpengine.errors.FileNotWrittenError, match="No such file"):
         async with browser.measure.trace(tmp_path / "none" / "t.json"):
             pytest.fail("a trace started without a writable file")
     with pytest.raises(cdpengine.errors.InvalidArgumentError):
@@ -342,7 +342,7 @@ async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, na
 
 
 async def test_unwritable_heap_snapshot_path_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
-    with pytest.raises(cdpengine.errors.MeasurementFailedError):
+    with pytest.raises(cdpengine.errors.FileNotWrittenError):
         await page.measure.heap_snapshot(tmp_path / "none" / "h")
     with pytest.raises(cdpengine.errors.DeadlineExceededError):
         await page.measure.heap_snapshot(tmp_path / "h", timeout=0)

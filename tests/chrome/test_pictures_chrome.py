@@ -219,7 +219,7 @@ async def test_pdf_has_the_requested_size(page: cdpengine.Page, tmp_path: Path) 
         await page.pdf(pages="90")
     with pytest.raises(cdpengine.errors.InvalidArgumentError, match="pages that the document has"):
         await page.pictures.save_pdf(tmp_path / "b.pdf", pages="90")
-    with pytest.raises(cdpengine.errors.MeasurementFailedError):
+    with pytest.raises(cdpengine.errors.FileNotWrittenError):
         await page.pictures.save_pdf(tmp_path / "none" / "b.pdf")
     assert list(tmp_path.iterdir()) == [path]
 

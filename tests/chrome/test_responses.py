@@ -272,7 +272,7 @@ async def test_archive_matches_its_schema_and_contains_no_secrets(
     assert await activity.save_har(path) == path
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(breaches(json.loads(path.read_bytes()), SCHEMA)) == []
-    with pytest.raises(cdpengine.errors.MeasurementFailedError, match="No such file"):
+    with pytest.raises(cdpengine.errors.FileNotWrittenError, match="No such file"):
         await activity.save_har(tmp_path / "not there" / "a.har")
     assert [each.name for each in tmp_path.iterdir()] == ["a.har"]
 

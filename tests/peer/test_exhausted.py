@@ -23,7 +23,7 @@ EXPECTED = {
     "launch_with_a_pipe": {"LaunchFailedError"},
     "record": {"ConnectFailedError", "FileNotWrittenError", "ResourcesExhaustedError"},
     "proxy": {"ConnectFailedError", "FileNotWrittenError", "ResourcesExhaustedError"},
-    "write": {"MeasurementFailedError"},
+    "write": {"FileNotWrittenError"},
     "write_storage_state": {"FileNotWrittenError", "ResourcesExhaustedError"},
 }
 

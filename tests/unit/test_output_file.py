@@ -9,7 +9,7 @@ import pytest
 
 from cdpengine._measure.tracing import DEFAULT_CATEGORIES, TraceOptions, format_of
 from cdpengine._page.downloads.output_file import checked_path, output_file
-from cdpengine.errors import InvalidArgumentError, MeasurementFailedError
+from cdpengine.errors import FileNotWrittenError, InvalidArgumentError
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -41,7 +41,9 @@ async def test_a_failed_block_keeps_the_old_file(tmp_path: Path, name: str) -> N
 
 
 async def test_a_failed_write_gives_the_reason(tmp_path: Path) -> None:
-    with pytest.raises(MeasurementFailedError, match=r"the thing to .*/none/a failed: No such file"):
+    with pytest.raises(
+        FileNotWrittenError, match=r"the thing could not be written to .*/none/a: No such file"
+    ):
         async with output_file("the thing", tmp_path / "none" / "a"):
             pytest.fail("there is nothing to write to")
     for odd in ("", None, 3, tmp_path):

@@ -17,7 +17,7 @@ import pytest
 
 from cdpengine._launch.private_files import NewFile, create_private, is_taken, new_file, write_private
 from cdpengine._page.downloads.output_file import checked_path, output_file
-from cdpengine.errors import InvalidArgumentError, MeasurementFailedError
+from cdpengine.errors import FileNotWrittenError, InvalidArgumentError
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows lacks such modes, links and pipes")
 
@@ -80,7 +80,7 @@ async def test_an_existing_file_stays(tmp_path: Path, how: str) -> None:
     if how == "output":
         with pytest.raises(InvalidArgumentError, match="exists already"):
             checked_path("the thing", path, overwrite=False)
-        with pytest.raises(MeasurementFailedError, match="a file of that name already exists"):
+        with pytest.raises(FileNotWrittenError, match="a file of that name already exists"):
             async with output_file("the thing", path, overwrite=False):
                 pytest.fail("there is a file")
     else:
@@ -92,7 +92,7 @@ async def test_an_existing_file_stays(tmp_path: Path, how: str) -> None:
 
 async def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
     path = tmp_path / "a"
-    with pytest.raises(MeasurementFailedError, match="a file of that name already exists"):
+    with pytest.raises(FileNotWrittenError, match="a file of that name already exists"):
         async with output_file("the thing", path, overwrite=False) as file:
             await file.write(b"new")
             path.write_text("another's")

@@ -92,7 +92,7 @@ class PagePictures:
         With `interactive`, only interactive elements are labelled. The labels are drawn on the picture, not on the
         page. Picture and refs belong to one document, and to one scroll position if the page does not keep
         scrolling. `path`, `overwrite` and `max_side` work as in `Page.screenshot`. Needs Pillow. Raises
-        InvalidArgumentError for invalid options, DeadlineExceededError, and MeasurementFailedError if the file
+        InvalidArgumentError for invalid options, DeadlineExceededError, and FileNotWrittenError if the file
         cannot be written.
         """
         place = None if path is None else checked_path("the screenshot", path, overwrite=overwrite)
@@ -115,7 +115,7 @@ class PagePictures:
         """Write the page as PDF to `path` in chunks, and return the file's size in bytes.
 
         Only its owner can read the file. An existing file is replaced once the new one is complete, or refused if
-        `overwrite` is False. Raises the errors of `pdf`, and MeasurementFailedError if the file cannot be written;
+        `overwrite` is False. Raises the errors of `pdf`, and FileNotWrittenError if the file cannot be written;
         no file remains then.
         """
         place = checked_path("the PDF", path, overwrite=overwrite)

@@ -283,7 +283,7 @@ class PageReading:
         False.
 
         Raises InvalidArgumentError for contradictory options and beyond the limits of jpeg (65,535 pixels a side)
-        and webp (16,383), NotInteractableError for a target without a box, MeasurementFailedError if the file
+        and webp (16,383), NotInteractableError for a target without a box, FileNotWrittenError if the file
         cannot be written, and the errors of `scroll_into_view`.
         """
         place = None if path is None else checked_path("the screenshot", path, overwrite=overwrite)

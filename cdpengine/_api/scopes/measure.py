@@ -104,8 +104,8 @@ class PageMeasure:
         `interval` is the time between samples in seconds. After the block, `.profile` contains the JSON (`data`)
         and its counts. If the page moves to another process meanwhile, Chrome starts a new profile there.
         `timeout` applies to the beginning, and again to the end. File and `overwrite` work as in
-        `browser.measure.trace`. Raises InvalidArgumentError, InvalidStateError, MeasurementFailedError,
-        DeadlineExceededError.
+        `browser.measure.trace`. Raises InvalidArgumentError, InvalidStateError, FileNotWrittenError,
+        MeasurementFailedError, DeadlineExceededError.
         """
         place = None if path is None else checked_path("the CPU profile", path, overwrite=overwrite)
         check_number("interval", interval, least=0.00001, most=10, unit="seconds")
@@ -129,8 +129,9 @@ class PageMeasure:
         """Write the page's JavaScript heap to `path` (".heapsnapshot", or ".heapsnapshot.gz").
 
         This pauses the page: about 3 s for 130 MB of JSON. The JSON is streamed to the file, so it needs little
-        memory. `progress` is called periodically. File and `overwrite` work as in `browser.measure.trace`.
-        Raises InvalidArgumentError, MeasurementFailedError, DeadlineExceededError; no file remains then.
+        memory. `progress` is called periodically. File and `overwrite` work as in `browser.measure.trace`. Raises
+        InvalidArgumentError, FileNotWrittenError, MeasurementFailedError, DeadlineExceededError; no file remains
+        then.
         """
         place = checked_path("the heap snapshot", path, overwrite=overwrite)
         async with self._core.action("heap snapshot", timeout):
@@ -211,7 +212,7 @@ class BrowserMeasure:
         After the block, `.report` describes the file; its `data_lost` shows whether events are missing. A block
         that raises keeps its trace; a cancelled block leaves no file. Tracing stops in every case. `timeout`
         applies to the beginning, and again to the end. Raises InvalidArgumentError, InvalidStateError if
-        another client traces this browser, MeasurementFailedError, DeadlineExceededError.
+        another client traces this browser, FileNotWrittenError, MeasurementFailedError, DeadlineExceededError.
         """
         place = checked_path("the trace", path, overwrite=overwrite)
         options = TraceOptions.checked(

@@ -23,8 +23,8 @@ from cdpengine._protocol.domains.tracing import StreamPiece
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,
+    FileNotWrittenError,
     InvalidArgumentError,
-    MeasurementFailedError,
     SessionGoneError,
     os_reason,
 )
@@ -49,17 +49,17 @@ class OutputFile:
         self._gzip: gzip.GzipFile | None = None
 
     async def open(self) -> None:
-        """Create the file under a temporary name. Raises MeasurementFailedError."""
+        """Create the file under a temporary name. Raises FileNotWrittenError."""
         await self._try(self._open)
 
     async def write(self, data: bytes) -> None:
-        """Append data. Raises MeasurementFailedError."""
+        """Append data. Raises FileNotWrittenError."""
         file = self._gzip or self._files[0].stream
         await self._try(lambda: file.write(data))
         self.written += len(data)
 
     async def keep(self) -> None:
-        """Finish the file and move it to its place. Raises MeasurementFailedError."""
+        """Finish the file and move it to its place. Raises FileNotWrittenError."""
         await self._try(self._keep)
 
     def discard(self) -> None:
@@ -102,7 +102,7 @@ class OutputFile:
         try:
             await trio.to_thread.run_sync(act)
         except OSError as error:
-            raise MeasurementFailedError(self.what, str(self.path), os_reason(error)) from error
+            raise FileNotWrittenError(self.what, str(self.path), os_reason(error)) from error
 
 
 def checked_path(what: str, path: str | os.PathLike[str], *, overwrite: bool = True) -> Path:
@@ -131,7 +131,7 @@ async def output_file(
 ) -> AsyncIterator[OutputFile]:
     """Yield a file to write to. It is kept if the block succeeds, and removed otherwise.
 
-    Raises MeasurementFailedError if it cannot be written.
+    Raises FileNotWrittenError if it cannot be written.
     """
     file = OutputFile(what, path, compress_late=compress_late, overwrite=overwrite)
     try:

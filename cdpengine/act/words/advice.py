@@ -87,7 +87,7 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.BodyUndecodableError: Advice("Read the body as bytes."),
     errors.FileUnreadableError: Advice("Follow the message, or make the file again."),
     errors.FileNotWrittenError: Advice("Check the file's folder and the disk space; then try again."),
-    errors.MeasurementFailedError: Advice("Check the file's folder; then try again."),
+    errors.MeasurementFailedError: Advice("Try again.", retryable=True),
     errors.ReplayDivergedError: Advice("Record again: the calls have changed."),
     errors.WrongRunError: Advice(
         "Start the program in trio, and use the browser in the run that started it."

@@ -329,7 +329,7 @@ async def plan_goal(
 ) -> PerformReport:
     """Let the planner reach the goal, and store its steps after the completed steps of the replay.
 
-    report: the report of that replay. Raises UndefinedVariablesError for a plan that uses a variable
+    report: the report of that replay. Raises VariablesError for a plan that uses a variable
     without a value.
     """
     began = trio.current_time()

@@ -18,7 +18,7 @@ import trio
 from cdpengine.cli.options import Failed, json_option, may_overwrite, output_option
 from cdpengine.cli.output import errors_as_json, limit, painter, print_json, say, width
 from cdpengine.cli.recordings.showing import damage_of, file_argument, lines_of, print_damage, show, stats
-from cdpengine.errors import FileUnreadableError, MeasurementFailedError, os_reason
+from cdpengine.errors import FileNotWrittenError, FileUnreadableError, os_reason
 from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise MeasurementFailedError("the export", str(output), os_reason(error)) from error
+            raise FileNotWrittenError("the export", str(output), os_reason(error)) from error
         if print_damage(recording):
             raise Failed
 
