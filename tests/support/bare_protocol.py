@@ -86,7 +86,7 @@ class Bare:
         attach = {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True}
         await self.call("Target.setAutoAttach", session, **attach)
         for iframe, info in tuple(self._iframes.get(session, {}).items()):
-            with trio.move_on_after(1) as waiting:
+            with trio.move_on_after(1) as waiting, suppress(RuntimeError):  # its session ends with the frame
                 found |= await self.frames(iframe)
             if waiting.cancelled_caught:  # its renderer crashed
                 found[info["targetId"]] = CRASHED
