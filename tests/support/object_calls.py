@@ -296,6 +296,7 @@ NOT_HERE = {
     "PagePictures": "page_calls.py has its methods",
     "Actor": "it calls a page's own methods, and hands its timeout on",
     "ActionCache": "its steps are requests, which have their own time: tests/chrome/test_action_cache.py",
+    "OpenScope": "an actor's own: tests/chrome/test_act_observing.py",
     "OpenScopes": "an actor's own: tests/chrome/test_act_observing.py",
     "RequestCache": "its requests have their own time: tests/chrome/test_cache_ways.py",
     "CacheRequests": "its requests have their own time: tests/chrome/test_cache_ways.py",
