@@ -93,10 +93,9 @@ class _Registration(Generic[T]):
 
 @attrs.define(eq=False)
 class Setting(Generic[T]):
-    """One kind of setting, whose value on a session combines the values of all scopes.
+    """One kind of setting. Each scope adds a value, and a session has the combination of all values.
 
-    `post` sends a session the combination of values (oldest first; none: the previous setting).
-
+    `post` sends the values to a session, the oldest first; without values it restores the previous setting.
     `domain` is kept enabled on each session that has a value.
     """
 

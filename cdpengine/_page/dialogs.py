@@ -198,7 +198,7 @@ class TrackedDialog:
 
 @attrs.define(eq=False)
 class AwaitedDialog:
-    """One expectation: the next dialog gets `answer`, regardless of the policy."""
+    """A prepared answer for the next dialog, whatever the policy is."""
 
     answer: DialogAnswer
     tracked: TrackedDialog | None = None

@@ -341,7 +341,7 @@ def clusters(text: str) -> Iterator[str]:
 
 
 def _breaks(text: str, start: int, index: int) -> bool:
-    """Return whether a cluster that began at `start` ends before `index`."""
+    """Return whether the user-perceived character that begins at `start` ends before `index`."""
     before, character = text[index - 1], text[index]
     if before == "\r" and character == "\n":
         return False

@@ -304,7 +304,7 @@ async def _send(
     refuted: Sequence[int] = (),
     objects: Iterable[RemoteHandle] = (),
 ) -> bool:
-    """Pass the changes to the walk. Return whether it was wrong about any element."""
+    """Pass the changed listeners to the walk. Return whether the walk had expected others for any element."""
     if not ids and not gone and not refuted:
         return False
     what: dict[str, Any] = {

@@ -59,8 +59,8 @@ def _arrange(query: str, sort_query: bool, drop: Collection[str]) -> str | None:
 class SeenUrls:
     """The added URLs in canonical form (`canonicalize_url` with the same options).
 
-    `most` is the maximum number of remembered URLs; at least half of it are remembered. Each takes about 110
-    bytes, so the default takes up to 110 MB.
+    `most` is the maximum number of URLs in memory. When it is reached, the older half is forgotten. Each URL takes
+    about 110 bytes, so the default takes up to 110 MB.
     """
 
     most: int = attrs.field(default=1_000_000, validator=checked(check_count, least=2, unit="URLs"))
