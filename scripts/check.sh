@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Run every check, and stop at the first that fails. Arguments go to pytest (`--run-slow`, `--transport=websocket`).
-# Without arguments, the run also fails below the present coverage.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PYTHONUNBUFFERED=1
@@ -10,7 +9,5 @@ unset PYTHONDONTWRITEBYTECODE # the tests start hundreds of programs, and each w
 .venv/bin/ruff format --check .
 .venv/bin/mypy
 .venv/bin/lint-imports --no-cache --no-logo
-coverage=()
-[ $# -gt 0 ] || coverage=(--cov --cov-report= --cov-fail-under=82)
 # One worker more than processors, because tests wait for browsers. A file's tests share a window: one worker has all.
-.venv/bin/pytest -q --durations=5 --numprocesses=$(($(getconf _NPROCESSORS_ONLN) + 1)) --dist=loadfile --no-loadscope-reorder "${coverage[@]}" "$@"
+.venv/bin/pytest -q --durations=5 --numprocesses=$(($(getconf _NPROCESSORS_ONLN) + 1)) --dist=loadfile --no-loadscope-reorder "$@"

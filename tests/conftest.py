@@ -200,7 +200,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.nodeid.startswith(BROWSER_TESTS):
                 item.add_marker(pytest.mark.flaky(reruns=1))
-                item.add_marker(pytest.mark.no_cover)  # measuring takes half as much time again
 
 
 def pytest_collection_finish() -> None:

@@ -148,7 +148,7 @@ async def test_responses_for_models(site: str, connected: Running) -> None:
         assert [block.type for block in picture.content] == ["image"]
         wrong = await client.call_tool("tabs", {"action": "opne"})
         assert wrong.is_error
-        assert "'list' or 'new'" in text_of(wrong)
+        assert 'one of "list", "new"' in text_of(wrong)
         unknown = await client.call_tool("clik", {})
         assert unknown.is_error
         assert "no tool 'clik'" in text_of(unknown)

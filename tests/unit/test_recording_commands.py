@@ -175,7 +175,7 @@ def damaged(kind: str) -> bytes:
     ("cut off, compressed", "line "),
     ("corrupt", "line 101: "),
     ("another shape", "line 101: "),
-    ("foreign", "line 1: this is no recording"),
+    ("foreign", "line 1: its first line is not a header"),
 ])  # fmt: skip
 def test_damage_is_reported_with_its_line_after_all_readable_lines(
     arguments: list[str], kind: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -186,7 +186,7 @@ def test_damage_is_reported_with_its_line_after_all_readable_lines(
     status, out, err = trace(capsys, *[names.get(each, each) for each in arguments])
     assert status == 1
     assert "Traceback" not in err
-    assert f"Error: {path}, {place}" in err
+    assert f"{path}, {place}" in err
     if kind == "foreign":
         assert not out_path.exists()
     else:

@@ -44,10 +44,10 @@ class Option:
     index: int | None = None
 
     def __attrs_post_init__(self) -> None:
-        check_type("Option.label", self.label, str | None, "a str")
-        check_type("Option.value", self.value, str | None, "a str")
+        check_type("option.label", self.label, str | None, "a str")
+        check_type("option.value", self.value, str | None, "a str")
         if self.index is not None:
-            check_count("Option.index", self.index)
+            check_count("option.index", self.index)
         if not self.parts:
             raise InvalidArgumentError(
                 what="Option", given="nothing", expected="a label, a value or an index"
