@@ -29,9 +29,15 @@ from cdpengine._pictures.editing import (
 from cdpengine._protocol.calls import decode_bytes
 from cdpengine._protocol.domains.page import LayoutMetricsReply, ScreenshotReply
 from cdpengine._protocol.session import Session
-from cdpengine.errors import ConnectionLostError, MeasurementFailedError, SessionGoneError
+from cdpengine.errors import ConnectionLostError, MeasurementFailedError, RemoteError, SessionGoneError
 
 _RGBA = 6
+
+_NOT_DRAWN = "Unable to capture screenshot"
+"""Chrome's error if it has no picture, such as while it replaces the document, as of Chromium 156."""
+
+_PAUSES = (0.05, 0.2)
+"""Pauses in seconds before the capture is repeated after that error."""
 
 
 @attrs.frozen
@@ -177,12 +183,22 @@ async def _capture(
         params["captureBeyondViewport"] = beyond
         size = {"width": max(clip.width, 1), "height": max(clip.height, 1)}
         params["clip"] = {"x": clip.x, "y": clip.y, **size, "scale": ratio}
-    reply = await request_of_active(session, Command("Page.captureScreenshot", params), ScreenshotReply)
-    if not reply.data:
-        raise MeasurementFailedError(
-            "the screenshot", "", f"Chrome returned no picture of {width} x {height} pixels"
-        )
-    return decode_bytes("Page.captureScreenshot", reply.data)
+    command = Command("Page.captureScreenshot", params)
+    for pause in (*_PAUSES, None):
+        try:
+            reply = await request_of_active(session, command, ScreenshotReply)
+        except RemoteError as error:
+            if not error.message.startswith(_NOT_DRAWN):
+                raise
+        else:
+            if reply.data:
+                return decode_bytes(command.method, reply.data)
+            break
+        if pause is not None:
+            await trio.sleep(pause)
+    raise MeasurementFailedError(
+        "the screenshot", "", f"Chrome returned no picture of {width} x {height} pixels"
+    )
 
 
 @asynccontextmanager

@@ -328,5 +328,5 @@ async def test_picture_and_its_refs_show_one_document(
         go.set()
     assert there.is_set()
     assert [ref.name for ref in shot.snapshot.refs.values()] == ["Second"]
-    assert sent <= 2
+    assert sent <= 4  # two pictures, and two repetitions while Chrome has none
     await page.click(shot.snapshot.find("button"))
