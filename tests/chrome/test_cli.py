@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -225,7 +226,7 @@ def test_hung_script_is_distinguished_from_thrown_error(shared_endpoint: str) ->
     assert (hung.returncode, threw.returncode) == (3, 1)
     timeout, failure = json.loads(hung.stdout)["error"], json.loads(threw.stdout)["error"]
     assert timeout["kind"] == "evaluationTimeout"
-    assert "within 0.3 s" in timeout["message"]
+    assert re.search(r"within 0\.(3|2\d) s", timeout["message"])  # less what opening the page took
     assert "terminate: done" in timeout["message"]
     assert failure["kind"] == "evaluationFailed"
     assert "TypeError" in failure["message"]
