@@ -96,11 +96,11 @@ class MessageCollector:
             if kept.exception_id == number and kept.error.target_id == session.target_id:
                 kept.error.handled = True
 
-    def _add_message(self, told: ConsoleAPICalled | LogEntry, session: Session, event: Event) -> None:
-        self._track_objects(session, told.args)
-        if self._repeats.take(session, told.timestamp):
+    def _add_message(self, reported: ConsoleAPICalled | LogEntry, session: Session, event: Event) -> None:
+        self._track_objects(session, reported.args)
+        if self._repeats.take(session, reported.timestamp):
             return
-        message = ConsoleMessage(told, session, self._reader)
+        message = ConsoleMessage(reported, session, self._reader)
         self.console.add(message, event)
         self._subscribers.deliver("console", message)
 

@@ -1,4 +1,4 @@
-"""The options of a page's activity: bounds of what is kept, and the rules for keeping bodies.
+"""The options of a page's activity: the numbers of kept items, and the rules for keeping bodies.
 
 Rule: invalid values are refused before anything is switched on.
 """
@@ -96,7 +96,7 @@ class ActivityOptions:
 def check_options(given: object) -> ActivityOptions | None:
     """Convert the argument `activity=` to options: True for the defaults, None and False for nothing.
 
-    Raises InvalidArgumentError for a value that is neither of these nor an ActivityOptions.
+    Raises InvalidArgumentError for any other value that is no ActivityOptions.
     """
     if given is None or given is False:
         return None

@@ -102,7 +102,7 @@ class RequestState:
         """Return the body of the response. Raises BodyUnavailableError, ConnectionLostError."""
         exchange = self.exchange
         if exchange.after is not None:
-            raise self.unavailable("it is a redirect; what it led to is in `redirected_to`")
+            raise self.unavailable("it is a redirect; the next request is in `redirected_to`")
         await self.wait_ended()
         while self.incoming is not None:
             await self._park()  # it is being kept, which always ends

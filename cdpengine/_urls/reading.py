@@ -93,7 +93,7 @@ def parse_url(url: str) -> Url:
 def split_url(url: str) -> tuple[str, str]:
     """Return the scheme and the host of any URL, for comparison: in lower case, without brackets and last dot.
 
-    The host is "" if there is none or browsers do not accept it. The scheme is "" if there is none.
+    A missing scheme or host is "", and so is a host that browsers refuse.
     """
     try:
         parts = parse_url(url)

@@ -59,7 +59,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
         r"\1: nothing was collected before",
     ),
     (r"\. To keep bodies after their page changes, collect with bodies=KeepBodies\(\.\.\.\)", ""),
-    (r"; what it led to is in `redirected_to`", ""),
+    (r"; the next request is in `redirected_to`", ""),
     (r"\. Receive faster, subscribe to less, or pass a larger buffer=", ""),
     (r"; the raw JSON is in \.raw", ""),
     (r"a smaller `scale`, or a smaller `clip`", "or a picture of one element"),
