@@ -154,9 +154,9 @@ class Evaluator:
                     try:
                         value = await self._evaluate(run, script, budget)
                     except EvaluationFailedError:
-                        await wait_until_begun(self.page.frame_sessions.values(), budget.deadline)
+                        await wait_until_begun(self.page, budget.deadline)
                         raise
-                    await wait_until_begun(self.page.frame_sessions.values(), budget.deadline)
+                    await wait_until_begun(self.page, budget.deadline)
                     return value
                 except (ConnectionLostError, SessionGoneError):
                     # The session of its frame ended. Chrome does not report the end of the script, and other

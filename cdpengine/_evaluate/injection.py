@@ -16,7 +16,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import attrs
 import msgspec
@@ -27,7 +26,7 @@ from cdpengine._checks import invalid
 from cdpengine._history import BoundedHistory, Records
 from cdpengine._javascript import script
 from cdpengine._logs import RepeatedWarning, get_logger
-from cdpengine._page.exposed_calls import ExposedCall, note_call
+from cdpengine._page.exposed_calls import ExposedCall, exposed_names, note_call
 from cdpengine._page.scripts.page_functions import ExecutionContext, context_gone
 from cdpengine._page.tabs import Posted, Tabs
 from cdpengine._pickling import not_picklable
@@ -125,7 +124,7 @@ class ExposedBinding:
 
         Raises InvalidArgumentError if they already have a function of that name.
         """
-        names = _NAMES.setdefault(session, set())
+        names = exposed_names(session)
         if self._name in names:
             raise invalid("name", self._name, "a name that is not exposed already")
         # Chrome adds bindings to new documents only while Runtime is enabled.
@@ -151,7 +150,7 @@ class ExposedBinding:
         listener = self._listeners.pop(session, None)
         if listener is None:
             return []
-        _NAMES.get(session, set()).discard(self._name)
+        exposed_names(session).discard(self._name)
         documents = self._documents.pop(session)
         calls = self._script.end(session)
         removal = session.post_shared("Runtime.removeBinding", {"name": self._raw_name})
@@ -254,9 +253,6 @@ class ExposedBinding:
 
 
 _LONGEST_MESSAGE = 10_000
-
-_NAMES: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
-"""The exposed names of each session."""
 
 
 ADD = "Page.addScriptToEvaluateOnNewDocument"

@@ -154,8 +154,9 @@ def _post_read(value: RemoteHandle, group: ObjectGroup, largest: int, *, may_be_
         "jsonLevels": _JSON_LEVELS,
         "deepLevels": _DEEP_LEVELS,
     }
-    # Not marked as the engine's own script, because its value is the user's.
-    return value.post(script("_evaluate/value"), request, how=_DEEP, group=group)
+    # Not marked as the engine's own script, because its value is the user's. Not repeated after a termination,
+    # because the getters that it calls may be the script that had to be terminated.
+    return value.post(script("_evaluate/value"), request, how=_DEEP, group=group, repeats=False)
 
 
 async def _answer_of(reading: PendingCall) -> Any:

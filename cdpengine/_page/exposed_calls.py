@@ -8,13 +8,17 @@ earlier calls have begun.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
+from contextlib import suppress
 from weakref import WeakKeyDictionary
 
 import attrs
 import trio
 
+from cdpengine._page.navigation.liveness import answers
+from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, SessionGoneError
 
 
 @attrs.define(eq=False)
@@ -58,6 +62,14 @@ def note_call(session: Session) -> ExposedCall:
     return call
 
 
+_names: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
+
+
+def exposed_names(session: Session) -> set[str]:
+    """Return the set of the session's exposed names. The caller may change it."""
+    return _names.setdefault(session, set())
+
+
 _LONGEST_WAIT = 5.0
 """Time in seconds after which a method returns although a call has not begun. Reading its arguments may take long.
 """
@@ -65,14 +77,21 @@ _LONGEST_WAIT = 5.0
 _MARGIN = 0.05
 """Time in seconds before a method's deadline at which it stops waiting for calls."""
 
+_ANSWER_TIMEOUT = 0.5
+"""Maximum time in seconds for a page to answer after input. A page that hangs reports its calls later."""
 
-async def wait_until_begun(sessions: Iterable[Session], deadline: float) -> None:
+
+async def wait_until_begun(page: PageTarget, deadline: float, *, after_input: bool = False) -> None:
     """Wait until the known calls have begun, or until shortly before the deadline on trio's clock.
 
-    Without such calls, this is not a checkpoint.
+    With `after_input`, first wait until the page answers: Chrome confirms input and reports calls on different
+    paths. Without exposed functions, this is not a checkpoint.
     """
-    if not _last:
+    if not _names:
         return
+    sessions = page.frame_sessions.values()
+    if after_input and (exposing := [session for session in sessions if _names.get(session)]):
+        await _wait_for_answers(page, exposing, deadline)
     waiting = [
         last for session in sessions if (last := _last.get(session)) is not None and not last.has_begun
     ]
@@ -80,3 +99,18 @@ async def wait_until_begun(sessions: Iterable[Session], deadline: float) -> None
         with trio.move_on_at(min(deadline - _MARGIN, trio.current_time() + _LONGEST_WAIT)):
             for last in waiting:
                 await ExposedCall(last).wait_turn()
+
+
+async def _wait_for_answers(page: PageTarget, sessions: Collection[Session], deadline: float) -> None:
+    """Wait until these sessions have answered a query. A dialog ends the wait, because it blocks the answers."""
+    running = page.running
+    with trio.move_on_at(min(deadline - _MARGIN, trio.current_time() + _ANSWER_TIMEOUT)) as waiting:
+        running.on_dialog(waiting.cancel)
+        try:
+            for session in sessions:
+                if running.dialog_is_open:
+                    return
+                with suppress(SessionGoneError, ConnectionLostError):  # it reports no more calls
+                    await answers(session)
+        finally:
+            running.off_dialog(waiting.cancel)

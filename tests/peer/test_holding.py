@@ -17,7 +17,8 @@ from trio.testing import MockClock
 
 import cdpengine
 from cdpengine import Route
-from cdpengine.testing import SILENCE, Refusal
+from cdpengine.testing import SILENCE, Refusal, Request
+from cdpengine.testing.peer import Answer
 
 ADD = "Page.addScriptToEvaluateOnNewDocument"
 REMOVE = "Page.removeScriptToEvaluateOnNewDocument"
@@ -279,3 +280,46 @@ async def test_calls_from_foreign_pages_are_skipped(page: cdpengine.Page, script
         await quiet()
         assert calls == [("a", None)]
         assert exposed.calls == 1
+
+
+async def test_an_input_method_returns_after_calls_that_chrome_reports_later(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    """Chrome can confirm a click before it reports the call that the click caused."""
+    called: list[object] = []
+
+    async def note(given: object) -> None:
+        called.append(given)
+
+    async with page.scripts.expose("note", note):
+        binding = next(each for each in scripted.received if each.method == "Runtime.addBinding")
+        report = {"name": binding.params["name"], "payload": '1["clicked"]', "executionContextId": 1}
+
+        def answer(request: Request) -> dict[str, object]:
+            if request.params["expression"] == "0" and not called:
+                scripted.page_event("Runtime.bindingCalled", report)
+            return {"result": {"type": "number", "value": 0}}
+
+        scripted.on("Runtime.evaluate", answer)
+        await page.press("Enter")
+        assert called == ["clicked"]
+
+
+@pytest.mark.parametrize("dialog", [True, False])
+async def test_the_wait_for_calls_ends_without_an_answer(
+    page: cdpengine.Page, scripted: ScriptedBrowser, dialog: bool, autojump_clock: MockClock
+) -> None:
+    """A dialog ends it at once, and another page that does not answer within half a second."""
+
+    def answer(request: Request) -> Answer:
+        if dialog:
+            opening = {"type": "alert", "message": "Hello", "url": "https://a.example/"}
+            scripted.page_event("Page.javascriptDialogOpening", opening)
+        return SILENCE
+
+    async with page.scripts.expose("note", none):
+        page.dialogs.set_policy(lambda _dialog: None)
+        scripted.on("Runtime.evaluate", answer)
+        started = trio.current_time()
+        await page.press("Enter")
+        assert trio.current_time() - started == pytest.approx(0 if dialog else 0.5, abs=0.1)

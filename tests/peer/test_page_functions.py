@@ -10,6 +10,7 @@ import trio
 import trio.testing
 from scripting import attach
 
+from cdpengine._evaluate.replies import receive_value
 from cdpengine._page.navigation.liveness import post_empty_evaluation
 from cdpengine._page.scripts.node_lists import objects_of_nodes
 from cdpengine._page.scripts.page_functions import (
@@ -24,6 +25,7 @@ from cdpengine._page.scripts.page_functions import (
     value_of,
 )
 from cdpengine._protocol.calls import Turn
+from cdpengine._protocol.domains.runtime import EvaluateReply, RemoteObject
 from cdpengine._protocol.session import Connection, Session
 from cdpengine.errors import ConnectionLostError, EvaluationTerminatedError, RemoteError, SessionGoneError
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
@@ -149,6 +151,23 @@ async def test_a_call_hit_by_a_termination_is_sent_again(
     assert len(came) == sent
     assert all(each.params == came[0].params for each in came)
     assert call.done
+
+
+async def test_reading_a_value_is_not_repeated(connection: Connection, peer: ScriptedPeer) -> None:
+    """A getter of the value can be the script that had to be terminated."""
+    session = await attach(connection, peer, "S")
+    came: list[Request] = []
+
+    def take(request: Request) -> Answer:
+        if "arguments" in request.params:  # otherwise it compares JSON.stringify
+            came.append(request)
+        return Refusal(-32000, WORDS[0])
+
+    peer.on("Runtime.callFunctionOn", take)
+    reply = EvaluateReply(result=RemoteObject(type="object", object_id="1.7.3"))
+    with object_group("test") as group, pytest.raises(EvaluationTerminatedError):
+        await receive_value(session, reply, group)
+    assert len(came) == 1
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -226,7 +226,8 @@ class PageCore:
                     await wait_for_documents(self.target, (frame.id for frame in frames), budget)
                 try:
                     yield budget
-                    await wait_until_begun(self.target.frame_sessions.values(), budget.deadline)
+                    after_input = running.unconfirmed > 0
+                    await wait_until_begun(self.target, budget.deadline, after_input=after_input)
                 except StaleRefError as error:
                     raise await explain_stale(
                         self.target, self.refs, self.worlds, error, self.state

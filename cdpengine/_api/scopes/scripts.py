@@ -117,10 +117,10 @@ class Scripts:
         other sites, so any script in the page can call it), and in pages that the page opens. Arguments arrive as
         `evaluate` returns values. The result of the async function is sent as `evaluate` sends arguments. Calls of
         one process begin in the page's order, and overlap from their first checkpoint on. `evaluate`, `click` and
-        other actions return after the page's earlier calls have begun. An exception rejects the promise with an
-        Error of its name and message. A call longer than `limit` seconds is rejected with a TimeoutError. Such
-        failures are in `bindings.failures` and in the log. At the end, `name` has its earlier value again, and
-        pending promises are rejected.
+        other actions return after the page's earlier calls have begun; the devices, such as `page.mouse`, do not
+        wait. An exception rejects the promise with an Error of its name and message. A call longer than `limit`
+        seconds is rejected with a TimeoutError. Such failures are in `bindings.failures` and in the log. At the
+        end, `name` has its earlier value again, and pending promises are rejected.
 
         Raises InvalidArgumentError (also for a name that is exposed already), EvaluationDisabledError,
         DeadlineExceededError, or the error of an unreachable page.
