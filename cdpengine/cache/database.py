@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from cdpengine.cache.rows import add_functions
 from cdpengine.errors import CacheUnavailableError, FileUnreadableError, os_reason
 from cdpengine.errors.texts import cut
 
@@ -50,71 +49,42 @@ _REMOVE = """
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL)",
-        """CREATE TABLE entries (
-            id TEXT PRIMARY KEY, version INTEGER NOT NULL, scenario TEXT NOT NULL, address TEXT NOT NULL,
-            level TEXT NOT NULL, body BLOB NOT NULL, sealed INTEGER NOT NULL,
-            expires_at REAL NOT NULL, used_at REAL NOT NULL,
-            successes INTEGER NOT NULL, failures INTEGER NOT NULL, total_ms REAL NOT NULL
-        )""",
-    ),
-    (
-        "ALTER TABLE entries RENAME TO entries_1",
+        # The columns after `failed_in_row` are for queries that do not open a body (`rows.py`).
         """CREATE TABLE entries (
             owner TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, scenario TEXT NOT NULL,
             address TEXT NOT NULL, level TEXT NOT NULL, body BLOB NOT NULL, sealed INTEGER NOT NULL,
-            expires_at REAL NOT NULL, used_at REAL NOT NULL,
-            successes INTEGER NOT NULL, failures INTEGER NOT NULL, total_ms REAL NOT NULL,
+            expires_at REAL NOT NULL, used_at REAL NOT NULL, successes INTEGER NOT NULL,
+            failures INTEGER NOT NULL, mistakes INTEGER NOT NULL, cancelled INTEGER NOT NULL,
+            total_ms REAL NOT NULL, failed_in_row INTEGER NOT NULL, place TEXT NOT NULL,
+            weight INTEGER NOT NULL, anywhere INTEGER NOT NULL, variables TEXT,
             PRIMARY KEY (owner, id)
         )""",
-        """INSERT INTO entries SELECT '', id, version, scenario, address, level, body, sealed, expires_at, used_at,
-            successes, failures, total_ms FROM entries_1""",
-        "DROP TABLE entries_1",
-        "CREATE INDEX entries_by_scenario ON entries (owner, scenario)",
         "CREATE INDEX entries_by_use ON entries (used_at)",
-        """CREATE TABLE versions (
-            owner TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
-            sealed INTEGER NOT NULL, PRIMARY KEY (owner, id, version),
-            FOREIGN KEY (owner, id) REFERENCES entries (owner, id) ON DELETE CASCADE
-        )""",
-    ),
-    (
-        "ALTER TABLE entries ADD COLUMN failed_in_row INTEGER NOT NULL DEFAULT 0",
-        """CREATE TABLE counters (
-            owner TEXT NOT NULL, name TEXT NOT NULL, figure REAL NOT NULL, PRIMARY KEY (owner, name)
-        )""",
-    ),
-    (
-        # Columns for queries that do not open a body (`rows.py`). NULL: unknown, in rows of an older schema.
-        "ALTER TABLE entries ADD COLUMN place TEXT NOT NULL DEFAULT ''",
-        "ALTER TABLE entries ADD COLUMN weight INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE entries ADD COLUMN anywhere INTEGER",
-        "ALTER TABLE entries ADD COLUMN variables TEXT",
-        "UPDATE entries SET place = place_of(address), weight = weight_of(address)",
-        "DROP INDEX entries_by_scenario",
         "CREATE INDEX entries_by_place ON entries (owner, place, weight)",
         "CREATE INDEX entries_by_scenario_and_place ON entries (owner, scenario, place, weight)",
         "CREATE INDEX entries_by_scenario_and_use ON entries (owner, scenario, used_at DESC, id)",
         "CREATE INDEX entries_by_owner_and_use ON entries (owner, used_at DESC, id)",
         "CREATE INDEX entries_by_address ON entries (owner, scenario, address)",
         "CREATE INDEX entries_by_variables ON entries (owner, scenario, variables)",
-        "CREATE INDEX entries_by_level ON entries (owner, level)",
         "CREATE INDEX entries_by_expiry ON entries (expires_at)",
-        "CREATE INDEX entries_from_anywhere ON entries (owner, scenario, used_at) WHERE anywhere IS NOT 0",
-        "CREATE INDEX entries_of_old ON entries (owner) WHERE anywhere IS NULL",
+        "CREATE INDEX entries_from_anywhere ON entries (owner, scenario, used_at) WHERE anywhere <> 0",
+        """CREATE TABLE versions (
+            owner TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
+            sealed INTEGER NOT NULL, PRIMARY KEY (owner, id, version),
+            FOREIGN KEY (owner, id) REFERENCES entries (owner, id) ON DELETE CASCADE
+        )""",
+        # Counters outlive their entries.
+        """CREATE TABLE counters (
+            owner TEXT NOT NULL, name TEXT NOT NULL, figure REAL NOT NULL, PRIMARY KEY (owner, name)
+        )""",
         # Precomputed sums, so that queries need not add up rows. Scenario "" is the sum of an owner, and `used`
         # is the sum of all owners.
         """CREATE TABLE totals (
             owner TEXT NOT NULL, scenario TEXT NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
             successes INTEGER NOT NULL, failures INTEGER NOT NULL, PRIMARY KEY (owner, scenario)
         ) WITHOUT ROWID""",
-        """INSERT INTO totals SELECT owner, scenario, COUNT(*), SUM(LENGTH(body)), SUM(successes), SUM(failures)
-            FROM entries GROUP BY owner, scenario""",
-        """INSERT INTO totals SELECT owner, '', SUM(entries), SUM(bytes), SUM(successes), SUM(failures)
-            FROM totals GROUP BY owner""",
         "CREATE TABLE used (entries INTEGER NOT NULL, bytes INTEGER NOT NULL)",
-        """INSERT INTO used SELECT (SELECT COUNT(*) FROM entries),
-            (SELECT COALESCE(SUM(LENGTH(body)), 0) FROM entries)
-            + (SELECT COALESCE(SUM(LENGTH(body)), 0) FROM versions)""",
+        "INSERT INTO used VALUES (0, 0)",
         """CREATE TRIGGER entry_added AFTER INSERT ON entries BEGIN
             INSERT INTO totals VALUES (NEW.owner, '', 0, 0, 0, 0), (NEW.owner, NEW.scenario, 0, 0, 0, 0)
                 ON CONFLICT DO NOTHING;
@@ -143,17 +113,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TRIGGER version_deleted AFTER DELETE ON versions BEGIN
             UPDATE used SET bytes = bytes - LENGTH(OLD.body);
         END""",
-    ),
-    (
-        "ALTER TABLE entries ADD COLUMN mistakes INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE entries ADD COLUMN cancelled INTEGER NOT NULL DEFAULT 0",
-        # Separate counters for runs, because they outlive their entries.
-        """INSERT INTO counters SELECT owner, 'succeeded', successes FROM totals WHERE scenario = '' AND successes
-            ON CONFLICT DO NOTHING""",
-        """INSERT INTO counters SELECT owner, 'failed', failures FROM totals WHERE scenario = '' AND failures
-            ON CONFLICT DO NOTHING""",
-    ),
-    (
         # Numbers of entries by level, and by the time of their expiry (`count_expired`).
         """CREATE TABLE levels (
             owner TEXT NOT NULL, level TEXT NOT NULL, entries INTEGER NOT NULL, PRIMARY KEY (owner, level)
@@ -164,14 +123,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID""",
         "CREATE TABLE spans (span INTEGER PRIMARY KEY)",
         *(f"INSERT INTO spans VALUES ({span})" for span in SPANS),  # noqa: S608 - a constant
-        "INSERT INTO levels SELECT owner, level, COUNT(*) FROM entries GROUP BY owner, level",
-        """INSERT INTO expiries SELECT owner, span, CAST(expires_at / span AS INTEGER), COUNT(*)
-            FROM entries, spans GROUP BY 1, 2, 3""",
         f"CREATE TRIGGER entry_numbered AFTER INSERT ON entries BEGIN {_ADD} END",
         f"CREATE TRIGGER entry_not_numbered AFTER DELETE ON entries BEGIN {_REMOVE} END",
         f"""CREATE TRIGGER entry_renumbered AFTER UPDATE OF level, expires_at ON entries
             WHEN OLD.level <> NEW.level OR OLD.expires_at <> NEW.expires_at BEGIN {_REMOVE} {_ADD} END""",
-        "DROP INDEX entries_by_level",
     ),
 )
 """The migration statements. Item n migrates schema version n to n + 1."""
@@ -262,7 +217,6 @@ class Database:
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         connection.execute(f"PRAGMA journal_size_limit={4 * 2**20}").fetchall()
-        add_functions(connection)
         self._check(connection)
 
     def _check(self, connection: sqlite3.Connection) -> None:

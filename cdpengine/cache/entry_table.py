@@ -161,7 +161,7 @@ class EntryTable:
     def find_from_anywhere(self, connection: sqlite3.Connection, scenario: str) -> list[CacheEntry]:
         """Return the latest used entries of a scenario that navigate to their page themselves."""
         rows = connection.execute(
-            f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND scenario = ? AND anywhere IS NOT 0 "  # noqa: S608
+            f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND scenario = ? AND anywhere <> 0 "  # noqa: S608
             "AND expires_at > ? ORDER BY used_at DESC LIMIT ?",
             (self.owner, scenario, self.now(), _LATEST),
         )
@@ -334,18 +334,6 @@ class EntryTable:
         )
         self.set_statistics(connection, identity, EntryStatistics())
         return statistics_of(row)
-
-    def fill_columns(self, connection: sqlite3.Connection) -> None:
-        """Fill the empty columns of entries from an older version of the engine."""
-        rows = connection.execute(
-            f"SELECT {COLUMNS} FROM entries WHERE owner = ? AND anywhere IS NULL",  # noqa: S608 - a constant
-            (self.owner,),
-        ).fetchall()
-        for entry in self._readable(rows):
-            connection.execute(
-                "UPDATE entries SET anywhere = ?, variables = ? WHERE owner = ? AND id = ?",
-                (begins_anywhere(entry), _names(entry), self.owner, entry.key.id),
-            )
 
     def _narrower(self, connection: sqlite3.Connection, entry: CacheEntry) -> list[CacheEntry]:
         """Return the entries of the same flow with fewer variables, oldest first."""

@@ -6,8 +6,6 @@ entries without opening bodies: they hold the place of the entry and the figures
 
 from __future__ import annotations
 
-import sqlite3
-
 import attrs
 
 from cdpengine import _json
@@ -54,12 +52,6 @@ def weight_of(address: str) -> int:
     """Return the specificity of an address: the address with the higher weight fits a page better."""
     pattern = UrlPattern(address)
     return pattern.weight + (_EXACT if pattern.is_exact else 0)
-
-
-def add_functions(connection: sqlite3.Connection) -> None:
-    """Make `place_of` and `weight_of` available to SQL statements of migrations."""
-    connection.create_function("place_of", 1, place_of, deterministic=True)
-    connection.create_function("weight_of", 1, weight_of, deterministic=True)
 
 
 def statistics_of(row: Row) -> EntryStatistics:

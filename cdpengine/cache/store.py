@@ -129,7 +129,6 @@ class CacheStore:
                 "open",
             )
             store = cls(database, cipher, owner, limits or StoreLimits(), now)
-            await store._fill_columns()
             try:
                 yield store
             finally:
@@ -382,15 +381,6 @@ class CacheStore:
         return await self._write_with(
             lambda connection: connection.execute(statement, (self._owner, *values)).rowcount
         )
-
-    async def _fill_columns(self) -> None:
-        """Complete the rows of an older version of the engine, once."""
-        statement = "SELECT 1 FROM entries WHERE owner = ? AND anywhere IS NULL LIMIT 1"
-        old = await self._read_with(
-            lambda connection: connection.execute(statement, (self._owner,)).fetchone()
-        )
-        if old is not None:
-            await self._write_with(self._table.fill_columns)
 
 
 def _identity(key: CacheKey | str) -> str:

@@ -1,6 +1,4 @@
-"""The file of the store: older versions are migrated, files of other programs are left alone, and damage is
-reported.
-"""
+"""The file of the store: its schema and permissions, files of other programs, and damage."""
 
 from __future__ import annotations
 
@@ -18,11 +16,9 @@ import pytest
 import trio
 from cache_stores import KEY, entry, key, opened
 
-from cdpengine.act import Navigate
-from cdpengine.cache import Step, StoreLimits, default_path, set_aside
-from cdpengine.cache.database import MIGRATIONS, SCHEMA_VERSION, BusyError, Database
-from cdpengine.cache.entry_json import dump_entries, entry_to_json
-from cdpengine.cache.rows import add_functions
+from cdpengine.cache import StoreLimits, default_path, set_aside
+from cdpengine.cache.database import SCHEMA_VERSION, BusyError, Database
+from cdpengine.cache.entry_json import dump_entries
 from cdpengine.errors import CacheUnavailableError, FileUnreadableError
 
 pytestmark = pytest.mark.usefixtures("no_key")
@@ -46,38 +42,11 @@ def test_the_default_path_is_in_the_users_data(monkeypatch: pytest.MonkeyPatch, 
     assert default_path() == tmp_path / "cdpengine" / "cache.sqlite3"
 
 
-OLDEST_COLUMNS = (
-    "id, version, scenario, address, level, body, sealed, expires_at, used_at, successes, failures, total_ms"
-)
-
-
-@pytest.mark.parametrize("version", range(SCHEMA_VERSION))
-async def test_older_files_are_brought_up_to_date(path: Path, version: int) -> None:
-    path.parent.mkdir()
-    database = sqlite3.connect(path)
-    add_functions(database)
-    for statements in MIGRATIONS[:version]:
-        for statement in statements:
-            database.execute(statement)
-    if version:
-        body = json.dumps(entry_to_json(entry(description="old"))).encode()
-        row = (key().id, 1, "login", key().address, "L3", body, 0, 1e12, 5.0, 3, 1, 30.0)
-        owner = ("",) if version > 1 else ()
-        names = "owner, " * len(owner) + OLDEST_COLUMNS
-        marks = ", ".join("?" * (len(owner) + len(row)))
-        database.execute(f"INSERT INTO entries ({names}) VALUES ({marks})", (*owner, *row))
-        database.execute(f"PRAGMA application_id={0x63647063}")
-    database.execute(f"PRAGMA user_version={version}")
-    database.commit()
-    database.close()
+async def test_a_new_file_has_the_present_schema(path: Path) -> None:
     async with opened(path) as store:
-        found = await store.entries()
-        assert [each.description for each in found] == ["old"] * bool(version)
-        assert all(each.statistics.successes == 3 for each in found)
-        assert (
-            await store.put(entry(steps=[Step(request=Navigate(url="https://a.example/"))]))
-        ).version == 1 + bool(version)
-        assert len(await store.versions(key())) == 1 + bool(version)
+        await store.put(entry(description="first"))
+    async with opened(path) as store:
+        assert [each.description for each in await store.entries()] == ["first"]
     database = sqlite3.connect(path)
     assert database.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     database.close()

@@ -28,7 +28,7 @@ from cdpengine.cache.database import MIGRATIONS, count_expired
 from cdpengine.cache.entries import Level
 from cdpengine.cache.entry_json import dump_entries, entry_to_json
 from cdpengine.cache.entry_table import EXPIRED_KEPT, EntryTable
-from cdpengine.cache.rows import RowCodec, add_functions
+from cdpengine.cache.rows import RowCodec
 from cdpengine.errors import (
     CacheUnavailableError,
     EngineError,
@@ -548,7 +548,6 @@ def test_expired_entries_and_levels_are_counted(
     made: list[tuple[float, Level, bool]], times: list[float]
 ) -> None:
     with sqlite3.connect(":memory:", isolation_level=None) as connection:
-        add_functions(connection)
         for statement in chain.from_iterable(MIGRATIONS):
             connection.execute(statement)
         table = EntryTable("", RowCodec("", "", None), StoreLimits(), lambda: 1.0)
