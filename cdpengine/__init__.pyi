@@ -20,6 +20,7 @@ from ._api.browser_parts import BrowserStatistics as BrowserStatistics
 from ._api.connecting import connect as connect
 from ._api.opening import launch as launch
 from ._api.page.core import BackendNode as BackendNode
+from ._api.page.locators import Locator as Locator
 from ._api.page.navigating import Navigation as Navigation
 from ._emulation.devices import DEVICES as DEVICES
 from ._emulation.options import EmulationOptions as EmulationOptions
@@ -41,7 +42,6 @@ from ._page.downloads.download import Download as Download
 from ._page.file_choosers import FileChooser as FileChooser
 from ._page.frames import Frame as Frame
 from ._page.search.locator import FoundNode as FoundNode
-from ._page.search.locator import Locator as Locator
 from ._pictures.pdf import PdfOptions as PdfOptions
 from ._protocol.session import Session as Session
 from ._protocol.streams import Event as Event

@@ -2,6 +2,7 @@
 
 from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.expecting import Expected, ExpectedFileChooser
+from cdpengine._api.page.locators import FrameLocator
 from cdpengine._api.page.parts import Dialogs, PageElements
 from cdpengine._api.page.pictures import LabelledScreenshot, PagePictures
 from cdpengine._api.page.window import PageWindow, WindowBounds
@@ -17,6 +18,7 @@ __all__ = [
     "DownloadProgress",
     "Expected",
     "ExpectedFileChooser",
+    "FrameLocator",
     "FrameSource",
     "Keyboard",
     "LabelledScreenshot",

@@ -17,12 +17,11 @@ from cdpengine._activity.options import ActivityOptions, check_options
 from cdpengine._api.browser_parts import BrowserParts
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.context_parts import ContextParts, make_context, plan_context
-from cdpengine._api.page.actions import PageActions
 from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.expecting import Expectation, Expected, PageExpectations, wait_for_expected
+from cdpengine._api.page.locators import PageLocating
 from cdpengine._api.page.navigating import PageNavigation
 from cdpengine._api.page.parts import PageParts
-from cdpengine._api.page.reading import PageReading
 from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.emulation import Layer
@@ -352,7 +351,7 @@ class BrowserContext(ContextParts):
 
 
 @not_picklable("data that you read from it: its URL, its title, a snapshot")
-class Page(PageActions, PageReading, PageNavigation, PageExpectations, PageParts):
+class Page(PageLocating, PageNavigation, PageExpectations, PageParts):
     """One page (tab or popup). Get it from `browser.new_page()` or `browser.pages`.
 
     Common operations are methods of the page. Its parts have the others: `network`, `emulation`, `storage`,

@@ -56,7 +56,6 @@ PAGE = {
     "set_extra_http_headers": "page.network.extra_headers(headers)",
     "main_frame": "page.frames[0]",
     "mainFrame": "page.frames[0]",
-    "frame_locator": "page.find(..., frame=...)",
     "unroute": "page.network.unroute(...), or leave the block of page.route(...)",
     "aria_snapshot": "page.snapshot()",
     "accessibility": "page.snapshot()",
@@ -127,11 +126,32 @@ _ON_ELEMENTS = {
     "all": "page.find_all(...)",
 }
 
-LOCATOR = {name: ours.format("locator") for name, ours in _ON_ELEMENTS.items()} | {
-    "first": "locator.nth(0)",
-    "filter": "more conditions of page.locate(...)",
-    "locator": "page.locate(css=...)",
+LOCATOR = {
+    "dblclick": "locator.double_click()",
+    "press_sequentially": "locator.type(text)",
+    "select_option": "locator.select(option)",
+    "set_input_files": "locator.upload(files)",
+    "set_checked": "locator.check() or locator.uncheck()",
+    "clear": "locator.fill('')",
+    "scroll_into_view_if_needed": "locator.scroll_into_view()",
+    "drag_to": "locator.drag(target)",
+    "inner_text": "locator.extract_text()",
+    "text_content": "locator.extract_text()",
+    "get_attribute": "locator.evaluate('(element) => element.getAttribute(...)')",
+    "evaluate_all": "page.find_all(...), and page.evaluate(function, *elements)",
+    "element_handle": "locator.ref()",
+    "element_handles": "locator.all()",
+    "aria_snapshot": "locator.snapshot()",
+    "frame_locator": "locator.content_frame",
+    "highlight": "page.elements.highlight(locator)",
 }
+
+FRAME_LOCATOR = {
+    "locator": "page.frame_locator(...).locate(css=...)",
+    "get_by_role": "page.frame_locator(...).locate(role=..., name=...)",
+    "get_by_text": "page.frame_locator(...).locate(text=...)",
+}
+"""Names on the locator of a frame. Its element is `owner`."""
 
 ELEMENT = {name: ours.format("element") for name, ours in _ON_ELEMENTS.items()}
 """Names on a found element or its node."""

@@ -22,7 +22,7 @@ from cdpengine.errors import (
     WrongRunError,
     other_libraries,
 )
-from cdpengine.errors.other_libraries import BROWSER, CONTEXT, ELEMENT, FRAME, LOCATOR, PAGE
+from cdpengine.errors.other_libraries import BROWSER, CONTEXT, ELEMENT, FRAME, FRAME_LOCATOR, LOCATOR, PAGE
 from cdpengine.pool import BrowserPool
 
 TABLES = {
@@ -32,6 +32,7 @@ TABLES = {
     "element": ELEMENT,
     "frame": FRAME,
     "locator": LOCATOR,
+    "frame locator": FRAME_LOCATOR,
 }
 
 
@@ -84,6 +85,7 @@ async def test_names_of_other_libraries_lead_to_the_engines_names(
     objects = {
         "page": page, "browser": browser, "context": browser.context, "element": await page.find("b"),
         "frame": page.frames[0], "locator": page.locate("b"),
+        "frame locator": page.frame_locator("iframe"),
     }  # fmt: skip
     for kind, table in TABLES.items():
         for name, ours in table.items():

@@ -10,7 +10,6 @@ import inspect
 import re
 from collections import Counter
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from operator import attrgetter
 from pathlib import Path
 
 import object_calls
@@ -33,7 +32,9 @@ WAITING = 0.01
 def of_page(name: str, call: page_calls.Call) -> Row:
     def use(page: cdpengine.Page, stage: Stage, timeout: float) -> object_calls.Used:
         arguments = [stage.path if argument is page_calls.PATH else argument for argument in call.arguments]
-        used: object_calls.Used = attrgetter(name)(page)(*arguments, **({"timeout": timeout} | call.options))
+        used: object_calls.Used = page_calls.method_of(page, name)(
+            *arguments, **({"timeout": timeout} | call.options)
+        )
         return used
 
     return Row(lambda stage: stage.page, use)

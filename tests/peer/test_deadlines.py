@@ -8,14 +8,13 @@ silent. The method must end at most `LATE` after its deadline, with an EngineErr
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 from busy_machine import slack
-from page_calls import CALLS, PATH, Call, FaultyBrowser
+from page_calls import CALLS, PATH, Call, FaultyBrowser, method_of
 from trio.testing import MockClock
 
 import cdpengine
@@ -46,7 +45,7 @@ async def spent(page: cdpengine.Page, name: str, call: Call, path: Path, timeout
     arguments = [path if argument is PATH else argument for argument in call.arguments]
     started, longest = trio.current_time(), 0.0
     try:
-        used = attrgetter(name)(page)(*arguments, **(call.options | {"timeout": timeout}))
+        used = method_of(page, name)(*arguments, **(call.options | {"timeout": timeout}))
         if isinstance(used, AbstractAsyncContextManager):
             async with used:
                 longest, started = trio.current_time() - started, trio.current_time()

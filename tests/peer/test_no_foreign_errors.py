@@ -25,6 +25,8 @@ ASKS_NOTHING = {
     "expect_popup",
     "scripts.remove_init_scripts",
     "emulation.reset",
+    "locator.all",
+    "locator.count",
     "network.reset",
     "scripts.unexpose",
     "network.unroute",

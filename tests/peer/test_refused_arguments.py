@@ -62,7 +62,7 @@ ROWS: dict[str, tuple[Callable[[Any, Any], object], tuple[Any, ...]]] = {
         {}, {"role": "buton"}, {"role": "Dropdown"}, {"role": "StaticText"}, {"text": re.compile(b"x")},
     )),
     "locate": (lambda page, options: page.click(page.locate(**options)), (
-        {}, {"role": "buton"}, {"css": "a", "nth": -1}, {"css": " "}, {"css": "a", "nth": True},
+        {}, {"role": "buton"}, {"css": "a", "nth": 1.5}, {"css": " "}, {"css": "a", "nth": True},
     )),
     "activity": (lambda page, options: page.activity.start(**options), (
         {"console": -1}, {"errors": 1.5}, {"requests": True}, {"keep_over_navigation": "no"}, {"bodies": "all"},

@@ -260,6 +260,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.find": LOOKS_FOR,
     "Page.find_all": LOOKS_FOR,
     "Page.focus": POINTS,
+    "Page.frame_locator": LOOKS_FOR,
     "Page.go_back": SWITCHES,
     "Page.go_forward": SWITCHES,
     "Page.goto": {"password": _goto},

@@ -293,6 +293,9 @@ NOT_HERE = {
     "PageWindow": "page_calls.py has its methods",
     "SettingScope": "the base of settings",
     "PageElements": "page_calls.py has its methods",
+    "Locator": "page_calls.py has its methods",
+    "NodeSearch": "the search of a locator",
+    "PageSearch": "the search of a locator",
     "PagePictures": "page_calls.py has its methods",
     "Actor": "it calls a page's own methods, and hands its timeout on",
     "ActionCache": "its steps are requests, which have their own time: tests/chrome/test_action_cache.py",
@@ -316,6 +319,7 @@ NOT_HERE = {
 
 ENGINE_OWN = {
     "evaluation session",
+    "evaluation session connection in doubt",
     "questions before deadlines",
     "_set_up_page",
     "take back",

@@ -120,6 +120,15 @@ CALLS = {
     "measure.heap_snapshot": given(PATH),
     "elements.highlight": given(NODE),
     "hover": given(NODE),
+    "locator.all": given(),
+    "locator.count": given(),
+    "locator.evaluate": given("() => 1"),
+    "locator.press": given("Control+A"),
+    "locator.ref": given(),
+    "locator.screenshot": given(),
+    "locator.scroll": given(0, 10),
+    "locator.snapshot": given(),
+    "locator.wait_for": given("attached"),
     "network.http_credentials": given("user", "secret"),
     "pictures.labelled_screenshot": given(),
     "measure.metrics": given(),
@@ -182,7 +191,24 @@ def methods() -> dict[str, Callable[..., Any]]:
         for name, method in inspect.getmembers(kind, inspect.isfunction)
         if not name.startswith("_") and "timeout" in inspect.signature(method).parameters
     }
-    return of_parts | {"activity.wait_for_response": cdpengine.network.PageActivity.wait_for_response}
+    of_locators = {
+        f"locator.{name}": method
+        for name, method in inspect.getmembers(cdpengine.Locator, inspect.isfunction)
+        if "timeout" in inspect.signature(method).parameters
+        and not hasattr(method, "__wrapped__")  # the page's own
+    }
+    return (
+        of_parts
+        | of_locators
+        | {"activity.wait_for_response": cdpengine.network.PageActivity.wait_for_response}
+    )
+
+
+def method_of(page: cdpengine.Page, name: str) -> Any:
+    """Return a method of `methods`, of the page or of a locator of its node."""
+    if name.startswith("locator."):
+        return getattr(page.locate(ref=NODE), name.removeprefix("locator."))
+    return attrgetter(name)(page)
 
 
 Harm: TypeAlias = "Callable[[FaultyBrowser, Request, Answer], Answer]"
@@ -229,7 +255,7 @@ def crash(browser: FaultyBrowser, _request: Request, _answer: Answer) -> Answer:
 
 async def use(page: cdpengine.Page, name: str, call: Call, path: Path) -> None:
     arguments = [path if argument is PATH else argument for argument in call.arguments]
-    used = attrgetter(name)(page)(*arguments, **({"timeout": 1} | call.options))
+    used = method_of(page, name)(*arguments, **({"timeout": 1} | call.options))
     if isinstance(used, AbstractAsyncContextManager):
         async with used:
             pass

@@ -40,7 +40,7 @@ PUBLIC: dict[str, type] = {
 STAY = {
     "Binding", "BodyStream", "Browser", "BrowserCluster", "BrowserContext", "BrowserMeasure", "BrowserPool", "Budget",
     "Connection", "ContextEmulation", "ContextStorage", "Coverage", "Dialogs", "DocumentStorage", "Download",
-    "EventStream", "Expected", "ExpectedFileChooser", "Frame", "InterceptedResponse", "JSHandle", "JobResults",
+    "EventStream", "Expected", "ExpectedFileChooser", "Frame", "FrameLocator", "InterceptedResponse", "JSHandle", "JobResults",
     "Keyboard", "Locator", "Mouse", "Network", "OriginStorage", "Page", "PageActivity", "PageElements",
     "PageEmulation", "PageMeasure", "PagePictures", "PageStorage", "PageWindow", "Profiling", "Route",
     "RouteRegistration", "Scripts", "Session", "Touch", "Trace",

@@ -57,7 +57,7 @@ from cdpengine._page.navigation.document_waits import (
 from cdpengine._page.navigation.expired_actions import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
-from cdpengine._page.search.locator import Locator, find_match
+from cdpengine._page.search.locator import BaseLocator, find_match
 from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.wire import span as action_span
@@ -125,7 +125,7 @@ class PageCore:
 
     async def find_node(self, target: ElementTarget, budget: Budget) -> Node:
         """Wait for the document of the target's frame, and for a Locator's match, and return the node."""
-        if isinstance(target, Locator):
+        if isinstance(target, BaseLocator):
             target = await find_match(target, budget.deadline)
         node, navigation = self.node(target), self.target.navigation
         if navigation.pending or navigation.fresh:
@@ -288,7 +288,7 @@ class PageCore:
                     node = await act.resolve_target(target, heal)
                     return await act.with_effects(await act.do_to(node, do_in_context))
                 except StaleRefError:
-                    if not repeatable or not isinstance(target, Locator):
+                    if not (repeatable and isinstance(target, BaseLocator) and target.searches):
                         raise
                     act.context.budget.step("it was replaced; finding it again")
                     await trio.lowlevel.checkpoint()

@@ -6,12 +6,14 @@ Rule: a search for one node never guesses. If several nodes match, the error lis
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
+import attrs
 import trio
 
-from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.frame_targets import FrameTarget, describe_frame, find_requested_frame
-from cdpengine._api.page.targets import assign_ref
+from cdpengine._api.page.targets import assign_ref, describe_target
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
@@ -20,10 +22,11 @@ from cdpengine._page.navigation.document_waits import read_present
 from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.patterns import Words
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, object_group
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
 from cdpengine._page.search.criteria import Criteria
-from cdpengine._page.search.locator import FoundNode
+from cdpengine._page.search.locator import BaseLocator, FoundNode, find_match
 from cdpengine._page.search.nodes import find_nodes
+from cdpengine._page.search.queries import Known, Query, count_needed, pick, split_pick
 from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.roles import ELEMENTS, OMITTED_UNNAMED, check_role, chrome_roles, role_name
 from cdpengine._snapshot.sources.unhidden import unhidden_source
@@ -52,10 +55,23 @@ _NAMING = 1.0
 """Maximum time to give refs to the candidates in an error, in seconds."""
 
 
-def make_criteria(
+def make_query(
+    css: str | None = None,
+    *,
+    role: str | None = None,
+    name: Words | None = None,
+    text: Words | None = None,
+    exact: bool = False,
+    nth: int | None = None,
+) -> Query:
+    """Return the query for these criteria. Raises InvalidArgumentError, for example for an unknown role."""
+    criteria = _make_criteria(css, role, name, text, exact)
+    return criteria if nth is None else pick(criteria, nth)
+
+
+def _make_criteria(
     css: str | None, role: str | None, name: Words | None, text: Words | None, exact: bool
 ) -> Criteria:
-    """Return the search criteria. Raises InvalidArgumentError for an unknown role."""
     if role is None:
         return Criteria(css, None, name, text, exact, called=role_name, unhidden=unhidden_source)
     known = check_role(role)
@@ -65,23 +81,73 @@ def make_criteria(
     )
 
 
-async def find_one(
-    core: PageCore, criteria: Criteria, frame: FrameTarget | None, nth: int | None, timeout: float
-) -> FoundNode:
-    """Return the only match, or the match with the number `nth`: `Page.find`."""
-    needed = 1 if nth is None else nth + 1
-    found = await find_matches(core, criteria, frame, needed, timeout)
+@attrs.frozen
+class PageSearch:
+    """The search of a page for the matches of a locator, in all frames or in `frame`: a `NodeSearch`."""
+
+    core: PageCore
+    frame: FrameTarget | None = None
+
+    async def find_one(self, query: Query, timeout: float) -> FoundNode:
+        """Return the single match, waiting for it. Raises the errors of `Page.find`."""
+        return await find_one(self.core, query, self.frame, timeout)
+
+    async def find_all(self, query: Query, needed: int, timeout: float) -> list[FoundNode]:
+        """Return the matches, waiting for `needed` of them if the timeout is above 0."""
+        return await find_matches(self.core, query, self.frame, needed, timeout)
+
+    def describe(self, query: Query) -> str:
+        """Return a description of the query, with the frame if it has one."""
+        if self.frame is None:
+            return str(query)
+        if isinstance(self.frame, Frame):
+            return f"{query} in the frame {describe_frame(self.frame)}"
+        return f"{query} in the frame {describe_target(self.frame)}"
+
+
+async def find_one(core: PageCore, query: Query, frame: FrameTarget | None, timeout: float) -> FoundNode:
+    """Return the only match, or the chosen one: `Page.find`."""
+    base, nth = split_pick(query)
+    needed = 1 if nth is None else count_needed(nth)
+    found = await find_matches(core, base, frame, needed, timeout)
     if nth is None and len(found) > 1:
         candidates = await _describe(core, found[:_MAX_CANDIDATES])
-        raise AmbiguousNodeError(target=f"find {criteria}", count=len(found), candidates=candidates)
+        raise AmbiguousNodeError(target=f"find {base}", count=len(found), candidates=candidates)
     if len(found) >= needed:
-        return found[needed - 1]
-    waited = f" within {duration(timeout)}" if timeout and not criteria.is_name else ""
+        return found[0 if nth is None else nth]
+    css = base.css if isinstance(base, Criteria) else None
+    waited = f" within {duration(timeout)}" if timeout and not _never_matches(base) else ""
     reason = f"only {len(found)} match{waited}" if found else f"no node matches{waited}"
     reason = f"{reason}, in {_where(core, frame)}"
-    if criteria.css is not None and not found and may_be_name(criteria.css):
-        reason += f". {quote(criteria.css[:80])} looks like a name. {advise(criteria.css)}"
-    raise NodeNotFoundError(target=f"find {criteria}", reason=reason)
+    if css is not None and not found and may_be_name(css):
+        reason += f". {quote(css[:80])} looks like a name. {advise(css)}"
+    raise NodeNotFoundError(target=f"find {base}", reason=reason)
+
+
+def _never_matches(query: Query) -> bool:
+    """Return whether the selector is probably a name, so that a wait for a match would never end."""
+    return isinstance(query, Criteria) and query.is_name
+
+
+async def find_ref(core: PageCore, locator: BaseLocator, timeout: float) -> Ref:
+    """Return the ref of the locator's match: `Locator.ref`."""
+    async with core.action(f"get the ref of {locator}", timeout) as budget:
+        node = await find_match(locator, budget.deadline)
+        ref = core.refs.known(node.loader_id, node.backend_node_id) or await assign_ref(
+            core.target,
+            core.refs,
+            core.worlds,
+            node.backend_node_id,
+            node.session_id,
+            budget.remaining,
+            every=True,
+        )
+        if ref is None:
+            raise NodeNotFoundError(
+                target=f"ref of {node}", reason="no snapshot shows the element: it is hidden"
+            )
+        core.give({ref.id: ref})
+        return core.received(ref)
 
 
 async def _describe(core: PageCore, found: Sequence[FoundNode]) -> tuple[str, ...]:
@@ -109,21 +175,25 @@ def _in_frame(core: PageCore, frame_id: str, main: str) -> str:
 
 
 async def find_matches(
-    core: PageCore, criteria: Criteria, frame: FrameTarget | None, needed: int, timeout: float
+    core: PageCore, query: Query, frame: FrameTarget | None, needed: int, timeout: float
 ) -> list[FoundNode]:
     """Return all matches. With a timeout above 0, wait for `needed` matches until the timeout."""
     seconds = check_timeout(timeout)
+    base, nth = split_pick(query)
+    if nth is not None:
+        found = await find_matches(core, base, frame, count_needed(nth), timeout)
+        return [found[nth]] if len(found) >= count_needed(nth) else []
     latest: list[list[FoundNode]] = []
     try:
-        async with core.action(f"find {criteria}", seconds or _LOOK, everywhere=True) as budget:
+        async with core.action(f"find {query}", seconds or _LOOK, everywhere=True) as budget:
             until = budget.deadline - min(_MARGIN, seconds / 10)
             frame = await find_requested_frame(core, frame, budget, until if seconds else 0.0)
-            found = await _look(core, criteria, frame, budget)
-            if len(found) >= needed or not seconds or criteria.is_name:
+            found = await _look(core, query, frame, budget)
+            if len(found) >= needed or not seconds or _never_matches(query):
                 return found
             latest.append(found)
             with trio.move_on_at(until):
-                await _wait_for_nodes(core, criteria, frame, needed, latest, budget)
+                await _wait_for_nodes(core, query, frame, needed, latest, budget)
     except PageUnresponsiveError:
         raise
     except DeadlineExceededError:
@@ -133,18 +203,21 @@ async def find_matches(
     return latest[0]
 
 
-async def _look(core: PageCore, criteria: Criteria, frame: Frame | None, budget: Budget) -> list[FoundNode]:
+async def _look(core: PageCore, query: Query, frame: Frame | None, budget: Budget) -> list[FoundNode]:
+    if isinstance(query, Known):
+        return [_found_node(core, await core.find_node(cast("ElementTarget", query.target), budget))]
+    assert isinstance(query, Criteria)
     return await read_present(
         core.target,
         lambda: (each.id for each in _frames_in(core, frame)),
-        lambda: find_nodes(core.target, core.worlds, criteria, _frames_in(core, frame)),
+        lambda: find_nodes(core.target, core.worlds, query, _frames_in(core, frame)),
         budget,
     )
 
 
 async def _wait_for_nodes(
     core: PageCore,
-    criteria: Criteria,
+    query: Query,
     frame: Frame | None,
     needed: int,
     latest: list[list[FoundNode]],
@@ -159,7 +232,13 @@ async def _wait_for_nodes(
         while len(latest[0]) < needed:
             await core.target.wait_for(lambda: watches.rounds != last_round)  # noqa: B023
             last_round = watches.rounds
-            latest[0] = await _look(core, criteria, frame, budget)
+            latest[0] = await _look(core, query, frame, budget)
+
+
+def _found_node(core: PageCore, node: Node) -> FoundNode:
+    frame = core.target.frames.get(node.frame_id)
+    loader_id = "" if frame is None else frame.loader_id
+    return FoundNode(node.backend_node_id, node.frame_id, node.session.id, loader_id, node.description)
 
 
 def _frames_in(core: PageCore, frame: Frame | None) -> list[Frame]:

@@ -16,7 +16,7 @@ from cdpengine._checks import wrong_type
 from cdpengine._input.action import ActionOutcome
 from cdpengine._input.forms.form import FieldValue, FieldWork, fill_form
 from cdpengine._page.running_actions import announced
-from cdpengine._page.search.locator import Locator
+from cdpengine._page.search.locator import BaseLocator
 from cdpengine.errors import InvalidArgumentError
 
 
@@ -76,6 +76,6 @@ def _work_of(act: InputAction, number: int, field: Field, names_files: bool) -> 
         partial(act.resolve_field, number, field.target),
         field.value,
         act.renaming.settle,
-        sought=isinstance(field.target, Locator),
+        sought=isinstance(field.target, BaseLocator),
         names_files=names_files,
     )

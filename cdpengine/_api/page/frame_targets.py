@@ -17,7 +17,7 @@ from cdpengine._checks import check_string
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import Node
-from cdpengine._page.search.locator import FoundNode, Locator
+from cdpengine._page.search.locator import BaseLocator, FoundNode
 from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine._snapshot.refs import Ref, parse_ref_text
 from cdpengine._snapshot.text import quote, shorten
@@ -57,7 +57,7 @@ async def find_frame(core: PageCore, target: FrameTarget, budget: Budget) -> Fra
         if known is None:
             raise NodeNotFoundError(target=f"frame {target.id[:8]}", reason="it is no longer in the page")
         return known
-    if isinstance(target, Ref | BackendNode | FoundNode | Locator) or (
+    if isinstance(target, Ref | BackendNode | FoundNode | BaseLocator) or (
         isinstance(target, str) and parse_ref_text(target)
     ):
         return await _find_owned_frame(page, target, await core.find_node(target, budget))

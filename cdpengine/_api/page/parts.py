@@ -31,7 +31,7 @@ from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyN
 from cdpengine._page.file_choosers import FileChooser
 from cdpengine._page.frames import Frame
 from cdpengine._page.running_actions import announced
-from cdpengine._page.search.locator import Locator, find_match
+from cdpengine._page.search.locator import BaseLocator, find_match
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.dom import OuterHTMLReply
 from cdpengine._protocol.session import Session
@@ -91,7 +91,7 @@ class PageElements:
         Raises NodeNotFoundError and StaleRefError.
         """
         async with self._core.action(f"outer HTML of {describe_target(target)}", timeout) as budget:
-            if isinstance(target, Locator):
+            if isinstance(target, BaseLocator):
                 target = await find_match(target, budget.deadline)
             node = self._core.node(target)
             reply = await node.session.request(

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
 from typing import Any, Unpack
 
 import trio
 
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
-from cdpengine._api.page.finding import find_matches, find_one, make_criteria
+from cdpengine._api.page.finding import find_matches, find_one, make_query
 from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
 from cdpengine._api.page.pictures import PictureRequest, take_picture
 from cdpengine._api.page.snapshots import PageSection, TextOptions, extract, read_snapshot
@@ -48,7 +47,7 @@ from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.settling import watch_requests
 from cdpengine._page.patterns import Words, check_words
 from cdpengine._page.running_actions import announced
-from cdpengine._page.search.locator import FoundNode, Locator, check_index, find_match
+from cdpengine._page.search.locator import BaseLocator, FoundNode, find_match
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
 from cdpengine._protocol.wire import span as action_span
@@ -172,31 +171,8 @@ class PageReading:
         AmbiguousNodeError immediately if several match and `nth` is None, DeadlineExceededError if the page does
         not respond, InvalidArgumentError for an invalid selector, or for an unknown role with the nearest roles.
         """
-        index = None if nth is None else check_index(nth)
-        criteria = make_criteria(css, role, name, text, exact)
-        return await find_one(self.internals, criteria, frame, index, timeout)
-
-    @name_our_arguments(FIND)
-    def locate(
-        self,
-        css: str | None = None,
-        *,
-        role: str | None = None,
-        name: Words | None = None,
-        text: Words | None = None,
-        exact: bool = False,
-        nth: int | None = None,
-        frame: FrameTarget | None = None,
-    ) -> Locator:
-        """Return a Locator: a description of an element, which each action waits for and resolves again.
-
-        Use it for pages that often redraw their elements. A ref or a result of `find` is one element of one
-        document; a Locator finds the element that matches when it is used. Takes the arguments of `find`.
-        Sends nothing to the page. Raises InvalidArgumentError for an unknown role, with the nearest roles.
-        """
-        criteria = make_criteria(css, role, name, text, exact)
-        index = None if nth is None else check_index(nth)
-        return Locator(str(criteria), partial(find_one, self.internals, criteria, frame), index)
+        query = make_query(css, role=role, name=name, text=text, exact=exact, nth=nth)
+        return await find_one(self.internals, query, frame, timeout)
 
     @name_our_arguments(FIND)
     async def find_all(
@@ -214,9 +190,8 @@ class PageReading:
 
         `timeout` (seconds) above 0 waits for at least one match. Without a match, the list is empty.
         """
-        return await find_matches(
-            self.internals, make_criteria(css, role, name, text, exact), frame, 1, timeout
-        )
+        query = make_query(css, role=role, name=name, text=text, exact=exact)
+        return await find_matches(self.internals, query, frame, 1, timeout)
 
     async def extract_text(
         self,
@@ -430,7 +405,7 @@ class PageReading:
         )
         if ref is not None:
             checked = check_choice("state", state, NODE_STATES)
-            if isinstance(ref, Locator):
+            if isinstance(ref, BaseLocator):
                 budget = Budget.start("wait", timeout)
                 ref = await find_match(ref, budget.deadline)
                 timeout = max(0.0, budget.deadline - trio.current_time())
@@ -484,7 +459,9 @@ async def make_script(
     """Return the user's script with its arguments, including nodes."""
     first = [] if target is None else [await core.find_node(target, budget)]
     rest = [
-        await core.find_node(arg, budget) if isinstance(arg, (Ref, BackendNode, FoundNode, Locator)) else arg
+        await core.find_node(arg, budget)
+        if isinstance(arg, (Ref, BackendNode, FoundNode, BaseLocator))
+        else arg
         for arg in args
     ]
     in_frame = None if frame is None else await find_requested_frame(core, frame, budget)

@@ -18,7 +18,7 @@ from cdpengine._javascript import own
 from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
-from cdpengine._page.search.locator import FoundNode, Locator
+from cdpengine._page.search.locator import BaseLocator, FoundNode
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
 from cdpengine.errors import (
@@ -45,7 +45,7 @@ class BackendNode:
         check_count("BackendNode", self.id, least=1, expected="a backendDOMNodeId, 1 or more")
 
 
-ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode | Locator
+ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode | BaseLocator
 """A ref as a string ("e3", "@e3", "ref=e3", "3"), a Ref of a snapshot, a BackendNode, a result of `page.find`, or
 a Locator, which is resolved again for each action."""
 
@@ -263,8 +263,13 @@ async def assign_ref(
     node: int,
     session_id: str | None,
     seconds: float,
+    *,
+    every: bool = False,
 ) -> Ref | None:
-    """Assign a ref to a backend node in the session's frames. Return it, or None after `seconds`."""
+    """Assign a ref to a backend node in the session's frames. Return it, or None after `seconds`.
+
+    With `every`, any element with a line in a snapshot gets one, as with `refs="all"`.
+    """
     frames = [frame for frame in page.frames if frame.session.id == session_id]
     with trio.move_on_after(min(_FATE_TIMEOUT, seconds)), suppress(SessionGoneError, ConnectionLostError):
         for frame in frames:
@@ -274,7 +279,7 @@ async def assign_ref(
                 captured = await capture(page, worlds, Scope(frame=frame, root=node), _FATE_TIMEOUT)
                 if captured is None:
                     continue
-                refs.assign(captured.documents, partial=True)
+                refs.assign(captured.documents, partial=True, every=every)
                 if (ref := refs.known(frame.loader_id, node)) is not None:
                     return ref
     return None

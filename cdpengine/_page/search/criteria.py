@@ -36,7 +36,7 @@ class Criteria:
     name: Words | None = None
     text: Words | None = None
     exact: bool = False
-    roles: Mapping[str, str | None] = attrs.field(factory=dict)
+    roles: Mapping[str, str | None] = attrs.field(factory=dict, eq=False)
     unnamed: str | None = None
     called: Callable[[str], str] = attrs.field(default=str, eq=False, repr=False)
     unhidden: Callable[[], str] | None = attrs.field(default=None, eq=False, repr=False)

@@ -1,21 +1,20 @@
 """Results of a search and locators, as targets of actions.
 
-Rule: a FoundNode belongs to one document of one session, and is refused once that document is gone. A Locator
+Rule: a FoundNode belongs to one document of one session, and is refused once that document is gone. A locator
 finds its element again for each action.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import attrs
 import trio
 
-from cdpengine._checks import check_count
-from cdpengine._pickling import not_picklable
+from cdpengine._budget import Budget
+from cdpengine._page.search.queries import Known, Query
 from cdpengine.errors.misuse import name_ours
-from cdpengine.errors.other_libraries import ELEMENT, LOCATOR
+from cdpengine.errors.other_libraries import ELEMENT
 
 
 @attrs.frozen
@@ -38,40 +37,50 @@ class FoundNode:
         return self.description
 
 
-@not_picklable("data of the element: a text, a value, a snapshot")
-@attrs.frozen(eq=False)
-class Locator:
-    """A description of an element, as a target of actions that find it again each time. See `page.locate`.
+class NodeSearch(Protocol):
+    """The search of a page, or of one of its frames, for the matches of a query."""
 
-    An action waits for a match within its timeout, and acts on it. If the page replaces the element before that,
-    the action finds it again. `type`, `press` and `drag` raise StaleRefError instead, because a repetition is
-    unsafe. Raises the errors of `page.find`: NodeNotFoundError at the end of the timeout, AmbiguousNodeError
-    immediately. `index` chooses one of several matches (from 0); None requires a single match.
+    async def find_one(self, query: Query, timeout: float) -> FoundNode:
+        """Return the single match, waiting for it. Raises the errors of `page.find`."""
 
-    `internals` is the engine's own search for the match. It changes without notice.
-    """
+    async def find_all(self, query: Query, needed: int, timeout: float) -> list[FoundNode]:
+        """Return the matches, waiting for `needed` of them if the timeout is above 0."""
 
-    if not TYPE_CHECKING:
-        __getattr__ = name_ours(LOCATOR)
+    def describe(self, query: Query) -> str:
+        """Return a description of the query, with the frame if it has one."""
 
-    description: str
-    internals: Callable[[int | None, float], Awaitable[FoundNode]] = attrs.field(repr=False)
-    index: int | None = None
+
+@attrs.frozen
+class BaseLocator:
+    """What the engine needs of a locator: the query, and the search that resolves it. See `Locator`."""
+
+    query: Query
+    internals: NodeSearch = attrs.field(repr=False)
+
+    @property
+    def description(self) -> str:
+        """The description for messages, such as `button "Save"`."""
+        return self.internals.describe(self.query)
+
+    @property
+    def searches(self) -> bool:
+        """Whether another element can become the match. False for a locator of a known element."""
+        return not isinstance(self.query, Known)
 
     def __str__(self) -> str:
-        return self.description if self.index is None else f"{self.description} (nth={self.index})"
+        return self.description
 
-    def nth(self, index: int) -> Locator:
-        """Return the locator of the match number `index`, from 0. Raises InvalidArgumentError."""
-        return attrs.evolve(self, index=check_index(index))
+    def __repr__(self) -> str:
+        return f"<Locator {self.description}>"
 
 
-async def find_match(locator: Locator, deadline: float = 0.0) -> FoundNode:
+async def find_match(locator: BaseLocator, deadline: float = 0.0) -> FoundNode:
     """Return the current match. Waits until the deadline (trio's clock). Raises the errors of `page.find`."""
-    search, timeout = locator.internals, max(0.0, deadline - trio.current_time())
-    return await search(locator.index, timeout)
+    return await locator.internals.find_one(locator.query, max(0.0, deadline - trio.current_time()))
 
 
-def check_index(index: int) -> int:
-    """Return `index`. Raises InvalidArgumentError unless it is 0 or more."""
-    return check_count("nth", index)
+async def find_all_matches(locator: BaseLocator, budget: Budget) -> list[FoundNode]:
+    """Return all current matches in page order, without waiting. Raises the errors of `page.find_all`."""
+    with budget.scope():
+        return await locator.internals.find_all(locator.query, 0, 0.0)
+    raise budget.exceeded()

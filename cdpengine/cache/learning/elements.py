@@ -18,7 +18,7 @@ from cdpengine._javascript import own, script, script_with
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
 from cdpengine._page.scripts.page_functions import Node as BrowserNode
 from cdpengine._page.scripts.page_functions import RemoteHandle, object_group
-from cdpengine._page.search.locator import Locator
+from cdpengine._page.search.locator import BaseLocator
 from cdpengine._protocol.domains.page import LayoutMetricsReply
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import RefsFor
@@ -84,7 +84,7 @@ class ElementReader:
 
     def node_of(self, target: ElementTarget) -> BrowserNode | None:
         """Return the node of a target. Return None for a locator and for a removed node."""
-        if isinstance(target, Locator):
+        if isinstance(target, BaseLocator):
             return None
         with suppress(EngineError):
             return self._core.node(target)

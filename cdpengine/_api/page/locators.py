@@ -1,0 +1,287 @@
+"""Locators: descriptions of elements with the methods of a page on them.
+
+Rule: making a locator sends nothing. A method on a locator is the page's method with the locator as its target, so
+both have one implementation.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+
+import attrs
+
+from cdpengine._api.page.actions import PageActions
+from cdpengine._api.page.core import ElementTarget, describe_target
+from cdpengine._api.page.finding import PageSearch, find_ref, make_query
+from cdpengine._api.page.frame_targets import FrameTarget
+from cdpengine._api.page.parts import PageElements
+from cdpengine._api.page.reading import PageReading
+from cdpengine._api.page.waiting import NodeState
+from cdpengine._evaluate.script import World
+from cdpengine._input.action import ActionOutcome
+from cdpengine._input.devices.keys import Layout
+from cdpengine._page.patterns import Words
+from cdpengine._page.search.locator import BaseLocator
+from cdpengine._page.search.queries import Known, Query, pick
+from cdpengine._pickling import not_picklable
+from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.snapshot import Snapshot
+from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.misuse import name_our_arguments, name_ours
+from cdpengine.errors.other_libraries import FIND, FRAME_LOCATOR, LOCATOR
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def on_match(
+    method: Callable[Concatenate[PageLocating, ElementTarget, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Locator, P], Coroutine[Any, Any, T]]:
+    """Return the method of a locator that calls a page's method with the locator as the target."""
+
+    @functools.wraps(method)
+    async def call(locator: Locator, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await method(locator.page, locator.target, *args, **kwargs)
+
+    return _without_target(call)
+
+
+def on_element(
+    method: Callable[Concatenate[PageElements, ElementTarget, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Locator, P], Coroutine[Any, Any, T]]:
+    """Return the method of a locator that calls a method of `page.elements` with the locator as the target."""
+
+    @functools.wraps(method)
+    async def call(locator: Locator, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await method(PageElements(locator.page.internals), locator.target, *args, **kwargs)
+
+    return _without_target(call)
+
+
+def _without_target(call: Callable[P, T]) -> Callable[P, T]:
+    """Set the displayed signature of a wrapper: the page's method without the target."""
+    signature = inspect.signature(call)
+    itself, _, *rest = signature.parameters.values()
+    call.__signature__ = signature.replace(parameters=[itself, *rest])  # type: ignore[attr-defined]
+    return call
+
+
+Self = TypeVar("Self")
+
+
+def with_query(
+    make: Callable[P, Query],
+) -> Callable[[Callable[[Self, Query], T]], Callable[Concatenate[Self, P], T]]:
+    """Return a decorator for a method of a query. The method then takes the arguments of `make`."""
+
+    def decorate(method: Callable[[Self, Query], T]) -> Callable[Concatenate[Self, P], T]:
+        @functools.wraps(method)
+        def call(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            return method(self, make(*args, **kwargs))
+
+        itself = next(iter(inspect.signature(method).parameters.values()))
+        arguments = inspect.signature(make).parameters.values()
+        returned = inspect.signature(method).return_annotation
+        call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [itself, *arguments], return_annotation=returned
+        )
+        return call
+
+    return decorate
+
+
+@not_picklable("data of the element: a text, a value, a snapshot")
+@attrs.frozen(repr=False)
+class Locator(BaseLocator):
+    """A description of an element, as a target of actions that find it again each time. See `page.locate`.
+
+    Has the methods of a page on elements: `await page.locate("#go").click()` is `await page.click(...)`. An action
+    waits for a match within its timeout, and acts on it. If the page replaces the element before that, the action
+    finds it again. `type`, `press` and `drag` raise StaleRefError instead, because a repetition is unsafe. Raises
+    the errors of `page.find`: NodeNotFoundError at the end of the timeout, AmbiguousNodeError immediately. `nth`,
+    `first` and `last` choose one of several matches.
+
+    `page` is the page. `internals` is the engine's own search for the match. It changes without notice.
+    """
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(LOCATOR)
+
+    page: PageLocating
+
+    @property
+    def target(self) -> ElementTarget:
+        """The ref or node of a locator that `page.locate(ref=...)` made, or else the locator itself."""
+        return cast("ElementTarget", self.query.target) if isinstance(self.query, Known) else self
+
+    def nth(self, index: int) -> Locator:
+        """Return the locator of the match number `index`, from 0; -1 is the last. Raises InvalidArgumentError."""
+        return attrs.evolve(self, query=pick(self.query, index))
+
+    @property
+    def first(self) -> Locator:
+        """The locator of the first match."""
+        return self.nth(0)
+
+    @property
+    def last(self) -> Locator:
+        """The locator of the last match."""
+        return self.nth(-1)
+
+    async def count(self, *, timeout: float = 5) -> int:
+        """Return the current number of matches, without waiting for one; at most 2000 for each document."""
+        async with self.page.internals.action(f"count {self}", timeout):
+            return len(await self.internals.find_all(self.query, 0, 0.0))
+
+    async def all(self, *, timeout: float = 5) -> list[Locator]:
+        """Return a locator for each current match, by its number, without waiting for one."""
+        return [self.nth(index) for index in range(await self.count(timeout=timeout))]
+
+    async def ref(self, *, timeout: float = 30) -> Ref:
+        """Return the ref of the match, as a snapshot has it. Waits for the match.
+
+        The ref keeps naming this one element when others match. Raises the errors of `page.find`, and
+        NodeNotFoundError for an element that snapshots omit because it is hidden.
+        """
+        return await find_ref(self.page.internals, self, timeout)
+
+    click = on_match(PageActions.click)
+    double_click = on_match(PageActions.double_click)
+    hover = on_match(PageActions.hover)
+    tap = on_match(PageActions.tap)
+    drag = on_match(PageActions.drag)
+    type = on_match(PageActions.type)
+    fill = on_match(PageActions.fill)
+    select = on_match(PageActions.select)
+    check = on_match(PageActions.check)
+    uncheck = on_match(PageActions.uncheck)
+    upload = on_match(PageActions.upload)
+    focus = on_match(PageActions.focus)
+    scroll_into_view = on_match(PageActions.scroll_into_view)
+    extract_text = on_match(PageReading.extract_text)
+    extract_markdown = on_match(PageReading.extract_markdown)
+    blur = on_element(PageElements.blur)
+    bounding_box = on_element(PageElements.bounding_box)
+    outer_html = on_element(PageElements.outer_html)
+
+    async def press(
+        self, key: str, *, layout: str | Layout | None = None, timeout: float = 30
+    ) -> ActionOutcome:
+        """Press a key or a chord on the match. Works like `page.press`."""
+        return await self.page.press(key, self.target, layout=layout, timeout=timeout)
+
+    async def scroll(self, dx: float, dy: float, *, timeout: float = 30) -> ActionOutcome:
+        """Turn the mouse wheel over the match. Works like `page.scroll`."""
+        return await self.page.scroll(dx, dy, self.target, timeout=timeout)
+
+    async def evaluate(self, function: str, *args: object, world: World = "main", timeout: float = 30) -> Any:
+        """Call a function in the page with the match and `args`. Works like `page.evaluate`."""
+        return await self.page.evaluate(function, *args, target=self.target, world=world, timeout=timeout)
+
+    async def screenshot(
+        self, path: str | os.PathLike[str] | None = None, *, timeout: float = 30, **options: Any
+    ) -> bytes:
+        """Return an image of the match. `options` are those of `page.screenshot`, without `target`."""
+        return await self.page.screenshot(path, target=self.target, timeout=timeout, **options)
+
+    async def snapshot(self, *, timeout: float = 30, **options: Any) -> Snapshot:
+        """Return the match and its content as lines. `options` are those of `page.snapshot`, without `root`."""
+        return await self.page.snapshot(root=self.target, timeout=timeout, **options)
+
+    async def wait_for(self, state: NodeState = "visible", *, timeout: float = 30) -> None:
+        """Wait until the match is in a state. Works like `page.wait_for(ref=...)`."""
+        await self.page.wait_for(ref=self.target, state=state, timeout=timeout)
+
+    @property
+    def content_frame(self) -> FrameLocator:
+        """The content of the match, which is an iframe."""
+        return FrameLocator(self)
+
+
+@not_picklable("data of the elements in it")
+@attrs.frozen
+class FrameLocator:
+    """A description of a frame by its element, for locators in it: see `page.frame_locator`.
+
+    `owner` is the locator of the frame's element. The frame is found again for each use, so a page may replace it.
+    """
+
+    if not TYPE_CHECKING:
+        __getattr__ = name_ours(FRAME_LOCATOR)
+
+    owner: Locator
+
+    def __str__(self) -> str:
+        return f"the frame {self.owner}"
+
+    @with_query(make_query)
+    def locate(self, query: Query) -> Locator:
+        """Return the locator of elements in the frame. Takes the criteria of `page.locate`."""
+        return Locator(query, PageSearch(self.owner.page.internals, self.owner), self.owner.page)
+
+    @with_query(make_query)
+    def frame_locator(self, query: Query) -> FrameLocator:
+        """Return the locator of a frame in this frame. Takes the criteria of `page.locate`."""
+        return FrameLocator(
+            Locator(query, PageSearch(self.owner.page.internals, self.owner), self.owner.page)
+        )
+
+    def nth(self, index: int) -> FrameLocator:
+        """Return the frame of the owner number `index`, from 0; -1 is the last. Raises InvalidArgumentError."""
+        return FrameLocator(self.owner.nth(index))
+
+    @property
+    def first(self) -> FrameLocator:
+        """The frame of the first owner."""
+        return self.nth(0)
+
+    @property
+    def last(self) -> FrameLocator:
+        """The frame of the last owner."""
+        return self.nth(-1)
+
+
+class PageLocating(PageActions, PageReading):
+    """The methods of a Page on elements, and those that make locators. They use `internals`."""
+
+    @name_our_arguments(FIND)
+    def locate(
+        self,
+        css: str | None = None,
+        *,
+        role: str | None = None,
+        name: Words | None = None,
+        text: Words | None = None,
+        exact: bool = False,
+        nth: int | None = None,
+        frame: FrameTarget | None = None,
+        ref: ElementTarget | None = None,
+    ) -> Locator:
+        """Return a Locator: a description of an element, which each action waits for and resolves again.
+
+        Use it for pages that often redraw their elements. A ref or a result of `find` is one element of one
+        document; a Locator finds the element that matches when it is used. Takes the arguments of `find`. `nth` is
+        a number from 0, or from the end: -1 is the last match. `ref`, a ref or node, makes a locator of a known
+        element. Sends nothing to the page. Raises InvalidArgumentError for an unknown role, with the nearest
+        roles, and for a ref together with other criteria.
+        """
+        if ref is None:
+            query = make_query(css, role=role, name=name, text=text, exact=exact, nth=nth)
+            return Locator(query, PageSearch(self.internals, frame), self)
+        if isinstance(ref, Locator):
+            return ref
+        if (css, role, name, text, nth, frame) != (None,) * 6:
+            raise InvalidArgumentError("ref", "a ref and other criteria", "only the ref")
+        return Locator(Known(ref, describe_target(ref)), PageSearch(self.internals), self)
+
+    @with_query(make_query)
+    def frame_locator(self, query: Query) -> FrameLocator:
+        """Return the locator of a frame by its element, for example `page.frame_locator("iframe.pay")`.
+
+        Takes the criteria of `locate`. Sends nothing to the page.
+        """
+        return FrameLocator(Locator(query, PageSearch(self.internals), self))
