@@ -118,6 +118,8 @@ class ActionOutcome:
     `set_by_script` is whether a script set the value, because keys did not achieve it. The page's input and change
     events were then untrusted. In a code editor, a script enters the value by a paste event.
 
+    `chosen` are the options that `select` chose: their values in a <select>, their labels in a custom list.
+
     `healed` is the Ref (`cdpengine.Ref`) that replaced a stale target with `heal=True`, or None if the target was
     valid. `healed_destination` is the same for the destination of a drag.
 
@@ -138,6 +140,7 @@ class ActionOutcome:
     popup: PopupOpened | None = None
     download: DownloadStarted | None = None
     set_by_script: bool = False
+    chosen: tuple[str, ...] = attrs.field(default=(), repr=False)
 
     healed: Any = None  # a Ref, which is a type of a higher layer
     healed_destination: Any = None

@@ -158,10 +158,12 @@ async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionO
     choosing = _Choosing(node, context)
     state = await choosing.probe(None)
     if state.chosen:
-        return ActionOutcome("select", node.description)
+        return ActionOutcome("select", node.description, chosen=(state.label,))
     outcome = await click(node, context=context)
     await choosing.confirm(None, state)
-    return ActionOutcome("select", node.description, dialog_opened=outcome.dialog_opened)
+    return ActionOutcome(
+        "select", node.description, dialog_opened=outcome.dialog_opened, chosen=(state.label,)
+    )
 
 
 @attrs.define(eq=False)
@@ -190,7 +192,7 @@ class _Choosing:
             if len(requests) > 1 and not state.multiple:
                 await self._check_several(requests, labels)
         await self._close(first)
-        return ActionOutcome("select", self.node.description, dialog_opened=self.dialog)
+        return ActionOutcome("select", self.node.description, dialog_opened=self.dialog, chosen=tuple(labels))
 
     async def open(self, request: dict[str, object]) -> _State:
         """Open the list, if it is closed, by a click or, if that fails, by the arrow key."""

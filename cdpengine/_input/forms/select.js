@@ -2,8 +2,8 @@
 //   wanted    [{ text } or { label, value, index }, ...]: the options; each must match all given criteria
 //   set       whether to select them now, with input and change events
 //   wait      milliseconds to wait for a missing option; a change of the options ends the wait
-// and the part secret_field.js. Returns the kind of the control, the indices of the wanted options, and whether
-// exactly these are selected. If not, the selected ones, unless the field is secret. Also a hash of its options,
+// and the part secret_field.js. Returns the kind of the control, the indices of the wanted options, their values
+// unless the field is secret, and whether exactly these are selected. If not, the selected ones, unless the field is secret. Also a hash of its options,
 // and whether it is static: nothing indicates that options are still to come. Returns a promise if it waits.
 (function (request, isSecret) {
   "use strict";
@@ -113,6 +113,7 @@
       connected: DOM.isConnected(element),
       multiple: element.multiple,
       found: found.map((option) => (option === null ? -1 : option.index)),
+      values: isSecret(element) ? [] : known.map((option) => option.value),
       disabled: refused ? plain(refused.label) : null,
       taken: taken && known.length === found.length,
       labels: Array.from(element.options).slice(0, MOST_LABELS).map((option) => plain(option.label).slice(0, 60)),

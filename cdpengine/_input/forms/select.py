@@ -61,6 +61,7 @@ class _State(msgspec.Struct):
     connected: bool = True
     multiple: bool = False
     found: list[int] = []
+    values: list[str] = []
     disabled: str | None = None
     taken: bool = False
     labels: list[str] = []
@@ -133,8 +134,9 @@ async def _select(
     focused = await inspection.focus_when_usable()
     state = await _wait_for_options(node, inspection, values, requests, context)
     _check_count(node, state, values)
+    chosen = tuple(state.values)
     if state.taken:
-        return ActionOutcome("select", node.description)
+        return ActionOutcome("select", node.description, chosen=chosen)
     dialog = by_script = False
     try:
         if context.keyboard.mac or not focused:
@@ -149,7 +151,7 @@ async def _select(
             state = await _probe(inspection, requests, set_them=True)
     except StaleRefError:
         # The page navigated in response to the choice, as navigation menus do.
-        return ActionOutcome("select", node.description, dialog_opened=dialog)
+        return ActionOutcome("select", node.description, dialog_opened=dialog, chosen=chosen)
     if not state.taken:
         raise ValueRefusedError(
             action="select from",
@@ -157,7 +159,9 @@ async def _select(
             reason="the page did not keep the selection",
             took=", ".join(state.held),
         )
-    return ActionOutcome("select", node.description, dialog_opened=dialog, set_by_script=by_script)
+    return ActionOutcome(
+        "select", node.description, dialog_opened=dialog, set_by_script=by_script, chosen=chosen
+    )
 
 
 def _check_count(node: Node, state: _State, values: Sequence[str | Option]) -> None:

@@ -72,7 +72,7 @@ async def form(page: cdpengine.Page) -> FormPage:
 async def test_select_one_option_by_keyboard(form: FormPage, wanted: str | Option, value: str) -> None:
     await form.show(COLOURS)
     outcome = await form.page.select(await form.node("#list"), wanted, timeout=20)
-    assert outcome.action == "select"
+    assert (outcome.action, outcome.chosen) == ("select", (value,))
     assert await form.js("list.value") == value
     assert await form.events("input", "change") == [("input", "list", True), ("change", "list", True)]
     assert [e["value"] for e in await form.record("change")] == [value]
@@ -86,7 +86,8 @@ async def test_select_one_option_by_keyboard(form: FormPage, wanted: str | Optio
 
 async def test_selected_option_is_left_alone(form: FormPage) -> None:
     await form.show(COLOURS)
-    await form.page.select(await form.node("#list"), "Green")
+    outcome = await form.page.select(await form.node("#list"), "Green")
+    assert outcome.chosen == ("g",)
     assert await form.events("input", "change", "keydown") == []
 
 
@@ -104,6 +105,7 @@ async def test_several(form: FormPage, wanted: list[str | Option], selected: lis
     await form.show(SEVERAL)
     outcome = await form.page.select(await form.node("#list"), *wanted)
     assert await form.js("Array.from(list.selectedOptions, each => each.value)") == selected
+    assert list(outcome.chosen) == selected
     assert not outcome.set_by_script
     changed = len({"g"} ^ set(selected))  # one change for each option whose state differs
     assert (
