@@ -30,12 +30,22 @@ class Records(Generic[R]):
         self.dropped = 0
         self._records: deque[tuple[R, int]] = deque()
         self._size = 0
+        self._marked = 0
 
     def __len__(self) -> int:
         return len(self._records)
 
     def __getitem__(self, index: int) -> R:
         return self._records[index][0]
+
+    def mark(self) -> None:
+        """Mark the present records as earlier ones."""
+        self._marked = len(self._records)
+
+    @property
+    def since_mark(self) -> list[R]:
+        """The records added since the latest `mark`."""
+        return list(self)[self._marked :]
 
     def __iter__(self) -> Iterator[R]:
         """Iterate over a copy of the current records. Later changes do not affect the iteration."""
@@ -57,7 +67,7 @@ class Records(Generic[R]):
     def clear(self, keep: Callable[[R], bool] = lambda _record: False) -> None:
         """Drop all records except those selected by `keep`, and reset the counter."""
         records, self._records, self._size = self._records, deque(), 0
-        self.dropped = 0
+        self.dropped = self._marked = 0
         for record, size in records:
             if keep(record):
                 self._records.append((record, size))
@@ -67,6 +77,7 @@ class Records(Generic[R]):
         _record, size = self._records.popleft()
         self._size -= size
         self.dropped += 1
+        self._marked = max(0, self._marked - 1)
 
 
 class BoundedHistory(Sequence[T], Generic[T]):

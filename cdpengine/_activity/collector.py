@@ -205,10 +205,13 @@ class Collector:
         self.requests.fail(self.page.session, "its page crashed")
 
     def _note_navigation(self, event: Event) -> None:
-        navigated = event.decode(FrameNavigated)
-        keep = self.options is None or self.options.keep_over_navigation
-        if navigated.frame.parent_id is None and not keep:
-            self.clear(keep_loader=navigated.frame.loader_id)
+        frame = event.decode(FrameNavigated).frame
+        if frame.parent_id is not None:
+            return
+        self.messages.mark()
+        self.requests.mark(frame.loader_id)
+        if self.options is not None and not self.options.keep_over_navigation:
+            self.clear(keep_loader=frame.loader_id)
 
 
 # --- all pages of a browser ----------------------------------------------------------------------------------

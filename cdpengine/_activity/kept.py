@@ -56,6 +56,11 @@ class Kept(Generic[R]):
         if self._on and self._records is not None:
             self._records.add(item, len(bytes(event.raw)))
 
+    def mark(self) -> None:
+        """Mark the present items as those of earlier documents."""
+        if self._records is not None:
+            self._records.mark()
+
     def clear(self, keep: Callable[[R], bool] = lambda _item: False) -> None:
         """Drop all items except those selected by `keep`, and reset the counter."""
         if self._records is not None:

@@ -64,6 +64,11 @@ class MessageCollector:
         self.errors.clear()
         self.release_objects()
 
+    def mark(self) -> None:
+        """Mark the present messages and errors as those of earlier documents."""
+        self.console.mark()
+        self.errors.mark()
+
     def release_objects(self) -> None:
         """Release all objects that the page keeps for messages. Sends without waiting."""
         self._release(0)

@@ -50,6 +50,7 @@ class RequestCollector:
         self._subscribers = subscribers
         self._exchanges = Exchanges(_FOLLOWED)
         self._following = Following(active=False)
+        self._loader_id = ""
         page.session.on_event("Page.domContentEventFired", self._note_content_loaded)
         page.session.on_event("Page.loadEventFired", self._note_load)
 
@@ -74,6 +75,21 @@ class RequestCollector:
         self.kept.clear(
             lambda state: keep_loader is not None and state.exchange.sent.loader_id == keep_loader
         )
+
+    def since_mark(self) -> list[RequestState]:
+        """Return the kept requests since the latest `mark`, and that of the document itself."""
+        records = self.kept.records
+        later = set(records.since_mark)
+        return [
+            state
+            for state in records
+            if state in later or (self._loader_id and state.exchange.sent.loader_id == self._loader_id)
+        ]
+
+    def mark(self, loader_id: str) -> None:
+        """Mark the present requests as those of earlier documents. `loader_id` is the new document's."""
+        self.kept.mark()
+        self._loader_id = loader_id
 
     def fail(self, session: Session, reason: str) -> None:
         """Fail the requests of a session that are under way."""
