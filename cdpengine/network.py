@@ -2,7 +2,8 @@
 
 from cdpengine._activity.body_stream import BodyStream
 from cdpengine._activity.options import KeepBodies
-from cdpengine._activity.page_activity import PageActivity
+from cdpengine._activity.page_activity import DocumentActivity, PageActivity
+from cdpengine._activity.request import SecurityDetails
 from cdpengine._activity.streams import ActivityStream, RequestEnded
 from cdpengine._activity.values import Unread
 from cdpengine._api.scopes.network import Network
@@ -17,6 +18,7 @@ __all__ = [
     "ActivityStream",
     "BodyStream",
     "BoundedHistory",
+    "DocumentActivity",
     "InterceptedResponse",
     "KeepBodies",
     "Network",
@@ -26,5 +28,6 @@ __all__ = [
     "ResourceType",
     "RouteFailure",
     "RouteRegistration",
+    "SecurityDetails",
     "Unread",
 ]

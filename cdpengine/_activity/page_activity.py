@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import attrs
 import trio
 
 from cdpengine._activity import har
@@ -27,7 +28,7 @@ from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.streams import caller
-from cdpengine._urls.patterns import UrlPattern
+from cdpengine._urls.patterns import UrlPattern, join_pattern
 from cdpengine.errors import ConnectionLostError, SessionGoneError
 
 _REPORTING_TIMEOUT = 2.0
@@ -37,19 +38,37 @@ A stuck page confirms later.
 """
 
 
+@attrs.frozen
+class DocumentActivity:
+    """The kept console messages, errors and requests since the page's latest navigation to another document.
+
+    The requests begin with that of the document, and its redirects. Navigation within a document does not count.
+    """
+
+    console: tuple[ConsoleMessage, ...]
+    errors: tuple[PageError, ...]
+    requests: tuple[Request, ...]
+
+
 @not_picklable("a list of its messages, errors or requests")
 class PageActivity:
     """The activity of a page: console, errors and requests, including those of its frames and dedicated workers.
 
     For archives: `product` is the browser's name and version; `redactor` creates an object that removes secrets.
+    `base_url` completes relative URL patterns.
     """
 
     def __init__(
-        self, collector: Collector, redactor: Callable[[], har.Redacting], product: str = ""
+        self,
+        collector: Collector,
+        redactor: Callable[[], har.Redacting],
+        product: str = "",
+        base_url: str | None = None,
     ) -> None:
         self._collector = collector
         self._redactor = redactor
         self._product = product
+        self._base_url = base_url
 
     # --- kept items -----------------------------------------------------------------------------------------
 
@@ -75,6 +94,16 @@ class PageActivity:
         Raises InvalidStateError.
         """
         return BoundedHistory(self._collector.requests.kept.records, request_of)
+
+    @property
+    def since_navigation(self) -> DocumentActivity:
+        """The kept items of the current document, as of now. Raises InvalidStateError if a kind was never kept."""
+        messages, requests = self._collector.messages, self._collector.requests
+        return DocumentActivity(
+            console=tuple(messages.console.records.since_mark),
+            errors=tuple(kept.error for kept in messages.errors.records.since_mark),
+            requests=tuple(map(request_of, requests.since_mark())),
+        )
 
     async def start(
         self,
@@ -192,7 +221,7 @@ class PageActivity:
         Raises DeadlineExceededError, which names other responses, InvalidArgumentError, SessionGoneError,
         ConnectionLostError.
         """
-        awaited = AwaitedResponse(url, where)
+        awaited = AwaitedResponse(None if url is None else join_pattern(self._base_url, url), where)
         page = self._collector.page
         async with explain_deadline(page, trio.current_time() + check_timeout(timeout)):
             with within(awaited.words, timeout) as budget:

@@ -204,6 +204,23 @@ def _request_of_exchange(exchange: Exchange | None) -> Request | None:
     return None if exchange is None else request_of(exchange.state)
 
 
+@attrs.frozen
+class SecurityDetails:
+    """The certificate of a server, and the encryption of the connection.
+
+    `protocol` is such as "TLS 1.3". `issuer` and `subject` are common names, and `names` the hosts and addresses
+    of the certificate. It is valid from `valid_from` to `valid_to`, in seconds since 1970.
+    """
+
+    protocol: str
+    cipher: str
+    issuer: str
+    subject: str
+    names: tuple[str, ...]
+    valid_from: float
+    valid_to: float
+
+
 # --- the response --------------------------------------------------------------------------------------------
 
 
@@ -280,6 +297,22 @@ class Response:
     def remote_address(self) -> tuple[str, int] | None:
         """Address and port of the server, or None if unknown."""
         return (self._reply.remote_ip.strip("[]"), self._reply.remote_port) if self._reply.remote_ip else None
+
+    @property
+    def security_details(self) -> SecurityDetails | None:
+        """The certificate and the encryption of the connection, or None without TLS."""
+        details = self._reply.security_details
+        if details is None:
+            return None
+        return SecurityDetails(
+            protocol=details.protocol,
+            cipher=details.cipher,
+            issuer=details.issuer,
+            subject=details.subject_name,
+            names=tuple(details.san_list),
+            valid_from=details.valid_from,
+            valid_to=details.valid_to,
+        )
 
     @property
     def from_cache(self) -> bool:

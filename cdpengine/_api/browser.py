@@ -22,6 +22,7 @@ from cdpengine._api.page.expecting import Expectation, Expected, PageExpectation
 from cdpengine._api.page.locators import PageLocating
 from cdpengine._api.page.navigating import PageNavigation
 from cdpengine._api.page.parts import PageParts
+from cdpengine._api.scopes.document_rules import DocumentRules, ServiceWorkers
 from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.emulation import Layer
@@ -36,7 +37,7 @@ from cdpengine._protocol.domains.target import CreateTargetReply
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState
-from cdpengine._urls.patterns import UrlPattern, url_test
+from cdpengine._urls.patterns import UrlPattern, join_pattern, join_url, url_test
 from cdpengine.errors import InvalidArgumentError, SessionGoneError, shown_url
 from cdpengine.errors.misuse import block, name_our_arguments, name_ours
 from cdpengine.errors.other_libraries import BROWSER, CONTEXT, NEW_PAGE, PAGE
@@ -108,7 +109,7 @@ class Browser(BrowserParts):
         options = check_options(activity)
         size = viewport if viewport == "default" else check_viewport(viewport)
         if url is not None:
-            check_url(url)
+            url = check_url(url if context is None else join_url(context.internals.base_url, url))
         with action_span("browser.new_page"), within("open a page", timeout) as budget:
             params: dict[str, object] = {"url": "about:blank"}
             if context is not None and context.id is not None:
@@ -230,6 +231,12 @@ class Browser(BrowserParts):
         downloads: str | Path | None = None,
         permissions: Sequence[str] | Mapping[str, PermissionState] = (),
         activity: bool | ActivityOptions | None = None,
+        base_url: str | None = None,
+        accept_downloads: bool = False,
+        java_script_enabled: bool = True,
+        bypass_csp: bool = False,
+        ignore_https_errors: bool = False,
+        service_workers: ServiceWorkers = "allow",
         timeout: float = 30,
         **emulation: Unpack[EmulationOptions],
     ) -> AsyncIterator[BrowserContext]:
@@ -239,8 +246,16 @@ class Browser(BrowserParts):
         "http://host:port" or a Proxy. `downloads` is the directory of its downloads; without it, unexpected
         downloads are refused. `permissions` is a list of granted names, or a mapping of names to states.
         `activity` (True or an ActivityOptions) collects the activity of its pages from their first script. All
-        other arguments work as in `context.emulation.set`. If this program is killed, Chrome disposes of the
-        context.
+        arguments that are not named here work as in `context.emulation.set`. If this program is killed, Chrome
+        disposes of the context.
+
+        `base_url` completes relative URLs and URL patterns of its pages ("/cart", but not "*/cart").
+        `accept_downloads` accepts all downloads in a temporary directory, which ends with the browser.
+        `java_script_enabled=False` disables the pages' own scripts; the engine's methods and `evaluate` still
+        work, but no timer of theirs fires. `bypass_csp` lets pages run what their Content Security Policy forbids.
+        Both miss the first document of a tab that a click with Control or Shift opens.
+        `ignore_https_errors` accepts invalid certificates. `service_workers="block"` rejects every registration
+        of a service worker.
 
         Raises InvalidArgumentError, FileUnreadableError, StorageUnavailableError, DeadlineExceededError or
         ConnectionLostError. After an error no context remains.
@@ -253,6 +268,14 @@ class Browser(BrowserParts):
             permissions=permissions,
             emulation=emulation,
             chrome_version=self.version.number,
+            base_url=base_url,
+            accept_downloads=accept_downloads,
+            rules=DocumentRules(
+                java_script_enabled=java_script_enabled,
+                bypass_csp=bypass_csp,
+                ignore_https_errors=ignore_https_errors,
+                service_workers=service_workers,
+            ),
         )
         async with make_context(
             self.internals, plan, partial(self._adopt, proxy=plan.proxy), timeout
@@ -298,12 +321,13 @@ class Browser(BrowserParts):
 def _page_test(
     opener: Page | None, url: UrlPattern | None, where: Callable[[Page], bool] | None
 ) -> Callable[[Page], bool]:
-    url_matches = None if url is None else url_test(url)
+    if url is not None:
+        url_test(url)  # raises for a value that is no pattern
 
     def matches(page: Page) -> bool:
         if opener is not None and page.opener is not opener:
             return False
-        if url_matches is not None and not url_matches(page.url):
+        if url is not None and not url_test(join_pattern(page.internals.base_url, url))(page.url):
             return False
         return where is None or where(page)
 

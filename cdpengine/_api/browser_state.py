@@ -66,6 +66,7 @@ class BrowserState:
         self.permissions = Permissions(tabs.connection.root)
         self.visited_origins = VisitedOrigins(tabs.pages)
         self.context_ids: set[str] = set()
+        self.base_urls: dict[str | None, str] = {}
         self.closing = False
         self._ref_numbers: dict[ContextCore | None, RefNumbers] = {}
         tabs.connection.root.on_end(self._note_end)
@@ -77,11 +78,14 @@ class BrowserState:
         """Register a new context during the block, and remove all its entries at the end."""
         assert core.id is not None
         self.context_ids.add(core.id)
+        if core.base_url is not None:
+            self.base_urls[core.id] = core.base_url
         self.downloads.refuse(core.id)
         try:
             yield
         finally:
             self.context_ids.remove(core.id)
+            self.base_urls.pop(core.id, None)
             core.end()
             self.permissions.forget(core.id)
             self.visited_origins.forget(core.id)
@@ -184,12 +188,13 @@ async def read_argument(session: Session, argument: RemoteArgument) -> Any:
 class ContextCore:
     """The shared state of a BrowserContext, passed to its parts (`context.network`, `context.storage`, ...).
 
-    `id` is Chrome's browserContextId, None for the default context.
+    `id` is Chrome's browserContextId, None for the default context. `base_url` completes relative URLs.
     """
 
-    def __init__(self, state: BrowserState, context_id: str | None) -> None:
+    def __init__(self, state: BrowserState, context_id: str | None, base_url: str | None = None) -> None:
         self.state = state
         self.id = context_id
+        self.base_url = base_url
         self._default_id: str | None = None
         self._end_listeners: list[Callable[[], None]] = []
 

@@ -18,12 +18,13 @@ import trio
 
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
+from cdpengine._api.scopes.document_rules import DocumentRules, apply_rules
 from cdpengine._api.scopes.emulation import ContextEmulation
 from cdpengine._api.scopes.network import Network, RouteTable, route_requests
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.storage import ContextStorage, load_state
 from cdpengine._budget import undoing, within
-from cdpengine._checks import wrong_type
+from cdpengine._checks import check_flag, wrong_type
 from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import Proxy, check_options, check_proxy, context_params
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
@@ -35,6 +36,7 @@ from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState, apply_state
 from cdpengine._urls.patterns import UrlPattern
+from cdpengine._urls.reading import read_url
 from cdpengine.errors import ConnectionLostError, RemoteError
 
 C = TypeVar("C", bound="ContextParts")
@@ -130,6 +132,24 @@ class ContextParts:
 
         return AwaitableScope("context.allow_downloads(...)", last, scope)
 
+    async def set_up(self, plan: ContextPlan, stored: StorageState | None, timeout: float) -> None:
+        """Apply the options of a new context, before it has pages."""
+        core, state, proxy = self.internals, self.internals.state, plan.proxy
+        await apply_rules(self._scope, plan.rules, timeout)
+        if proxy is not None and proxy.username is not None and proxy.password is not None:
+            await self.network.http_credentials(proxy.username, proxy.password, proxy=True)
+        if plan.downloads is not None:
+            await state.downloads.allow(core.id, plan.downloads)
+        elif plan.accept_downloads:
+            await state.downloads.allow(core.id, await state.downloads.directory_of(core.id))
+        if plan.permissions:
+            await state.permissions.keep(PermissionLayer(core.id, None, plan.permissions))
+        if plan.emulation:
+            await core.check_emulation(plan.emulation)
+            await state.emulations.keep(core, Layer(plan.emulation, applies=core.holds))
+        if stored is not None:
+            await apply_state(state.session, state.creations, core.id, core.origin_page, stored)
+
 
 _DISPOSE_TIMEOUT = 2.0
 """Maximum time in seconds to dispose of a context when its block ends."""
@@ -144,6 +164,9 @@ class ContextPlan:
     downloads: Path | None
     permissions: Mapping[str, PermissionState]
     emulation: Mapping[str, Any]
+    base_url: str | None
+    accept_downloads: bool
+    rules: DocumentRules
 
 
 def plan_context(
@@ -154,6 +177,9 @@ def plan_context(
     permissions: Sequence[str] | Mapping[str, PermissionState],
     emulation: Mapping[str, Any],
     chrome_version: str,
+    base_url: str | None,
+    accept_downloads: bool,
+    rules: DocumentRules,
 ) -> ContextPlan:
     """Check the arguments of `new_context` and return them as a plan. Raises InvalidArgumentError."""
     if downloads is not None:
@@ -171,6 +197,9 @@ def plan_context(
         downloads=None if downloads is None else Path(downloads),
         permissions=states,
         emulation=check_options(emulation, chrome_version) if emulation else {},
+        base_url=None if base_url is None else read_url(base_url, "base_url").text,
+        accept_downloads=check_flag("accept_downloads", accept_downloads),
+        rules=rules,
     )
 
 
@@ -206,29 +235,12 @@ async def make_context(
                 "Target.createBrowserContext", params, CreateBrowserContextReply, dispose
             )
             stack.push_async_callback(dispose_at_end, made)
-            core = ContextCore(state, made.browser_context_id)
+            core = ContextCore(state, made.browser_context_id, plan.base_url)
             context = stack.enter_context(adopted(core))
             stack.push_async_callback(state.downloads.end_context, made.browser_context_id)
             try:
-                await _set_up(context, core, plan, stored)
+                await context.set_up(plan, stored, timeout)
             except BaseException:
                 await stack.aclose()  # here, to share the rest of the deadline with the cleanup
                 raise
         yield context
-
-
-async def _set_up(
-    context: ContextParts, core: ContextCore, plan: ContextPlan, stored: StorageState | None
-) -> None:
-    state, proxy = core.state, plan.proxy
-    if proxy is not None and proxy.username is not None and proxy.password is not None:
-        await context.network.http_credentials(proxy.username, proxy.password, proxy=True)
-    if plan.downloads is not None:
-        await state.downloads.allow(core.id, plan.downloads)
-    if plan.permissions:
-        await state.permissions.keep(PermissionLayer(core.id, None, plan.permissions))
-    if plan.emulation:
-        await core.check_emulation(plan.emulation)
-        await state.emulations.keep(core, Layer(plan.emulation, applies=core.holds))
-    if stored is not None:
-        await apply_state(state.session, state.creations, core.id, core.origin_page, stored)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import TypeAlias
+from urllib.parse import urljoin
 
 from cdpengine._checks import invalid
 
@@ -30,6 +31,22 @@ def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
     if callable(pattern):
         return lambda url: bool(pattern(url))
     raise invalid("url", pattern, "a glob, a compiled regular expression or a function")
+
+
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.*-]*:|\*")
+"""The start of a URL or glob that is not relative: a scheme, which may contain "*", or any run of characters."""
+
+
+def join_url(base: str | None, url: str) -> str:
+    """Return `url`, joined to `base` if it is relative. None joins nothing."""
+    return url if base is None or not isinstance(url, str) else urljoin(base, url)
+
+
+def join_pattern(base: str | None, pattern: UrlPattern) -> UrlPattern:
+    """Return the pattern. A relative glob ("/cart*") is joined to `base`; one that starts with "*" is not."""
+    if base is None or not isinstance(pattern, str) or not pattern or _ABSOLUTE.match(pattern):
+        return pattern
+    return urljoin(base, pattern)
 
 
 def url_words(pattern: UrlPattern) -> str:

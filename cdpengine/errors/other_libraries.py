@@ -218,7 +218,6 @@ NEW_PAGE = {
 }
 
 GOTO = {
-    "referer": "page.network.extra_headers({'Referer': ...})",
     "waitUntil": "wait_until=...",
     "new_tab": "browser.new_page(url)",
 }

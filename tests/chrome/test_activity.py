@@ -8,6 +8,7 @@ import gc
 import math
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import trio
@@ -270,6 +271,33 @@ async def test_buffers_are_exact_and_follow_navigations_as_asked(
     assert set(page.session.domains.users) == {"Page"}
     activity.clear()
     assert len(activity.console) == len(activity.requests) == 0
+
+
+async def test_items_of_the_current_document(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    """Messages, errors and requests since the last navigation, whose own request and redirect belong to it."""
+    script = (
+        "<script>console.log(location.pathname); setTimeout(() => { throw 1 }, 0); fetch('/data')</script>"
+    )
+    here = serve(httpserver, one=script, two=script)
+    httpserver.expect_request("/moved").respond_with_data("", 302, {"Location": "/two"})
+    async with page.activity.collecting() as activity:
+        for path, times in (("one", 1), ("moved", 2), ("two", 3)):
+            await page.goto(f"{here}/{path}")
+            await until(lambda: len(activity.errors) == times)  # noqa: B023
+            await until(lambda: len([r for r in activity.requests if "/data" in r.url]) == times)  # noqa: B023
+            current = activity.since_navigation
+            end = "one" if path == "one" else "two"
+            own = [message.text for message in current.console if message.source == "console"]
+            assert own == [f"/{end}"]
+            assert [error.kind for error in current.errors] == ["exception"]
+            expected = ["/moved", "/two", "/data"] if path == "moved" else [f"/{path}", "/data"]
+            paths = [urlsplit(request.url).path for request in current.requests]
+            assert [each for each in paths if each != "/favicon.ico"] == expected
+            await page.evaluate("location.hash = 'within'")
+            assert activity.since_navigation.errors == current.errors
+        assert len(activity.errors) == 3
+        activity.clear()
+        assert activity.since_navigation.requests == ()
 
 
 async def test_earlier_messages_come_first(page: cdpengine.Page, httpserver: HTTPServer) -> None:

@@ -101,6 +101,11 @@ class PageCore:
         )
 
     @property
+    def base_url(self) -> str | None:
+        """The URL that completes relative ones: that of the page's context, or None."""
+        return self.state.base_urls.get(self.target.context_id)
+
+    @property
     def session(self) -> Session:
         """The page's own session."""
         return self.target.session

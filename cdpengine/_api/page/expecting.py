@@ -35,7 +35,7 @@ from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
-from cdpengine._urls.patterns import UrlPattern
+from cdpengine._urls.patterns import UrlPattern, join_pattern
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 from cdpengine.errors.misuse import block
 
@@ -250,7 +250,7 @@ class PageExpectations:
         does not interrupt the block.
         """
         core = self.internals
-        awaited = AwaitedResponse(url, where)
+        awaited = AwaitedResponse(None if url is None else join_pattern(core.base_url, url), where)
         budget = Budget.start(awaited.words, timeout)
         expectation: Expectation[Response] = Expectation("a response")
         async with AsyncExitStack() as stack:

@@ -27,6 +27,8 @@ from cdpengine._page.navigation.navigation import (
 )
 from cdpengine._page.running_actions import announced
 from cdpengine._protocol.wire import span as action_span
+from cdpengine._urls.patterns import join_url
+from cdpengine._urls.reading import read_url
 from cdpengine.errors import RecoveryReport, shown_url
 
 
@@ -49,16 +51,29 @@ class PageNavigation:
     internals: PageCore
 
     @announced("goto")
-    async def goto(self, url: str, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
+    async def goto(
+        self,
+        url: str,
+        *,
+        referer: str | None = None,
+        wait_until: LoadState = "load",
+        timeout: float = 30,
+    ) -> Navigation:
         """Navigate to `url` and wait until "commit", "domcontentloaded", "load" or "networkidle".
+
+        A relative URL is joined to the `base_url` of the context. `referer` is the URL that the request and the
+        document name as their referrer, shortened by Chrome's referrer policy for another origin.
 
         Raises NavigationFailedError with Chrome's reason (net::ERR_CONNECTION_REFUSED, ...). An HTTP status such
         as 404 is not a failure: see `Navigation.status`. On DeadlineExceededError the navigation has been stopped.
         """
-        check_url(url)
+        whole = check_url(join_url(self.internals.base_url, url))
+        if referer is not None:
+            read_url(referer, "referer")
         state = check_wait_until(wait_until)
-        async with self.internals.action(f"goto {shown_url(url)}", timeout, also_unready=True) as budget:
-            return await self._follow(lambda: go_to(self.internals.target, url, state, budget))
+        async with self.internals.action(f"goto {shown_url(whole)}", timeout, also_unready=True) as budget:
+            target = self.internals.target
+            return await self._follow(lambda: go_to(target, whole, state, budget, referer=referer))
 
     @announced("reload")
     async def reload(

@@ -183,8 +183,9 @@ class PageParts:
     @property
     def activity(self) -> PageActivity:
         """Console messages, errors and requests of the page, kept from `activity.start()` on, or streamed."""
-        collector = self.internals.state.activities.of(self.internals.target)
-        return PageActivity(collector, self._make_redactor, self.internals.state.version.product)
+        core = self.internals
+        collector = core.state.activities.of(core.target)
+        return PageActivity(collector, self._make_redactor, core.state.version.product, core.base_url)
 
     def _make_redactor(self) -> Redacting:
         with packages_named():

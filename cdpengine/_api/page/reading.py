@@ -393,7 +393,7 @@ class PageReading:
         if load_state is not None:
             conditions.append(make_load_condition(core.target, check_wait_until(load_state)))
         if url is not None:
-            conditions.append(make_url_condition(core.target, url))
+            conditions.append(make_url_condition(core, url))
         parts: list[TextPart] = [
             ("text", text, True),
             ("text", text_gone, False),

@@ -29,7 +29,7 @@ from cdpengine._page.navigation.documents import STOP, FrameWatches
 from cdpengine._page.navigation.settling import RequestsUnderWay, Settling, watch_requests
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words, describe_words
-from cdpengine._urls.patterns import UrlPattern, url_test, url_words
+from cdpengine._urls.patterns import UrlPattern, join_pattern, url_test, url_words
 from cdpengine.errors import (
     EngineError,
     EvaluationDisabledError,
@@ -374,10 +374,11 @@ TextPart: TypeAlias = "tuple[str, Words | None, bool]"
 """The kind of a text condition ("text", "css"), its text or selector, and whether it must be present."""
 
 
-def make_url_condition(target: PageTarget, url: UrlPattern) -> Condition:
+def make_url_condition(core: PageCore, url: UrlPattern) -> Condition:
     """Return the condition that the main frame's URL matches. Raises InvalidArgumentError."""
-    test, words = url_test(url), url_words(url)
-    main = target.frames.main
+    whole = join_pattern(core.base_url, url)
+    test, words = url_test(whole), url_words(whole)
+    main = core.target.frames.main
     return Simple(
         f"url {words}",
         lambda: test(main.url or _NO_URL),

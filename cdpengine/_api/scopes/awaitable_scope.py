@@ -183,7 +183,7 @@ class SettingScope:
     """The common base of `page.network`, `context.scripts` and similar parts.
 
     `page_scope` selects the pages to which settings apply. A setting is entered inside the block `entering`, under
-    its budget.
+    its budget. `base_url` completes relative URLs.
     """
 
     def __init__(
@@ -192,23 +192,27 @@ class SettingScope:
         entering: Callable[[str, float], AbstractAsyncContextManager[Budget]],
         *,
         evaluate_enabled: bool,
+        base_url: str | None = None,
     ) -> None:
         self.page_scope = page_scope
         self.entering = entering
         self.evaluate_enabled = evaluate_enabled
+        self.base_url = base_url
 
     @classmethod
     def of_page(cls, core: PageCore) -> SettingScope:
         """Return the scope of one page and the pages it opens."""
         page_scope = PageScope.of_page(core.state.tabs, core.target)
         entering = partial(core.action, also_discarded=True)
-        return cls(page_scope, entering, evaluate_enabled=core.state.evaluate_enabled)
+        return cls(page_scope, entering, evaluate_enabled=core.state.evaluate_enabled, base_url=core.base_url)
 
     @classmethod
     def of_context(cls, core: ContextCore) -> SettingScope:
         """Return the scope of all pages of a context, including later ones."""
         page_scope = PageScope(core.state.tabs, core.holds)
-        return cls(page_scope, core.action, evaluate_enabled=core.state.evaluate_enabled)
+        return cls(
+            page_scope, core.action, evaluate_enabled=core.state.evaluate_enabled, base_url=core.base_url
+        )
 
     @cached_property
     def _registry(self) -> ScopeRegistry:

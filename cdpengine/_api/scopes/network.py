@@ -37,7 +37,7 @@ from cdpengine._network.settings import (
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SessionOverride
 from cdpengine._pickling import not_picklable
-from cdpengine._urls.patterns import UrlPattern, chrome_url_of, url_test, url_words
+from cdpengine._urls.patterns import UrlPattern, chrome_url_of, join_pattern, url_test, url_words
 
 
 @attrs.define(eq=False)
@@ -76,7 +76,7 @@ class Network:
 
         Requests that are still paused continue without the route. Raises DeadlineExceededError.
         """
-        words = None if pattern is None else url_words(pattern)
+        words = None if pattern is None else url_words(join_pattern(self._scope.base_url, pattern))
         with within("unroute", timeout):
             return await self._scope.end("route", lambda routed: words in (None, routed.match.words))
 
@@ -214,7 +214,7 @@ def route_requests(
 
     @asynccontextmanager
     async def open_route() -> AsyncIterator[RouteRegistration]:
-        match = _route_match(pattern, resource_type, stage)
+        match = _route_match(join_pattern(scope.base_url, pattern), resource_type, stage)
         check_function("handler", handler)
         check_limit(limit)
         async with open_body_nursery() as nursery:

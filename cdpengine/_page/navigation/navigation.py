@@ -166,7 +166,13 @@ def check_url(url: str) -> str:
 
 
 async def go_to(
-    page: PageTarget, url: str, wait_until: LoadState, budget: Budget, *, fresh: bool = False
+    page: PageTarget,
+    url: str,
+    wait_until: LoadState,
+    budget: Budget,
+    *,
+    referer: str | None = None,
+    fresh: bool = False,
 ) -> NavigationResult:
     """Navigate and wait. `fresh`: the page was just created, is blank and set up.
 
@@ -175,13 +181,14 @@ async def go_to(
     """
     for each in credentials_in(url):
         page.session.connection.instruments.add_secret(each)
+    params = {"url": url} if referer is None else {"url": url, "referrer": referer}
 
     async def send(_dead: bool, _watch: DocumentWatch) -> str | None:
         moves_before, refusals = page.frames.main.moves_within, page.dialogs.refusals
         for tries_left in reversed(range(TRIES)):
             requests = page.navigation.requests
             budget.step(f"asking Chrome to navigate to {shown_url(url)}")
-            reply = await page.session.request("Page.navigate", {"url": url}, NavigateReply)
+            reply = await page.session.request("Page.navigate", params, NavigateReply)
             interrupted = reply.error_text == _ABORTED and page.navigation.requests > requests
             if not (interrupted and tries_left):
                 break

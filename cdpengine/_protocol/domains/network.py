@@ -70,6 +70,18 @@ class Timing(msgspec.Struct, rename="camel"):
     receive_headers_end: float = -1
 
 
+class SecurityDetails(msgspec.Struct, rename="camel"):
+    """The certificate and the connection of a response. Times are seconds since 1970."""
+
+    protocol: str = ""
+    cipher: str = ""
+    subject_name: str = ""
+    san_list: list[str] = []
+    issuer: str = ""
+    valid_from: float = 0
+    valid_to: float = 0
+
+
 class ResponseHead(msgspec.Struct, rename="camel"):
     """The fields of a response that a navigation reads."""
 
@@ -91,6 +103,7 @@ class Response(ResponseHead, rename="camel"):
     from_service_worker: bool = False
     encoded_data_length: float = -1
     timing: Timing | None = None
+    security_details: SecurityDetails | None = None
 
 
 @event("Network.requestWillBeSent", brief=True)
