@@ -14,7 +14,7 @@
   const OF_NODES = "childNodes isConnected nodeName nodeType ownerDocument parentElement parentNode textContent";
   const READ =
     "activeElement ariaLabelledByElements assignedSlot baseURI body children classList clientLeft clientTop " +
-    "designMode doctype documentElement host implementation inert innerText isContentEditable labels localName " +
+    "designMode doctype documentElement host implementation inert innerHTML innerText isContentEditable labels localName " +
     "multiple namespaceURI offsetWidth outerHTML readyState scripts scrollLeft scrollTop shadowRoot title value";
   const CALLED =
     "addEventListener blur checkVisibility close closest contains createRange createTreeWalker dispatchEvent " +

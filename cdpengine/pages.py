@@ -1,9 +1,10 @@
 """Parts of a page: input devices, dialogs, elements, pictures, scripts, its window and snapshots."""
 
 from cdpengine._api.page.devices import Keyboard, Mouse, Touch
+from cdpengine._api.page.elements import PageElements
 from cdpengine._api.page.expecting import Expected, ExpectedFileChooser
 from cdpengine._api.page.locators import FrameLocator
-from cdpengine._api.page.parts import Dialogs, PageElements
+from cdpengine._api.page.parts import Dialogs
 from cdpengine._api.page.pictures import LabelledScreenshot, PagePictures
 from cdpengine._api.page.window import PageWindow, WindowBounds
 from cdpengine._api.scopes.scripts import Scripts

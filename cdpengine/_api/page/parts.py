@@ -1,20 +1,16 @@
-"""The parts of a page, and the small ones among them: its dialogs, and less common operations on elements.
-
-Rule: nothing here changes the document. Overlays are removed again.
-"""
+"""The parts of a page, and the small one among them: its dialogs."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
-from contextlib import AsyncExitStack, asynccontextmanager
-from operator import attrgetter
+from collections.abc import Collection
 
 import attrs
 
 from cdpengine._activity.har import Redacting
 from cdpengine._activity.page_activity import PageActivity
-from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
+from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.devices import Keyboard, Mouse, Touch
+from cdpengine._api.page.elements import PageElements
 from cdpengine._api.page.pictures import PagePictures
 from cdpengine._api.page.window import PageWindow
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
@@ -22,21 +18,15 @@ from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
 from cdpengine._api.scopes.network import Network, RouteTable, route_requests
 from cdpengine._api.scopes.scripts import Scripts
-from cdpengine._input.action import ActionOutcome
-from cdpengine._input.forms.text_entry import blur
-from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.file_choosers import FileChooser
 from cdpengine._page.frames import Frame
-from cdpengine._page.running_actions import announced
-from cdpengine._page.search.locator import BaseLocator, find_match
 from cdpengine._pickling import not_picklable
-from cdpengine._protocol.domains.dom import OuterHTMLReply
 from cdpengine._protocol.session import Session
 from cdpengine._urls.patterns import UrlPattern
-from cdpengine.errors import NotInteractableError, packages_named
+from cdpengine.errors import packages_named
 
 
 @not_picklable("a list of the dialogs in it")
@@ -67,68 +57,6 @@ class Dialogs:
         """
         self._core.target.use()
         self._core.target.dialogs.set_policy(DialogPolicy.checked(policy, prompt_text))
-
-
-@not_picklable("data that you read from the elements")
-@attrs.frozen(eq=False)
-class PageElements:
-    """Less common operations on single elements: `page.elements`."""
-
-    _core: PageCore
-
-    async def bounding_box(self, target: ElementTarget, *, timeout: float = 30) -> BoundingBox | None:
-        """Return the bounding rectangle of the node in CSS pixels of the page's viewport, or None if it has none.
-
-        Nothing is scrolled: the box of an element further down is below the viewport. Takes frames and transforms
-        into account. Raises StaleRefError, NodeNotFoundError.
-        """
-        async with self._core.action(f"measure {describe_target(target)}", timeout) as budget:
-            return await bounding_box(await self._core.find_node(target, budget), self._core.worlds)
-
-    async def outer_html(self, target: ElementTarget, *, timeout: float = 30) -> str:
-        """Return the element's current HTML, including its own tag.
-
-        Raises NodeNotFoundError and StaleRefError.
-        """
-        async with self._core.action(f"outer HTML of {describe_target(target)}", timeout) as budget:
-            if isinstance(target, BaseLocator):
-                target = await find_match(target, budget.deadline)
-            node = self._core.node(target)
-            reply = await node.session.request(
-                "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, OuterHTMLReply
-            )
-            self._core.node(target)  # raises if the document was replaced meanwhile
-            return reply.outer_html
-
-    @announced("blur", attrgetter("_core.target.running"))
-    async def blur(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
-        """Remove the keyboard focus from the node. The page sees blur, preceded by change if the node was edited.
-
-        Raises StaleRefError, and NotInteractableError for a node that takes the focus again.
-        """
-        return await self._core.act(f"blur {describe_target(target)}", blur, target, heal, timeout)
-
-    @asynccontextmanager
-    async def highlight(
-        self, target: ElementTarget, *, color: str = "#6fa8dc", info: bool = True, timeout: float = 30
-    ) -> AsyncIterator[None]:
-        """Highlight the node during the block: `async with page.elements.highlight("e3"):`.
-
-        Chrome's overlay draws it, so the page is unchanged and cannot detect it. Screenshots of the viewport
-        include it; screenshots of a target or of the full page do not. `info` adds a label with name and size.
-        `timeout` applies only to the beginning of the block. Raises InvalidArgumentError for a colour that is not
-        "#rrggbb", NotInteractableError for a node without a box, StaleRefError, NodeNotFoundError.
-        """
-        rgb = check_color(color)
-        async with AsyncExitStack() as stack:
-            async with self._core.action(f"highlight {describe_target(target)}", timeout) as budget:
-                node = await self._core.find_node(target, budget)
-                if await bounding_box(node, self._core.worlds) is None:
-                    raise NotInteractableError(
-                        "highlight", node.description, "it has no box", state="invisible"
-                    )
-                await stack.enter_async_context(highlight_node(node, rgb, info=info))
-            yield
 
 
 class PageParts:

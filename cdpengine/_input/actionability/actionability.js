@@ -1,5 +1,6 @@
 // Reports the state of a node, and which elements would receive an event at given points of its document. Called
-// on a node in an isolated world, with a request, the node's tools and a function that arms an observer:
+// on a node in an isolated world, with a request, the node's tools and states (node_tools.js, node_states.js) and a
+// function that arms an observer:
 //   points     [[x, y], ...] in CSS pixels of this document's viewport, for the hit test
 //   fractions  the points are fractions (0..1) of the viewport's size instead
 //   settle     sample the position over two animation frames even if no animation runs
@@ -9,7 +10,7 @@
 //   quick      choose the node's middle as the point if it needs no measuring and no scrolling. Otherwise test
 //              no point, wait for nothing and arm nothing. `points` is ignored
 // Returns plain JSON, directly or as a promise: see answer().
-(function (request, tools, arm, known, labelOf) {
+(function (request, tools, states, arm, known, labelOf) {
   "use strict";
 
   const FRAME_LIMIT_MS = 100; // used instead of frames where the page gets none (a throttled page)
@@ -20,18 +21,11 @@
   const OF_A_KEYFRAME = ["offset", "computedOffset", "easing", "composite"];
 
   const node = this;
-  const { element, imageOf, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf, takers, editorInput, pseudo } = tools;
+  const { element, imageOf, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf, takers, pseudo } = tools;
+  const { neverBecause, invisibleBecause, disabledBecause, editing } = states;
 
   function position() {
     return rects().map((r) => r.x + " " + r.y + " " + r.width + " " + r.height).join();
-  }
-
-  // The browser draws the options of menus itself, outside of the page. The options of a list box, or of a list
-  // drawn by the page (appearance: base-select), are ordinary elements.
-  function neverBecause() {
-    const select = DOM.matches(element, "option, optgroup") ? DOM.closest(element, "select") : null;
-    const menu = select && !select.multiple && select.size <= 1 && getComputedStyle(select).appearance !== "base-select";
-    return menu ? "its list is drawn by the browser, outside of the page; choose it with select()" : "";
   }
 
   // Describes the modal dialog that makes the element unusable, or "".
@@ -65,74 +59,6 @@
       inner = at;
     }
     return behindModal();
-  }
-
-  // Names an element for a reason. Describing an element reads its text, so it is only done for a reason.
-  const whereIs = (at, start) => (at === start ? "it" : "its ancestor " + describe(at));
-
-  function invisibleBecause() {
-    if (pseudo) return "";
-    const never = neverBecause();
-    if (never) return never;
-    if (DOM.localName(element) === "input" && element.type === "hidden") return "it is an input of type hidden";
-    const shown = imageOf(element) ?? element;
-    for (const at of flatAncestors(shown)) {
-      const style = getComputedStyle(at);
-      if (style.display === "none") return whereIs(at, shown) + " has display: none";
-      if (at !== shown && style.contentVisibility === "hidden") return whereIs(at, shown) + " has content-visibility: hidden";
-    }
-    // Content that the browser hides with content-visibility, as in a closed <details>, still has boxes.
-    if (!DOM.checkVisibility(shown) && getComputedStyle(shown).display !== "contents") return "it is not displayed";
-    if (getComputedStyle(shown).visibility !== "visible") {
-      return "it has visibility: " + getComputedStyle(shown).visibility;
-    }
-    const boxes = rects();
-    if (boxes.length === 0) return "it has no box";
-    if (!boxes.some((box) => box.width > 0 && box.height > 0) && !editorInput()) {
-      return "its size is " + boxes[0].width + " x " + boxes[0].height;
-    }
-    return "";
-  }
-
-  function disabledBecause() {
-    const form = "button, input, select, textarea, option, optgroup, label";
-    for (const at of flatAncestors(element)) {
-      const control = DOM.localName(at) === "label" ? at.control : at;
-      if (DOM.matches(at, form) && control && DOM.matches(control, ":disabled")) {
-        if (control !== at) return "its control " + describe(control) + " is disabled";
-        const fieldset = DOM.hasAttribute(control, "disabled") ? null : DOM.closest(control, "fieldset[disabled]");
-        return whereIs(at, element) + " is disabled" + (fieldset ? " by " + describe(fieldset) : "");
-      }
-      // A disabled form-associated custom element does not disable its content.
-      if (at === element && DOM.matches(at, ":disabled")) return "it is disabled";
-    }
-    for (const at of flatAncestors(element)) {
-      if (DOM.hasAttribute(at, "inert")) return whereIs(at, element) + " is inert";
-      if (DOM.getAttribute(at, "aria-disabled") === "true") return whereIs(at, element) + " has aria-disabled";
-    }
-    return "";
-  }
-
-  // Whether the control's value is chosen from a list that it opens.
-  function opensChoices(control) {
-    const opens = ["listbox", "tree", "grid"].includes(DOM.getAttribute(control, "aria-haspopup"));
-    return opens || DOM.getAttribute(control, "role") === "combobox";
-  }
-
-  // Why text can never be typed here, "" if it can. `readonly` is separate because it may be temporary.
-  function editing() {
-    const control = (DOM.localName(element) === "label" && element.control) || element;
-    const textual = ["text", "search", "url", "tel", "email", "password", "number",
-      "date", "datetime-local", "month", "time", "week"];
-    const field = DOM.localName(control) === "textarea" || DOM.localName(control) === "input";
-    if (DOM.localName(control) === "input" && !textual.includes(control.type)) {
-      return { never: "an input of type " + control.type + " takes no typed text", readonly: "" };
-    }
-    if (!field && !DOM.isContentEditable(control) && !editorInput()) {
-      return { never: "it is a " + describe(control) + ", which takes no typed text", readonly: "" };
-    }
-    const readonly = (field && control.readOnly) || DOM.getAttribute(control, "aria-readonly") === "true";
-    return { never: "", readonly: readonly ? "it is read-only" : "", chooses: readonly && opensChoices(control) };
   }
 
   // The node's middle if it is one upright box, fully in view and not clipped by an ancestor; else null.

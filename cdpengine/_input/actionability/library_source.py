@@ -1,4 +1,4 @@
-"""Source of the page library for actions: the files of this folder, combined into one function."""
+"""Source of the page library for actions: the files of this folder and the node's tools, as one function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from cdpengine._javascript import own, script
 def library_source() -> str:
     """Return the source of the library. It is sent to and compiled in each world once."""
     names = (
-        "node_tools",
         "input_observer",
         "actionability",
         "input_report",
@@ -24,10 +23,12 @@ def library_source() -> str:
         "pace",
     )
     sources = (script(f"_input/actionability/{name}") for name in names)
-    tools, arms, probe, report, covering, places, label, once, use, pace = sources
+    arms, probe, report, covering, places, label, once, use, pace = sources
     guards = script("_input/actionability/key_guard")
+    tools, states = script("_page/scripts/node_tools"), script("_page/scripts/node_states")
     return own(f"""function () {{
       const toolsOf = {tools};
+      const statesOf = {states};
       const known = {{ marks: false, held: null, last: null, observers: new Map(), renamed: {naming_source()} }};
       const tools = (node) => toolsOf(node, known);
       const arms = {arms};
@@ -49,7 +50,11 @@ def library_source() -> str:
         use,
         // Resolves an element's number. The element is kept alive until the next call.
         element: (holder, number) => (known.held = holder.element(number) || null),
-        probe: (node, request) => probe.call(node, request, tools(node), observer, known, labelOf),
+        probe: (node, request) => {{
+          const of = tools(node);
+          return probe.call(node, request, of, statesOf(node, of), observer, known, labelOf);
+        }},
+        states(node) {{ return statesOf(node, tools(node)).all(this.keys.drawnByPage); }},
         drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
         covering: (node, request) => covering.call(node, request, tools(node)),
         places: (node, request) => places.call(node, request, tools(node)),

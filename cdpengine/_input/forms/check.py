@@ -19,12 +19,11 @@ from cdpengine._input.action import ActionContext, ActionOutcome, click
 from cdpengine._input.actionability.measuring import TAKEN
 from cdpengine._input.forms.related import related_node
 from cdpengine._input.forms.text_entry import press
+from cdpengine._input.node_states import read_internals
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import Node
-from cdpengine._protocol.domains.accessibility import AXTree
 from cdpengine.errors import (
     NotInteractableError,
-    RemoteError,
     StaleRefError,
     ValueRefusedError,
 )
@@ -36,9 +35,6 @@ _STATE_TIMEOUT = 1.0
 
 _INTERNALS_PAUSE = 0.02
 """Interval between two reads of a state in ElementInternals, in seconds. No event reports its changes."""
-
-_ROLES = frozenset({"checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"})
-_AX_STATES = {"true": True, "false": False, "mixed": None}
 
 
 class _State(msgspec.Struct):
@@ -151,22 +147,10 @@ async def _probe_internals(node: Node, state: _State, *, checked: bool, seconds:
     """Return the role and state that the accessibility tree reports for a custom element."""
     deadline = trio.current_time() + seconds
     while True:
-        try:
-            tree = await node.session.request(
-                "Accessibility.getPartialAXTree",
-                {"backendNodeId": node.backend_node_id, "fetchRelatives": False},
-                AXTree,
-            )
-        except RemoteError:
-            return state  # the node is gone, which the following click reports
-        for found in tree.nodes[:1]:
-            role = found.role.value if found.role is not None else ""
-            if found.ignored or role not in _ROLES:
-                return state
-            states = [each.value.value for each in found.properties if each.name == "checked" and each.value]
-            state = msgspec.structs.replace(
-                state, kind=role, checked=_AX_STATES.get(states[0]) if states else False
-            )
+        found = await read_internals(node)
+        if found is None:
+            return state  # the following click reports a node that is gone
+        state = msgspec.structs.replace(state, kind=found[0], checked=found[1])
         if state.checked is checked or trio.current_time() >= deadline:
             return state
         await trio.sleep(_INTERNALS_PAUSE)

@@ -14,11 +14,12 @@ import msgspec
 
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.key_guard import KeyGuard
+from cdpengine._input.actionability.requirements import Usability
 from cdpengine._input.blocked_calls import unless_blocked
 from cdpengine._input.devices.keyboard import Piece, count_typed
 from cdpengine._input.devices.keys import Layout
 from cdpengine._input.forms.own_listeners import own_listeners, pace_of
-from cdpengine._javascript import script
+from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.session import Session
 from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError, StaleRefError
@@ -139,6 +140,17 @@ async def blur(node: Node, *, context: ActionContext) -> ActionOutcome:
             action="blur", target=node.description, reason="it, or something in it, takes the focus again"
         )
     return ActionOutcome("blur", node.description)
+
+
+async def select_text(node: Node, *, context: ActionContext) -> ActionOutcome:
+    """Select the text of the node, or of the field of a label, once it is visible and enabled.
+
+    Raises the errors of `press`.
+    """
+    async with context.inspect(node, "select the text of") as inspection:
+        source = own(script("_input/forms/select_text"))
+        await inspection.run_when_usable(source, None, bool, Usability(reached=False))
+    return ActionOutcome("select the text of", node.description)
 
 
 class _BlurReply(msgspec.Struct):

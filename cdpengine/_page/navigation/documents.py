@@ -54,6 +54,15 @@ class DocumentGone(Exception):
 
 
 @cache
+def _watch_of_node() -> str:
+    """Return the source of a function that makes the watch of waiting.js with the states of a node."""
+    tools, states = script("_page/scripts/node_tools"), script("_page/scripts/node_states")
+    search, watch = script("_page/navigation/node_search"), script("_page/navigation/waiting")
+    made = f"({states})(node, ({tools})(node, {{}}))"
+    return f"function (request, node) {{ return ({watch})(request, ({search})(), {made}); }}"
+
+
+@cache
 def script_with_search(name: str, parameters: str = "request") -> str:
     """Return the source of a function of `parameters` and `node`: the script `name` with node_search.js."""
     search = script("_page/navigation/node_search")
@@ -265,7 +274,10 @@ class FrameWatches:
                     self._page.changes.notify()
                     await trio.sleep_forever()
                 arguments.append(node)
-            watched.handle = await document.make(script_with_search("_page/navigation/waiting"), *arguments)
+            source = (
+                script_with_search("_page/navigation/waiting") if self._node is None else _watch_of_node()
+            )
+            watched.handle = await document.make(source, *arguments)
             known: str | None = None
             while True:
                 report = await document.ask(watched.handle, NEXT, known, kind=Report)

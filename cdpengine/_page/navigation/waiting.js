@@ -1,6 +1,6 @@
 // Watches one document for the conditions of a request, and for quiet. Runs in an isolated world, so the page sees
-// neither the observers nor the listeners. `search` is the result of node_search.js, `node` the node of "node"
-// conditions. Returns an object that lives until its handle is released:
+// neither the observers nor the listeners. `search` is the result of node_search.js, `node` the result of
+// node_states.js for the node of "node" conditions. Returns an object that lives until its handle is released:
 //   next(known)   a promise of the next report whose `key` differs from `known`
 //   now()         the current report
 //   quiet(ms)     a promise of { still, changes, busy }, resolved when loaded and unchanged for `ms`
@@ -25,23 +25,15 @@
   let observedAt = 0;
 
   const STATES = {
-    attached: () => DOM.isConnected(node),
-    detached: () => !DOM.isConnected(node),
-    visible: () => search.isVisible(node),
-    hidden: () => !search.isVisible(node),
-    enabled: () => DOM.isConnected(node) && !isDisabled(),
-    disabled: () => DOM.isConnected(node) && isDisabled(),
-    checked: () => isChecked(),
-    unchecked: () => DOM.isConnected(node) && !isChecked(),
+    attached: () => node.isAttached(),
+    detached: () => !node.isAttached(),
+    visible: () => node.isVisible(),
+    hidden: () => !node.isVisible(),
+    enabled: () => node.isAttached() && !node.disabledBecause(),
+    disabled: () => node.isAttached() && node.disabledBecause() !== "",
+    checked: () => node.isAttached() && node.checkable().checked === true,
+    unchecked: () => node.isAttached() && node.checkable().checked !== true,
   };
-
-  function isDisabled() {
-    return DOM.matches(node, ":disabled") || DOM.closest(node, "[aria-disabled=true]") !== null;
-  }
-
-  function isChecked() {
-    return DOM.matches(node, "input") ? node.checked : DOM.getAttribute(node, "aria-checked") === "true";
-  }
 
   function look(condition) {
     switch (condition.kind) {
