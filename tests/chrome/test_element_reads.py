@@ -177,13 +177,13 @@ async def test_a_stale_element_is_hidden_and_other_reads_say_why(site: cdpengine
 
 
 async def test_a_read_waits_for_a_match_and_survives_redrawing(site: cdpengine.Page) -> None:
+    late = site.locate("#late")
+    assert not await site.elements.is_visible(late)
     await site.evaluate("""() => {
         let number = 0;
         const draw = () => { empty.innerHTML = `<p id=late><b>${number++}</b></p>`; };
         setTimeout(() => { draw(); setInterval(draw, 1); }, 100);
     }""")
-    late = site.locate("#late")
-    assert not await site.elements.is_visible(late)
     assert int(await site.elements.text_content(late)) >= 0
     for _ in range(20):
         assert (await site.elements.inner_html(late)).startswith("<b>")
@@ -285,3 +285,27 @@ async def test_a_dispatched_click_on_a_hidden_link_navigates(site: cdpengine.Pag
     assert outcome.navigation is not None
     assert site.url.endswith("?next")
     assert await site.elements.inner_text(site.locate("#go")) == "Go"
+
+
+async def test_the_methods_of_a_locator_are_those_of_the_elements(site: cdpengine.Page) -> None:
+    rich, name = site.locate("#rich"), site.locate("#name")
+    assert await rich.inner_text() == "Some bold text"
+    assert (await rich.outer_html()).startswith('<div id="rich"')
+    assert await rich.get_attribute("data-count") == "3"
+    assert await rich.computed_style("color") == "rgb(0, 0, 255)"
+    assert await name.input_value() == "old"
+    assert await name.is_visible()
+    assert await name.is_editable()
+    assert not await site.locate("#missing").is_visible()
+    assert (await name.select_text()).action == "select the text of"
+    assert await name.is_focused()
+    ref = await site.locate("#go").ref()
+    known = site.locate(ref=ref)
+    assert await known.is_enabled()
+    await known.dispatch_event("click")
+    await site.evaluate("go.remove()")
+    assert await known.is_hidden()
+    with pytest.raises(StaleRefError):
+        await known.text_content()
+    with pytest.raises(StaleRefError):
+        await site.elements.text_content(known)

@@ -21,6 +21,7 @@ from cdpengine._budget import Budget
 from cdpengine._checks import check_string, check_type, invalid
 from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.library_calls import stale_ref_error
 from cdpengine._input.forms.text_entry import blur, select_text
 from cdpengine._input.node_content import Content, read_content
 from cdpengine._input.node_states import NodeStates, read_checked, read_states
@@ -28,7 +29,7 @@ from cdpengine._input.view import BoundingBox, bounding_box, check_color, highli
 from cdpengine._javascript import script
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
-from cdpengine._page.search.locator import Locator
+from cdpengine._page.search.locator import BaseLocator
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.dom import OuterHTMLReply
 from cdpengine.errors import NodeNotFoundError, NotInteractableError, StaleRefError
@@ -79,7 +80,8 @@ class PageElements:
             reply = await node.session.request(
                 "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, OuterHTMLReply
             )
-            self._core.node(target)  # raises if the document was replaced meanwhile
+            if not node.valid():
+                raise stale_ref_error(node, node.description, "its document was replaced")
             return reply.outer_html
 
         return await self._read("read the HTML of", target, read, timeout)
@@ -271,14 +273,14 @@ class PageElements:
             try:
                 return await read_states(node, self._core.worlds)
             except StaleRefError:
-                if isinstance(target, Locator):
+                if _searches(target):
                     raise  # the page may have replaced the match
                 return None
 
         try:
             return await self._read("read the state of", target, read, timeout, waits=False)
         except NodeNotFoundError:
-            if not isinstance(target, Locator):
+            if not _searches(target):
                 raise
         except StaleRefError as error:
             if error.became in ("dropped", "foreign"):
@@ -302,7 +304,12 @@ class PageElements:
                 try:
                     return await read(node)
                 except StaleRefError:
-                    if not isinstance(target, Locator):
+                    if not _searches(target):
                         raise
                     budget.step("it was replaced; finding it again")
                     await trio.lowlevel.checkpoint()
+
+
+def _searches(target: ElementTarget) -> bool:
+    """Return whether another element can become the target's node."""
+    return isinstance(target, BaseLocator) and target.searches

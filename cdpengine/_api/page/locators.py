@@ -16,9 +16,9 @@ import attrs
 
 from cdpengine._api.page.actions import PageActions
 from cdpengine._api.page.core import ElementTarget, describe_target
+from cdpengine._api.page.elements import PageElements
 from cdpengine._api.page.finding import PageSearch, find_ref, make_query
 from cdpengine._api.page.frame_targets import FrameTarget
-from cdpengine._api.page.parts import PageElements
 from cdpengine._api.page.reading import PageReading
 from cdpengine._api.page.waiting import NodeState
 from cdpengine._evaluate.script import World
@@ -167,6 +167,21 @@ class Locator(BaseLocator):
     blur = on_element(PageElements.blur)
     bounding_box = on_element(PageElements.bounding_box)
     outer_html = on_element(PageElements.outer_html)
+    text_content = on_element(PageElements.text_content)
+    inner_text = on_element(PageElements.inner_text)
+    inner_html = on_element(PageElements.inner_html)
+    get_attribute = on_element(PageElements.get_attribute)
+    input_value = on_element(PageElements.input_value)
+    computed_style = on_element(PageElements.computed_style)
+    is_visible = on_element(PageElements.is_visible)
+    is_hidden = on_element(PageElements.is_hidden)
+    is_enabled = on_element(PageElements.is_enabled)
+    is_disabled = on_element(PageElements.is_disabled)
+    is_editable = on_element(PageElements.is_editable)
+    is_checked = on_element(PageElements.is_checked)
+    is_focused = on_element(PageElements.is_focused)
+    select_text = on_element(PageElements.select_text)
+    dispatch_event = on_element(PageElements.dispatch_event)
 
     async def press(
         self, key: str, *, layout: str | Layout | None = None, timeout: float = 30
