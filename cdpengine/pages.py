@@ -8,6 +8,7 @@ from cdpengine._api.page.parts import Dialogs
 from cdpengine._api.page.pictures import LabelledScreenshot, PagePictures
 from cdpengine._api.page.window import PageWindow, WindowBounds
 from cdpengine._api.scopes.scripts import Scripts
+from cdpengine._api.worker import Worker
 from cdpengine._evaluate.injection import Binding, BindingFailure
 from cdpengine._page.downloads.download import DownloadProgress
 from cdpengine._snapshot.snapshot import FrameSource, SnapshotStats
@@ -31,4 +32,5 @@ __all__ = [
     "SnapshotStats",
     "Touch",
     "WindowBounds",
+    "Worker",
 ]

@@ -114,6 +114,11 @@ class Request:
         return self._state.session.target_type
 
     @property
+    def target_id(self) -> str:
+        """Chrome's id of the requesting target, such as the `target_id` of a worker."""
+        return self._state.session.target_id or ""
+
+    @property
     def initiator(self) -> Initiator:
         """The cause of the request in the page: a script (with its stack), the parser, ..."""
         return self._exchange.sent.initiator

@@ -22,6 +22,7 @@ from cdpengine._api.page.expecting import Expectation, Expected, PageExpectation
 from cdpengine._api.page.locators import PageLocating
 from cdpengine._api.page.navigating import PageNavigation
 from cdpengine._api.page.parts import PageParts
+from cdpengine._api.page.workers import PageWorkers
 from cdpengine._api.scopes.document_rules import DocumentRules, ServiceWorkers
 from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._budget import Budget, within
@@ -375,7 +376,7 @@ class BrowserContext(ContextParts):
 
 
 @not_picklable("data that you read from it: its URL, its title, a snapshot")
-class Page(PageLocating, PageNavigation, PageExpectations, PageParts):
+class Page(PageLocating, PageNavigation, PageExpectations, PageWorkers, PageParts):
     """One page (tab or popup). Get it from `browser.new_page()` or `browser.pages`.
 
     Common operations are methods of the page. Its parts have the others: `network`, `emulation`, `storage`,

@@ -10,6 +10,7 @@ import attrs
 from cdpengine._activity.options import ActivityOptions, check_options
 from cdpengine._api.browser_state import BrowserState
 from cdpengine._api.scopes.measure import BrowserMeasure
+from cdpengine._api.worker import Worker
 from cdpengine._evaluate.evaluation import EvaluationStatistics
 from cdpengine._page.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.downloads.download import Download
@@ -68,6 +69,16 @@ class BrowserParts:
     def targets(self) -> list[TargetInfo]:
         """All current targets of Chrome: pages, iframes, workers, service workers, ..."""
         return list(self.internals.tabs.connection.targets.infos.values())
+
+    @property
+    def service_workers(self) -> list[Worker]:
+        """The running service workers of all contexts, oldest first."""
+        return self.internals.workers.select(lambda worker: worker.kind == "service")
+
+    @property
+    def shared_workers(self) -> list[Worker]:
+        """The running shared workers of all contexts, oldest first."""
+        return self.internals.workers.select(lambda worker: worker.kind == "shared")
 
     @property
     def downloads(self) -> list[Download]:

@@ -14,6 +14,7 @@ import trio
 
 from cdpengine._activity.collector import Activities
 from cdpengine._api.ref_tables import ref_tables
+from cdpengine._api.worker import Workers
 from cdpengine._budget import Budget, within
 from cdpengine._checks import invalid
 from cdpengine._emulation.emulation import Emulations
@@ -28,6 +29,7 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._page.tabs import Tabs
+from cdpengine._page.worker_targets import WorkerTarget
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.domains.runtime import EvaluateReply, RemoteArgument, RemoteObject
 from cdpengine._protocol.domains.target import BrowserContextsReply
@@ -61,6 +63,7 @@ class BrowserState:
         self.key = key
         self.evaluate_enabled = evaluate_enabled
         self.evaluation_counters = EvaluationCounters()
+        self.workers = Workers(tabs.workers, self.evaluation_counters, evaluate_enabled)
         self.activities = Activities(tabs, read_argument)
         self.emulations = Emulations(tabs.pages)
         self.permissions = Permissions(tabs.connection.root)
@@ -203,8 +206,8 @@ class ContextCore:
         """Chrome's id of the context. For the default context it is None until `real_id` was called."""
         return self.id or self._default_id
 
-    def holds(self, page: PageTarget) -> bool:
-        """Return whether `page` belongs to the context."""
+    def holds(self, page: PageTarget | WorkerTarget) -> bool:
+        """Return whether a page or a worker belongs to the context."""
         if self.known_id is None:
             return page.context_id not in self.state.context_ids
         return page.context_id == self.known_id

@@ -17,12 +17,15 @@ import attrs
 import trio
 
 from cdpengine._api.browser_state import BrowserState, ContextCore
+from cdpengine._api.page.expecting import Expected
+from cdpengine._api.page.workers import expect_new_worker
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.document_rules import DocumentRules, apply_rules
 from cdpengine._api.scopes.emulation import ContextEmulation
 from cdpengine._api.scopes.network import Network, RouteTable, route_requests
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.storage import ContextStorage, load_state
+from cdpengine._api.worker import Worker
 from cdpengine._budget import undoing, within
 from cdpengine._checks import check_flag, wrong_type
 from cdpengine._emulation.emulation import Layer
@@ -31,6 +34,7 @@ from cdpengine._emulation.permissions import PermissionLayer, PermissionState, c
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.downloads.download import Download
+from cdpengine._page.worker_targets import WorkerTarget
 from cdpengine._paths import to_path
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._protocol.wire import span as action_span
@@ -38,6 +42,7 @@ from cdpengine._storage.storage_state import StorageState, apply_state
 from cdpengine._urls.patterns import UrlPattern
 from cdpengine._urls.reading import read_url
 from cdpengine.errors import ConnectionLostError, RemoteError
+from cdpengine.errors.misuse import block
 
 C = TypeVar("C", bound="ContextParts")
 
@@ -87,6 +92,38 @@ class ContextParts:
         return route_requests(
             self._scope, self._routes, pattern, handler, resource_type, stage, limit, timeout
         )
+
+    @property
+    def service_workers(self) -> list[Worker]:
+        """The running service workers of the context, oldest first."""
+        return self.internals.state.workers.select(self._holds_service_worker)
+
+    @property
+    def shared_workers(self) -> list[Worker]:
+        """The running shared workers of the context, oldest first."""
+        holds = self.internals.holds
+        return self.internals.state.workers.select(lambda worker: worker.kind == "shared" and holds(worker))
+
+    @block("context.expect_service_worker() as expected")
+    async def expect_service_worker(
+        self,
+        *,
+        url: UrlPattern | None = None,
+        where: Callable[[Worker], bool] | None = None,
+        timeout: float = 30,
+    ) -> AsyncIterator[Expected[Worker]]:
+        """Expect that the block starts a service worker. After the block, `expected.value` is the worker.
+
+        Works like `page.expect_worker`. A service worker that Chrome stopped and starts again is a new worker.
+        """
+        state = self.internals.state
+        async with expect_new_worker(
+            state, state.session, self._holds_service_worker, url, where, timeout
+        ) as expected:
+            yield expected
+
+    def _holds_service_worker(self, worker: WorkerTarget) -> bool:
+        return worker.kind == "service" and self.internals.holds(worker)
 
     @property
     def downloads(self) -> list[Download]:

@@ -49,6 +49,7 @@ from cdpengine._page.scripts.page_functions import (
     object_of_node,
     post_resolve,
 )
+from cdpengine._page.worker_targets import WORKER_TYPES
 from cdpengine._protocol.calls import SharedCall, was_terminated
 from cdpengine._protocol.domains.runtime import EvaluateReply
 from cdpengine._protocol.session import Session
@@ -75,7 +76,7 @@ logger = get_logger("cdpengine.evaluate")
 
 
 @attrs.define(eq=False)
-class _Run:
+class Run:
     """One evaluation: its session, its call once the script is sent, and the objects that Chrome keeps."""
 
     session: Session | None = None
@@ -110,7 +111,7 @@ class Evaluator:
 
     async def evaluate(self, script: Script, budget: Budget, *, allow: Recovery = "terminate") -> Any:
         """Evaluate a script and return its value. Raises the errors of `_evaluate_in_time`."""
-        return await self._evaluate_in_time(_Run(), script, budget, allow=allow)
+        return await self._evaluate_in_time(Run(), script, budget, allow=allow)
 
     @asynccontextmanager
     async def handle(
@@ -121,7 +122,7 @@ class Evaluator:
         Raises InvalidArgumentError for a value that is not an object and so needs no handle, and the errors of
         `_evaluate_in_time`.
         """
-        run = _Run(keep=True)
+        run = Run(keep=True)
         try:
             value = await self._evaluate_in_time(run, script, budget, allow=allow)
             if not isinstance(value, JSHandle):
@@ -136,7 +137,7 @@ class Evaluator:
             run.keep = False
             run.release()
 
-    async def _evaluate_in_time(self, run: _Run, script: Script, budget: Budget, *, allow: Recovery) -> Any:
+    async def _evaluate_in_time(self, run: Run, script: Script, budget: Budget, *, allow: Recovery) -> Any:
         """Evaluate within the budget. Terminate a script that exceeds it.
 
         Raises EvaluationFailedError if the script threw, EvaluationTimeoutError if the budget ended it,
@@ -192,7 +193,7 @@ class Evaluator:
             action=budget.action, timeout=budget.timeout, steps=tuple(budget.steps), report=report
         )
 
-    async def _evaluate(self, run: _Run, script: Script, budget: Budget) -> Any:
+    async def _evaluate(self, run: Run, script: Script, budget: Budget) -> Any:
         budget.step("waiting for the page")
         await self.page.running.ready()
         navigation = self.page.navigation
@@ -237,6 +238,10 @@ class Evaluator:
         if not script.objects and frame.session.usable:
             return frame.session
         handles = [each for each in script.objects if isinstance(each, JSHandle)]
+        if any(handle.session.target_type in WORKER_TYPES for handle in handles):
+            raise InvalidArgumentError(
+                what="args", given="a handle of a worker", expected="handles and elements of this page"
+            )
         target_ids = {node.session.target_id for node in nodes} | {each.session.target_id for each in handles}
         if len(target_ids) > 1:
             raise _several_documents_error("documents of several processes")
@@ -254,21 +259,20 @@ class Evaluator:
         return session
 
     async def _run(
-        self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
+        self, run: Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
         expression = script.expression()
         context = await self._context_of(session, frame, script)
         context_id = None if context is None else context.id
 
         def command() -> Command:
-            remaining = budget.remaining
-            limit = {"timeout": (remaining + _CHROME_MARGIN) * 1000} if remaining < _LONGEST else {}
-            return expression_command(session, expression, context_id, how=_HOW | limit, group=run.group)
+            how = HOW | chrome_limit(budget)
+            return expression_command(session, expression, context_id, how=how, group=run.group)
 
         return await self._send(run, session, command, budget, is_own=script.own)
 
     async def _call(
-        self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
+        self, run: Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
         """Call a function on objects of the page. Chrome has no timeout for this, so the engine's applies."""
         world = None
@@ -278,7 +282,7 @@ class Evaluator:
             each.remote if isinstance(each, JSHandle) else await _resolve(session, each, run.group, world)
             for each in script.objects
         ]
-        command = objects[0].command(script.function(), *objects, how=_HOW, group=run.group)
+        command = objects[0].command(script.function(), *objects, how=HOW, group=run.group)
         return await self._send(run, session, lambda: command, budget, is_own=script.own)
 
     async def _context_of(self, session: Session, frame: Frame, script: Script) -> ExecutionContext | None:
@@ -308,7 +312,7 @@ class Evaluator:
         return context
 
     async def _send(
-        self, run: _Run, session: Session, command: Callable[[], Command], budget: Budget, *, is_own: bool
+        self, run: Run, session: Session, command: Callable[[], Command], budget: Budget, *, is_own: bool
     ) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()
         tries = _OWN_TRIES if is_own else 1
@@ -324,6 +328,12 @@ class Evaluator:
                 if tries and was_terminated(error):  # by the termination of another page's script
                     continue
                 raise explain_refusal(error) from None
+
+
+def chrome_limit(budget: Budget) -> dict[str, Any]:
+    """Return the parameter for Chrome's own timeout of a script, or nothing without a limit."""
+    remaining = budget.remaining
+    return {"timeout": (remaining + _CHROME_MARGIN) * 1000} if remaining < _LONGEST else {}
 
 
 async def _resolve(
@@ -353,7 +363,7 @@ _OWN_TRIES = 8
 
 _WAITS = "waiting for an earlier evaluation that keeps the page busy"
 
-_HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
+HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
 
 
 def _stale_handle_error(handle: JSHandle, reason: str) -> StaleRefError:

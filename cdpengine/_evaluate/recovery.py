@@ -152,6 +152,20 @@ def extra_wait_for(seconds: float) -> float:
     return min(_EXTRA_WAIT, seconds / _SHARE)
 
 
+async def recover_worker(session: Session, call: SharedCall, unanswered: list[SharedCall]) -> RecoveryReport:
+    """Terminate the script of a worker, `call`, until the worker answers. Shielded; takes at most QUICK.
+
+    Terminations that Chrome has not confirmed by then are added to `unanswered`.
+    """
+    with trio.CancelScope(shield=True):
+        started, done = trio.current_time(), False
+        with trio.move_on_at(started + QUICK - _LAST_PROBE_TIME):
+            done = await terminate([session], unanswered)
+        step = RecoveryStep("terminate", done, "the worker is gone" if session.ended else "", _since(started))
+        responsive = await _wait_for_answer([session], call, started + QUICK, unanswered, again=False)
+    return RecoveryReport(sent=True, steps=(step,), responsive=responsive)
+
+
 async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) -> RecoveryReport:
     """Recover the page's main frame, then each out-of-process frame; see `recover`."""
     report = await recover(page, None, allow=allow, sent=False, extra_wait=extra_wait, reported=True)

@@ -24,6 +24,7 @@ from cdpengine._page.new_tabs import NewTabs
 from cdpengine._page.page_target import PageTarget, post_use
 from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener, EvaluationSessions
 from cdpengine._page.scripts.remote_resources import RemoteResources
+from cdpengine._page.worker_targets import WorkerTargets
 from cdpengine._protocol.calls import PendingCall, SharedCall
 from cdpengine._protocol.domains.page import FrameTreeReply
 from cdpengine._protocol.session import Attachment, Connection, Session, Targets
@@ -88,6 +89,7 @@ class Tabs:
         self._dialog_feeds: WeakSet[DialogFeed] = WeakSet()
         self.creations = RemoteResources(connection.root, nursery)
         self.downloads = Downloads(connection.root, self.pages, nursery)
+        self.workers = WorkerTargets(connection.root, self.changes, self.creations)
         self._set_ups: list[SetUp] = []
         self._renewals: dict[SetUp, Renew] = {}
         self._page_listeners: list[Callable[[PageTarget], None]] = []
@@ -215,6 +217,7 @@ class Tabs:
 
     async def _follow(self, targets: Targets) -> None:
         async for attachment in targets.attachments:
+            self._note_worker(attachment)
             if attachment.session.ended and not (attachment.info.type == "page" and self._page_listeners):
                 self._free_opener(attachment)
                 continue
@@ -226,6 +229,11 @@ class Tabs:
             elif attachment.waiting or (parent is not None and parent.id is not None):
                 self._start(self._release, self._page_of(attachment.session), attachment)
             # A remaining session was attached by a user on the browser's session; that user detaches it.
+
+    def _note_worker(self, attachment: Attachment) -> None:
+        """Add a dedicated worker, even one that has ended already, for an expectation."""
+        if attachment.info.type == "worker" and (page := self._page_of(attachment.session)) is not None:
+            self.workers.attach(attachment.session, attachment.info, page.target_id)
 
     @property
     def nursery(self) -> trio.Nursery:
@@ -378,6 +386,8 @@ class Tabs:
                 calls.append(("attach", _post_auto_attach(session)))  # for the workers that it starts
             calls += self._post_further(page, session)
         await _run(session)
+        if (worker := self.workers.known.get(attachment.info.target_id)) is not None:
+            worker.start()
         await _wait_for_answers(calls)
 
 

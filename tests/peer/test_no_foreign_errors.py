@@ -23,6 +23,7 @@ from cdpengine.testing.peer import Answer
 ASKS_NOTHING = {
     "expect_download",
     "expect_popup",
+    "expect_worker",
     "scripts.remove_init_scripts",
     "emulation.reset",
     "locator.all",

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import attrs
 import trio
 from page_calls import FaultyBrowser
-from scripted_browser import quiet, target_of
+from scripted_browser import NUMBER, quiet, target_of
 
 import cdpengine
 from cdpengine._network.settings import NETWORKS
@@ -148,6 +148,17 @@ class Stage:
         )
         return chooser
 
+    async def worker(self) -> cdpengine.pages.Worker:
+        info = {"targetId": "W1", "type": "worker", "url": f"{ORIGIN}/worker.js"}
+        attached = {"sessionId": "S-W1", "targetInfo": info, "waitingForDebugger": True}
+        await self.send_event("Target.attachedToTarget", attached)
+        self.scripted.on("Runtime.evaluate", self.evaluate_in_worker)
+        return self.page.workers[0]
+
+    @staticmethod
+    def evaluate_in_worker(request: Request) -> Answer:
+        return {"result": REMOTE} if request.params["expression"] == "[1]" else NUMBER
+
     async def activity(self) -> cdpengine.network.PageActivity:
         await self.response()
         return self.page.activity
@@ -243,6 +254,12 @@ CALLS: dict[str, Row] = {
     "ContextStorage.state, path": on_context("storage.state", PATH, threads=True),
     "ContextStorage.restore_state": on_context("storage.restore_state", STATE),
     "BrowserContext.route": on_context("route", "**", print),
+    "BrowserContext.expect_service_worker": calling(
+        lambda stage: stage.context, "expect_service_worker", waits=True
+    ),
+    "Worker.evaluate": calling(Stage.worker, "evaluate", "1"),
+    "Worker.evaluate_handle": calling(Stage.worker, "evaluate_handle", "[1]"),
+    "Worker.wait_for_close": calling(Stage.worker, "wait_for_close", waits=True),
     "Network.unroute": on_context("network.unroute"),
     "Network.http_credentials": on_context("network.http_credentials", "user", "secret"),
     "Network.extra_headers": on_context("network.extra_headers", {"x-a": "1"}),

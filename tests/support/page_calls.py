@@ -120,6 +120,7 @@ CALLS = {
     "expect_file_chooser": given(),
     "expect_popup": given(),
     "expect_response": given(),
+    "expect_worker": given(),
     "scripts.expose": given("name", print),
     "network.extra_headers": given({"x-a": "1"}),
     "extract_markdown": given(),
