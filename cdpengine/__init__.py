@@ -9,7 +9,7 @@ _page        one page's state: targets, frames, navigation, dialogs, downloads
 _launch      find a browser, start it, end it
 _protocol    messages, mux, transports, sessions, event streams; domains: the protocol's structures
 errors: every public error; debug: recordings of the wire; testing: a scripted peer; cli: the commands
-values, network, measure, emulation, storage, actions, pages, protocol: public names by area, for imports
+values, network, measure, emulation, storage, actions, pages, events, protocol: public names by area, for imports
 
 Programs use the names of this module every day. Names that mostly appear in annotations are in the areas. They are
 found here too (`cdpengine.EngineError`), but neither type checkers nor `dir` list them here.
@@ -19,7 +19,8 @@ late, because every command of the shell would pay for it.
 """
 
 _AREAS = (
-    "errors", "values", "network", "measure", "emulation", "storage", "actions", "pages", "protocol",
+    "errors", "values", "network", "measure", "emulation", "storage", "actions", "pages", "events",
+    "protocol",
 )  # fmt: skip
 
 _attached: tuple[object, list[str]] | None = None

@@ -2,6 +2,7 @@ from . import actions as actions
 from . import debug as debug
 from . import emulation as emulation
 from . import errors as errors
+from . import events as events
 from . import measure as measure
 from . import network as network
 from . import pages as pages

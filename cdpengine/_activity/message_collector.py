@@ -92,7 +92,8 @@ class MessageCollector:
             return
         error = PageError(thrown, session, self._reader)
         self.errors.add(KeptError(details.exception_id, error), event)
-        self._subscribers.deliver("errors", error)
+        kept_by = session if session.domains.is_enabling("Runtime") else None
+        self._subscribers.deliver("errors", error, kept_by=kept_by)
 
     def take_revocation(self, session: Session, event: Event) -> None:
         """Note that a rejection was handled after all."""
@@ -107,7 +108,9 @@ class MessageCollector:
             return
         message = ConsoleMessage(reported, session, self._reader)
         self.console.add(message, event)
-        self._subscribers.deliver("console", message)
+        domain = "Log" if isinstance(reported, LogEntry) else "Runtime"
+        kept_by = session if session.domains.is_enabling(domain) else None
+        self._subscribers.deliver("console", message, kept_by=kept_by)
 
     def _track_objects(self, session: Session, values: Sequence[RemoteArgument]) -> None:
         handles = [RemoteHandle(session, each.object_id) for each in values if each.object_id is not None]

@@ -6,9 +6,10 @@ Rule: nothing is collected before it is requested. Collection stops at the end o
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import attrs
 import trio
@@ -27,7 +28,8 @@ from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.calls import SharedCall
-from cdpengine._protocol.streams import caller
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import StreamFeed, caller
 from cdpengine._urls.patterns import UrlPattern, join_pattern
 from cdpengine.errors import ConnectionLostError, SessionGoneError
 
@@ -302,9 +304,22 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
         check_choice("kinds", kind, PART_OF)
     check_count("buffer", buffer, least=1, unit="items")
     subscribed: Sequence[Kind] = kinds or ("console", "errors", "requests")
-    parts = {PART_OF[kind] for kind in subscribed}
     feed = ActivityFeed(subscribed, buffer, caller())
-    collector.subscribers.add(feed, subscribed)
+    async with subscribe(collector, feed, subscribed):
+        yield ActivityStream(feed)
+
+
+@asynccontextmanager
+async def subscribe(
+    collector: Collector,
+    feed: StreamFeed[Any],
+    kinds: Sequence[Kind],
+    *,
+    only_new_of: Collection[Session] = (),
+) -> AsyncIterator[None]:
+    """Deliver items of these kinds to `feed` during the block. `only_new_of`: see `Subscribers.add`."""
+    parts = {PART_OF[kind] for kind in kinds}
+    collector.subscribers.add(feed, kinds, only_new_of=only_new_of)
     try:
         calls = collector.acquire(parts)
         try:
@@ -312,7 +327,7 @@ async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncI
             with trio.move_on_after(_REPORTING_TIMEOUT):
                 await _wait_for_answers(calls)
             await trio.lowlevel.checkpoint()
-            yield ActivityStream(feed)
+            yield
         finally:
             collector.release(parts)
     finally:

@@ -7,8 +7,8 @@ consumer gets an error for missing items.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
@@ -53,43 +53,52 @@ class Subscribers:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._streams: dict[Kind, tuple[ActivityFeed, ...]] = {}
+        self._open: set[StreamFeed[Any]] = set()
+        self._streams: dict[Kind, tuple[StreamFeed[Any], ...]] = {}
+        self._ignored: dict[StreamFeed[Any], Collection[Session]] = {}
 
-    def add(self, stream: ActivityFeed, kinds: Sequence[Kind]) -> None:
-        """Deliver items of these kinds to another stream."""
+    def add(
+        self, stream: StreamFeed[Any], kinds: Sequence[Kind], *, only_new_of: Collection[Session] = ()
+    ) -> None:
+        """Deliver items of these kinds to another stream.
+
+        Messages that Chrome kept from before are left out for the sessions `only_new_of`.
+        """
+        self._open.add(stream)
+        self._ignored[stream] = only_new_of
         for kind in kinds:
             self._streams[kind] = (*self._streams.get(kind, ()), stream)
         self._session.connection.wire.consumers.add(stream)
         if self._session.ended:
             self._end(stream)
 
-    def remove(self, stream: ActivityFeed) -> None:
+    def remove(self, stream: StreamFeed[Any]) -> None:
         """Stop delivering to a stream."""
+        self._open.discard(stream)
+        self._ignored.pop(stream, None)
         self._session.connection.wire.consumers.remove(stream)
         for kind, streams in self._streams.items():
             self._streams[kind] = tuple(each for each in streams if each is not stream)
 
-    def deliver(self, kind: Kind, item: ActivityItem) -> None:
-        """Deliver an item. Called by the reader."""
+    def deliver(self, kind: Kind, item: ActivityItem, *, kept_by: Session | None = None) -> None:
+        """Deliver an item. Called by the reader. `kept_by`: the session repeats it from before."""
         for stream in self._streams.get(kind, ()):
-            stream.deliver(item)
+            if kept_by is None or kept_by not in self._ignored[stream]:
+                stream.deliver(item)
 
     def crash(self) -> None:
         """Report the page's crash to every stream."""
         error = self._session.error()
         if isinstance(error, TargetCrashedError):
-            for stream in self._all():
+            for stream in tuple(self._open):
                 stream.crash(error)
 
     def end(self) -> None:
         """End every stream."""
-        for stream in self._all():
+        for stream in tuple(self._open):
             self._end(stream)
 
-    def _all(self) -> set[ActivityFeed]:
-        return {stream for streams in self._streams.values() for stream in streams}
-
-    def _end(self, stream: ActivityFeed) -> None:
+    def _end(self, stream: StreamFeed[Any]) -> None:
         def reason() -> Exception:
             error = self._session.error()
             assert error is not None

@@ -18,6 +18,8 @@ from cdpengine._api.browser_parts import BrowserParts
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.context_parts import ContextParts, make_context, plan_context
 from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.event_kinds import EventKind
+from cdpengine._api.page.events import PageEvents, open_events
 from cdpengine._api.page.expecting import Expectation, Expected, PageExpectations, wait_for_expected
 from cdpengine._api.page.locators import PageLocating
 from cdpengine._api.page.navigating import PageNavigation
@@ -417,6 +419,33 @@ class Page(PageLocating, PageNavigation, PageExpectations, PageWorkers, PagePart
         """The page that opened this one, or None if it is closed or if there was no opener."""
         opener_id = self.internals.target.opener_id
         return None if opener_id is None else self.browser.page(opener_id)
+
+    @block("page.events() as events")
+    async def events(
+        self, *kinds: EventKind, buffer: int = 1000, timeout: float = 30
+    ) -> AsyncIterator[PageEvents[Page]]:
+        """Receive the events of the page in one typed stream, from the start of the block to the end of the page.
+
+            async with page.events("popups", "dialogs") as events:
+                async for event in events:
+                    match event:
+                        case PopupEvent(page=popup): ...
+                        case DialogEvent(dialog=dialog): ...
+
+        `kinds` are "popups", "dialogs", "downloads", "file_choosers", "workers", "frames", "load_states",
+        "console", "errors", "requests", "responses" and "finished"; the default is all of them. A crash and the
+        end of the page are always reported. "console" and "errors" enable Chrome's Runtime domain, "console" also
+        Log, and the last three Network. The block begins when Chrome has confirmed them, so no later event is
+        missed. The other kinds enable nothing.
+
+        Events of one session (the page, a frame of another process, a worker) are in Chrome's order. At most
+        `buffer` events wait. Further ones are dropped, and EventsLostError is raised in their place. `timeout`
+        (seconds) applies to the beginning of the block. Raises InvalidArgumentError, DeadlineExceededError, and
+        the error of a page that is gone.
+        """
+        page_of = self.browser._page  # noqa: SLF001
+        async with open_events(self.internals, kinds, buffer, timeout, page_of) as events:
+            yield events
 
     @block("page.expect_popup() as expected")
     async def expect_popup(

@@ -254,6 +254,10 @@ class PageDialogs:
         """Call `listener` with each dialog that opens, before it is answered."""
         self._listeners.append(listener)
 
+    def off_opening(self, listener: Callable[[TrackedDialog], None]) -> None:
+        """Remove a listener of `on_opening`."""
+        self._listeners.remove(listener)
+
     def set_policy(self, policy: DialogPolicy) -> None:
         """Set the policy for later dialogs."""
         self.policy = policy
@@ -319,7 +323,7 @@ class PageDialogs:
         awaited = next((each for each in self._awaited if each.tracked is None), None)
         tracked = self._current = TrackedDialog(dialog, raises=awaited is None and self.policy.raises)
         self._tracked.append(tracked)
-        for listener in self._listeners:
+        for listener in tuple(self._listeners):
             listener(tracked)
         if awaited is not None:
             awaited.tracked = tracked

@@ -8,7 +8,7 @@ Chrome leaves it to the engine.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Literal
 
@@ -72,6 +72,8 @@ class FileChoosers:
         self._changes = changes
         self._opened: deque[OpenedChooser] = deque(maxlen=MAX_RECORDS)
         self._awaited: list[AwaitedChooser] = []
+        self.listeners: list[Callable[[FileChooser], None]] = []
+        """Called by the reader with each chooser that opens."""
 
     @property
     def records(self) -> list[FileChooser]:
@@ -118,6 +120,8 @@ class FileChoosers:
             logger.info("%s: an unexpected file chooser was dismissed", session.describe())
         else:
             awaited.opened = opened
+        for listener in tuple(self.listeners):
+            listener(record)
         self._changes.notify()
 
 

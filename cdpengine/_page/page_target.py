@@ -18,6 +18,7 @@ from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialogs import DialogPolicy, PageDialogs
 from cdpengine._page.file_choosers import FileChoosers, post_interception
+from cdpengine._page.frame_changes import FrameChanges
 from cdpengine._page.frames import FRAME_EVENTS, RESTORED, FrameEvent, FrameTree
 from cdpengine._page.navigation.activation import Activation
 from cdpengine._page.navigation.liveness import Ping
@@ -95,10 +96,13 @@ class PageTarget:
         self.evaluation_session_rebuilds: Counter[str] = Counter()
         self.frames = FrameTree(info.target_id, session)
         self.frames.main.url = info.url
+        self.frame_changes = FrameChanges(self.frames)
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
         self._ready_frame_sessions: set[Session] = set()
         self._restorations = 0
         self.worker_sessions: dict[str | None, Session] = {}
+        self.worker_listeners: list[Callable[[Session], None]] = []
+        """Called by the reader with the session of each worker that starts or ends."""
         self._documents: dict[str, object] = {}
         self._collector: object = None
         self.changes = changes
@@ -197,7 +201,7 @@ class PageTarget:
                 session.connection.wire.faults.pass_over(event, error)
                 return
             before = session.frame_id
-            self.frames.apply(frame_event, session)
+            self.frame_changes.apply(frame_event, session)
             if isinstance(frame_event, FrameNavigated) and frame_event.frame.id == session.frame_id:
                 note_document(before)
             if early is not None:
@@ -214,11 +218,12 @@ class PageTarget:
                 return  # the reply arrived before the end, and is applied after it
             session.lived = True
             before = session.frame_id
-            self.frames.apply_tree(reply.frame_tree, session)
-            if before != session.frame_id:
-                note_document(before)
-            for frame_event in early or ():
-                self.frames.apply(frame_event, session)
+            with self.frame_changes.comparing():
+                self.frames.apply_tree(reply.frame_tree, session)
+                if before != session.frame_id:
+                    note_document(before)
+                for frame_event in early or ():
+                    self.frames.apply(frame_event, session)
             early = None
             self.changes.notify()
 
@@ -240,7 +245,8 @@ class PageTarget:
             self.frame_sessions.pop(session.id, None)
             self._ready_frame_sessions.discard(session)
             self.running.forget_turn(session)
-            self.frames.end_session(session)
+            with self.frame_changes.comparing():
+                self.frames.end_session(session)
             self.navigation.keep_only(frame.id for frame in self.frames)
             self.changes.notify()
 
@@ -287,9 +293,13 @@ class PageTarget:
     def attach_worker_session(self, session: Session) -> None:
         """Add the session of a dedicated worker started by the page, a frame or another worker."""
         self.worker_sessions[session.id] = session
+        for listener in tuple(self.worker_listeners):
+            listener(session)
 
         def ended() -> None:
             self.worker_sessions.pop(session.id, None)
+            for listener in tuple(self.worker_listeners):
+                listener(session)
             self.changes.notify()
 
         session.on_end(ended)

@@ -26,6 +26,11 @@ class EnabledDomains:
         enabling = self._enabling.get(domain)
         return enabling is not None and not enabling.done
 
+    @property
+    def pending(self) -> list[SharedCall]:
+        """The `enable` calls without a reply."""
+        return [call for call in self._enabling.values() if not call.done]
+
     def acquire(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
         """Enable domains as in `Session.enabled`, without a block or waiting. Return the pending `enable` calls.
 

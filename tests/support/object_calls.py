@@ -219,6 +219,11 @@ def _origin_storage(stage: Stage) -> Any:
     return stage.context.storage.local(ORIGIN)
 
 
+async def wait_for_event(page: cdpengine.Page, _stage: Stage, timeout: float) -> None:
+    async with page.events(timeout=timeout / 2) as events:
+        await events.wait_for(cdpengine.events.PopupEvent, timeout=timeout / 2)
+
+
 CALLS: dict[str, Row] = {
     "Browser.new_page": calling(_browser, "new_page"),
     "Browser.new_page, url": calling(_browser, "new_page", f"{ORIGIN}/"),
@@ -274,6 +279,7 @@ CALLS: dict[str, Row] = {
     "Scripts.unexpose": on_context("scripts.unexpose"),
     "ConsoleMessage.values": calling(Stage.message, "values"),
     "PageError.read": calling(Stage.error, "read"),
+    "PageEvents.wait_for": Row(lambda stage: stage.page, wait_for_event, waits=True),
     "PageActivity.start": calling(lambda stage: stage.page.activity, "start"),
     "PageActivity.start_with": calling(
         lambda stage: stage.page.activity, "start_with", cdpengine.ActivityOptions()

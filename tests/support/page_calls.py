@@ -114,6 +114,7 @@ CALLS = {
     "drag": given(NODE, OTHER),
     "emulation.set": given(locale="de"),
     "evaluate": given("() => 1"),
+    "events": given(),
     "evaluate_handle": given("() => 1"),
     "expect_dialog": given(),
     "expect_download": given(),

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 import cdpengine
 
-AREAS = ("actions", "emulation", "measure", "network", "pages", "protocol", "storage", "values")
+AREAS = ("actions", "emulation", "events", "measure", "network", "pages", "protocol", "storage", "values")
 ENGINE = (cdpengine, *(getattr(cdpengine, area) for area in AREAS))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -85,6 +85,7 @@ class Downloads:
         self._contexts: dict[str, str] = {}
         self._allowed: dict[str | None, list[Path]] = {}
         self._own_folder = DownloadFolder()
+        self._listeners: list[Callable[[DownloadRecord], None]] = []
         root.on_event("Browser.downloadWillBegin", self._will_begin)
         root.on_event("Browser.downloadProgress", self._note_progress)
         root.on_event("Target.targetCreated", self._note_target)
@@ -142,6 +143,25 @@ class Downloads:
         finally:
             self._awaited.remove(awaited)
             self._release(page.context_id)
+
+    @asynccontextmanager
+    async def following(
+        self, context_id: str | None, listener: Callable[[DownloadRecord], None]
+    ) -> AsyncIterator[None]:
+        """Call `listener` with each download that begins during the block. The reader calls it.
+
+        Chrome reports downloads only on request, so this enables the reports if no context refuses downloads.
+        """
+        reported = self._reports
+        self._listeners.append(listener)
+        try:
+            if not reported:
+                await self._root.call("Browser.setDownloadBehavior", self._behavior(context_id))
+            yield
+        finally:
+            self._listeners.remove(listener)
+            if not self._reports:
+                self._post_behavior(context_id)
 
     async def directory_of(self, context_id: str | None) -> Path:
         """Return the default directory of expected downloads: the context's directory, or the temporary folder.
@@ -229,7 +249,7 @@ class Downloads:
         self.records.append(download)
         self._running[begun.guid] = download
         for awaited in self._awaited:
-            if awaited.record is None and self._is_of(begun.frame_id, awaited.page):
+            if awaited.record is None and self.is_of(begun.frame_id, awaited.page):
                 awaited.record = download
                 download.context_id = awaited.page.context_id
                 download.directory = awaited.directory
@@ -243,6 +263,8 @@ class Downloads:
         for progress in self._early.pop(begun.guid, ()):
             if begun.guid in self._running:  # reports after its end mean nothing
                 self._take(download, progress)
+        for listener in tuple(self._listeners):
+            listener(download)
         self.changes.notify()
         for each in self._pages.values():
             each.changes.notify()
@@ -335,15 +357,18 @@ class Downloads:
         with undoing(CANCEL_TIMEOUT), suppress(ConnectionLostError):
             await download.cancel()
 
+    @property
+    def _reports(self) -> bool:
+        """Whether Chrome must report downloads."""
+        return bool(self._refused_contexts or self._open or self._listeners)
+
+    def _behavior(self, context_id: str | None) -> dict[str, object]:
+        behavior = "deny" if self._refuses(context_id) else "default"
+        return {"behavior": behavior, "eventsEnabled": self._reports, **in_context(context_id)}
+
     def _post_behavior(self, context_id: str | None) -> None:
-        refuses = self._refuses(context_id)
         with suppress(SessionGoneError, ConnectionLostError):
-            self._root.post(
-                "Browser.setDownloadBehavior",
-                behavior="deny" if refuses else "default",
-                eventsEnabled=bool(self._refused_contexts or self._open),
-                **in_context(context_id),
-            )
+            self._root.post("Browser.setDownloadBehavior", self._behavior(context_id))
 
     def _refuses(self, context_id: str | None) -> bool:
         """Return whether the context refuses downloads. If the default context (None) does, all contexts do."""
@@ -357,7 +382,8 @@ class Downloads:
             return page
         return next((each for each in self._pages.values() if each.frames.get(frame_id) is not None), None)
 
-    def _is_of(self, frame_id: str, page: PageTarget) -> bool:
+    def is_of(self, frame_id: str, page: PageTarget) -> bool:
+        """Return whether the frame belongs to the page, or to a page opened from it."""
         own = self._page_of(frame_id)
         target_id: str | None = frame_id if own is None else own.target_id
         for _ in range(_MAX_OPENERS):
