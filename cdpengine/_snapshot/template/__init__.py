@@ -1,0 +1,1 @@
+"""Templates of snapshots: parsing, matching and comparison. Pure."""
