@@ -14,6 +14,7 @@ from ._activity.console import PageError as PageError
 from ._activity.options import ActivityOptions as ActivityOptions
 from ._activity.request import Request as Request
 from ._activity.request import Response as Response
+from ._api.assertions.expectation import expect as expect
 from ._api.browser import Browser as Browser
 from ._api.browser import BrowserContext as BrowserContext
 from ._api.browser import Page as Page

@@ -1,5 +1,6 @@
 """Parts of a page: input devices, dialogs, elements, pictures, scripts, its window and snapshots."""
 
+from cdpengine._api.assertions.page_assertions import PageAssertions
 from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.elements import PageElements
 from cdpengine._api.page.expecting import Expected, ExpectedFileChooser
@@ -25,6 +26,7 @@ __all__ = [
     "Keyboard",
     "LabelledScreenshot",
     "Mouse",
+    "PageAssertions",
     "PageElements",
     "PagePictures",
     "PageWindow",

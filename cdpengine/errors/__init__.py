@@ -20,6 +20,7 @@
       NodeError > NotInteractableError      `state`: the node is invisible, disabled or unstable
       NodeError > NotInteractableError > CoveredError, NotDeliveredError, ValueRefusedError, OptionNotFoundError
       NodeError > NotInteractableError > NotDeliveredError > FocusMovedError
+      AssertionFailedError                  an assertion of `expect` did not hold in time; also an AssertionError
       FormError                             several fields of one form, each with its own error
       EvaluationFailedError, EvaluationTerminatedError, EvaluationDisabledError
       DialogOpenedError                     the page opened a dialog under the policy "raise"

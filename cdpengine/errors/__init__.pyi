@@ -19,6 +19,7 @@ from .connection import (
 from .crawling import DisallowedByRobotsError
 from .page import (
     AmbiguousNodeError,
+    AssertionFailedError,
     Became,
     CoveredError,
     DialogOpenedError,
@@ -80,6 +81,7 @@ from .texts import shown_url
 __all__ = [
     "ActionSyntaxError",
     "AmbiguousNodeError",
+    "AssertionFailedError",
     "Became",
     "BodyUnavailableError",
     "BodyUndecodableError",

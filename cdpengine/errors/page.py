@@ -130,6 +130,44 @@ class AmbiguousNodeError(NodeError):
         return f"{self.target}: {self.count} nodes match. {advice}{lines}{rest}"
 
 
+_LONGEST_SEEN = 1_000
+_LONGEST_DETAILS = 1_200
+_LONGEST_DETAIL = 200
+"""Maximum lengths of an AssertionFailedError's lists and of one line of the details, in characters."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class AssertionFailedError(EngineError, AssertionError):
+    """An assertion of `cdpengine.expect` did not hold within `timeout` seconds.
+
+    `expectation` continues "expected", such as 'button "Pay" to be enabled'. `observed` is the latest state,
+    `seen` lists the states over time, with the time since the start. `details` has more lines about the latest:
+    the matches with their refs, or a diff. `actual` is the complete latest value; for a snapshot, its template.
+    """
+
+    expectation: str
+    observed: str
+    timeout: float
+    seen: Sequence[str] = ()
+    details: Sequence[str] = ()
+    actual: str = attrs.field(default="", metadata={NEVER_SHOWN: True})
+
+    def _describe(self) -> str:
+        within = f" within {duration(self.timeout)}" if self.timeout else ""
+        message = f"expected {self.expectation}{within}, but {self.observed}"
+        length = 0
+        for number, line in enumerate(self.details):
+            length += min(len(line), _LONGEST_DETAIL)
+            if length > _LONGEST_DETAILS:
+                message += f"\n  ... {len(self.details) - number} more in .details"
+                break
+            message += f"\n  {cut(line, _LONGEST_DETAIL)}"
+        if len(self.seen) > 1:
+            seen = listed([f"- {each}" for each in self.seen], ".seen", last=True, most=_LONGEST_SEEN)
+            message += f"\nSeen over time:{seen}"
+        return message
+
+
 UnreadyState = Literal["", "invisible", "disabled", "unstable"]
 """The state of a node that prevents an action, and that waiting may change; "" for other obstacles."""
 

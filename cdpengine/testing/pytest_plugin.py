@@ -21,20 +21,29 @@ if TYPE_CHECKING:
     from cdpengine import Browser
 
 RECORD_ANEW = "CDPENGINE_TEST_RECORD"
+UPDATE_SNAPSHOTS = "CDPENGINE_UPDATE_SNAPSHOTS"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --record-traffic."""
+    """Add --record-traffic and --update-snapshots."""
     parser.addoption(
         "--record-traffic",
         action="store_true",
         default=False,
         help=f"record the tests of `recorded_browser` again, with a browser (like {RECORD_ANEW}=1)",
     )
+    parser.addoption(
+        "--update-snapshots",
+        action="store_true",
+        default=False,
+        help=f"write the templates of `to_match_snapshot` that do not match (like {UPDATE_SNAPSHOTS}=1)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker of `recorded_browser`."""
+    """Register the marker of `recorded_browser`, and apply --update-snapshots to this process and its workers."""
+    if config.getoption("--update-snapshots", default=False):
+        os.environ[UPDATE_SNAPSHOTS] = "1"
     config.addinivalue_line(
         "markers", "cassette(keep_arguments=False): how the cassette of `recorded_browser` is recorded"
     )

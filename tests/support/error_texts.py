@@ -26,7 +26,7 @@ LONGEST = 400
 LONGEST_LIST = 2_400
 """The same for errors that list several elements with their refs or reasons."""
 
-LISTS = ("AmbiguousNodeError", "FormError")
+LISTS = ("AmbiguousNodeError", "AssertionFailedError", "FormError")
 
 ENGINE = str(Path(cdpengine.__file__).parent) + os.sep
 ERRORS = ENGINE + "errors" + os.sep

@@ -186,6 +186,10 @@ def on_page_storage(name: str, /, *arguments: object, **options: Any) -> Row:
     return calling(lambda stage: stage.page.storage, name, *arguments, **options)
 
 
+def on_page_assertions(name: str, /, *arguments: object) -> Row:
+    return calling(lambda stage: cdpengine.expect(stage.page), name, *arguments)
+
+
 def calling(
     given: Callable[[Stage], Any],
     name: str,
@@ -306,6 +310,9 @@ CALLS: dict[str, Row] = {
     "OriginStorage.set": calling(_origin_storage, "set", {"a": "b"}),
     "OriginStorage.delete": calling(_origin_storage, "delete", "a"),
     "OriginStorage.clear": calling(_origin_storage, "clear"),
+    "PageAssertions.to_have_url": on_page_assertions("to_have_url", "**"),
+    "PageAssertions.to_have_title": on_page_assertions("to_have_title", ""),
+    "PageAssertions.to_match_snapshot": on_page_assertions("to_match_snapshot", "- /children: equal"),
 }
 """Rows by class and method. The part after a comma names a second way to call it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -113,7 +114,9 @@ def test_empty_page_is_written_as_a_template_for_an_empty_page() -> None:
 
 
 def test_written_template_has_no_refs_remarks_and_focus() -> None:
-    assert write_template(PAGE) == """- main
+    assert (
+        write_template(PAGE)
+        == """- main
   - heading "Todos" [level=1]
   - list
     - listitem: "Buy milk"
@@ -123,6 +126,7 @@ def test_written_template_has_no_refs_remarks_and_focus() -> None:
   - button "Save" [disabled]
   - textbox "Name" [value="Ada"] [placeholder="your name"]
 """
+    )
 
 
 def test_difference_shows_the_nearest_lines_only() -> None:
@@ -136,7 +140,9 @@ def test_difference_shows_the_nearest_lines_only() -> None:
       - button "Send"
       - link "Help"
     """
-    assert compare(parse_template(template), parse_snapshot(PAGE)) == """\
+    assert (
+        compare(parse_template(template), parse_snapshot(PAGE))
+        == """\
 --- template
 +++ page
   - heading "Todos"
@@ -150,17 +156,38 @@ def test_difference_shows_the_nearest_lines_only() -> None:
 - - button "Send"
 + - button "Save" [disabled]
 - - link "Help\""""
+    )
 
 
 def test_difference_of_exact_children_shows_the_additional_lines() -> None:
     template = "- list\n  - /children: equal\n  - listitem\n    - text: /rent/\n  - listitem: New"
-    assert compare(parse_template(template), parse_snapshot(PAGE)) == """\
+    assert (
+        compare(parse_template(template), parse_snapshot(PAGE))
+        == """\
 --- template
 +++ page
   - list
 +   - listitem: "Buy milk"
     - listitem: /rent/
 -   - listitem: "New\""""
+    )
+
+
+def test_option_of_pytest_updates_the_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CDPENGINE_UPDATE_SNAPSHOTS", raising=False)
+    monkeypatch.setenv("CDPENGINE_UPDATE_SNAPSHOTS", "")  # so that it is restored afterwards
+    tests = tmp_path / "test_it_updates.py"
+    tests.write_text(
+        "import os\n\ndef test_it():\n    assert os.environ['CDPENGINE_UPDATE_SNAPSHOTS'] == '1'\n"
+    )
+    options = ["-q", "--import-mode=importlib", "--rootdir", str(tmp_path), "-p", "no:cacheprovider"]
+    options += ["-p", "no:hypothesispytest", "-p", "cdpengine.testing.pytest_plugin", str(tests)]
+    pytest.main(options)
+    assert "1 failed" in capsys.readouterr().out
+    pytest.main([*options, "--update-snapshots"])
+    assert "1 passed" in capsys.readouterr().out
 
 
 # --- random trees ----------------------------------------------------------------------------------------------
@@ -176,9 +203,7 @@ FORESTS = st.lists(TREES, min_size=1, max_size=3).map(tuple)
 
 
 def written(forest: tuple[Tree, ...], depth: int = 0) -> str:
-    return "".join(
-        f'{"  " * depth}- group "{name}"\n{written(inside, depth + 1)}' for name, inside in forest
-    )
+    return "".join(f'{"  " * depth}- group "{name}"\n{written(inside, depth + 1)}' for name, inside in forest)
 
 
 def includes(page: tuple[Tree, ...], wanted: tuple[Tree, ...]) -> bool:

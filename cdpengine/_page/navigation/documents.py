@@ -188,7 +188,8 @@ class FrameWatches:
     """Watches of `conditions` (in the form of waiting.js) in all or some frames of a page.
 
     `run` follows the documents. `page.changes` is notified of every report. A "node" condition applies to `node`,
-    and only in its frame. With `changes`, every change causes a report.
+    and only in its frame. With `changes`, every change causes a report, and so does a pause of 0.25 s. With
+    `surroundings`, changes without mutations and events are noticed in the page, and a pause causes no report.
     """
 
     def __init__(
@@ -200,6 +201,7 @@ class FrameWatches:
         node: Node | None = None,
         frames: Callable[[], Sequence[Frame]] | None = None,
         changes: bool = False,
+        surroundings: bool = False,
     ) -> None:
         self._page = page
         self._worlds = worlds
@@ -207,6 +209,7 @@ class FrameWatches:
         self._node = node
         self._frames = frames or (lambda: list(page.frames))
         self._changes = changes
+        self._surroundings = surroundings
         self._watched: dict[Key, _Watched] = {}
         self._failure: EngineError | None = None
         self.rounds = 0
@@ -265,7 +268,12 @@ class FrameWatches:
     async def _follow_document(self, frame: Frame, watched: _Watched) -> None:
         document = watched.document = await open_document(self._worlds, frame)
         try:
-            request = {"conditions": self._conditions, "changes": self._changes, "quiet": False}
+            request = {
+                "conditions": self._conditions,
+                "changes": self._changes,
+                "surroundings": self._surroundings,
+                "quiet": False,
+            }
             arguments: list[object] = [request]
             if self._node is not None:
                 node = await node_argument(document, self._node)

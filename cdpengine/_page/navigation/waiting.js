@@ -1,7 +1,8 @@
 // Watches one document for the conditions of a request, and for quiet. Runs in an isolated world, so the page sees
 // neither the observers nor the listeners. `search` is the result of node_search.js, `node` the result of
 // node_states.js for the node of "node" conditions. Returns an object that lives until its handle is released:
-//   next(known)   a promise of the next report whose `key` differs from `known`
+//   next(known)   a promise of the next report whose `key` differs from `known`. With `request.surroundings`, it
+//                 has another key only after a change, else also after SLOW_LOOK_MS
 //   now()         the current report
 //   quiet(ms)     a promise of { still, changes, busy }, resolved when loaded and unchanged for `ms`
 //   stillness()   the current values: `still` is the time in ms without changes
@@ -11,6 +12,7 @@
   const FRAME_MS = 16;
   const COST_SHARE = 4; // looking takes at most a fifth of the time
   const TEXT_SHOWN = 120;
+  const STATES_OF_CONTROLS = [":checked", ":indeterminate", ":placeholder-shown", ":invalid", ":hover", ":modal", ":popover-open"];
   const SIGNS = ["input", "change", "toggle", "load", "transitionend", "animationend", "focusin", "focusout", "slotchange"];
 
   const observed = new Set();
@@ -23,6 +25,7 @@
   let earliest = 0;
   let grown = false; // new nodes may have shadow roots
   let observedAt = 0;
+  let around = null;
 
   const STATES = {
     attached: () => node.isAttached(),
@@ -57,6 +60,33 @@
       default:
         return { holds: true, observed: String(changes) };
     }
+  }
+
+  // State that can change without a mutation and without an event: rules of style sheets, properties of controls,
+  // the pointer, and the size of the viewport.
+  function surroundings() {
+    const parts = [innerWidth, innerHeight, devicePixelRatio];
+    for (const root of observed) {
+      for (const sheet of Array.from(DOM.styleSheets(root)).concat(DOM.adoptedStyleSheets(root))) {
+        parts.push(sheet.disabled ? "-" : rulesOf(sheet));
+      }
+      for (const state of STATES_OF_CONTROLS) parts.push(DOM.querySelectorAll(root, state).length);
+    }
+    return parts.join();
+  }
+
+  function rulesOf(sheet) {
+    try {
+      return sheet.cssRules.length;
+    } catch {
+      return "*"; // of another origin
+    }
+  }
+
+  function noteSurroundings() {
+    const now = surroundings();
+    if (around !== null && now !== around) changes += 1;
+    around = now;
   }
 
   function report() {
@@ -160,7 +190,8 @@
       const asked = performance.now();
       return waitUntil(
         () => {
-          if (request.changes && performance.now() > asked + SLOW_LOOK_MS) changes += 1;
+          if (request.surroundings) noteSurroundings();
+          else if (request.changes && performance.now() > asked + SLOW_LOOK_MS) changes += 1;
           const current = report();
           return current.key === known && !current.invalid ? null : current;
         },

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import attrs
 
@@ -20,6 +20,8 @@ from cdpengine.errors import InvalidArgumentError
 
 Children: TypeAlias = Literal["contain", "equal", "deep-equal"]
 """Whether a line has at least the lines inside it ("contain"), exactly these, or exactly these at all levels."""
+
+_CHILDREN: tuple[Children, ...] = get_args(Children)
 
 TEXT = "text"
 """Role of a line with page text. Its text is in `name`."""
@@ -187,7 +189,9 @@ class _Parser:
         rest = body[at:]
         content = self._read_content(number, body, rest)
         if role[1] == TEXT:
-            self._lines.append(Line(TEXT, content or "", {}, "contain", 0, self._parent(), len(self._lines) + 1))
+            self._lines.append(
+                Line(TEXT, content or "", {}, "contain", 0, self._parent(), len(self._lines) + 1)
+            )
             return
         known = self._check_role(number, role[1])
         if name == "" and not self._checked:
@@ -215,12 +219,13 @@ class _Parser:
     def _add_property(self, number: int, body: str, name: str, value: str) -> None:
         parent = self._parent()
         if name == "children":
-            if value not in ("contain", "equal", "deep-equal"):
+            chosen = next((each for each in _CHILDREN if each == value), None)
+            if chosen is None:
                 raise _invalid(number, body, "/children: contain, equal or deep-equal")
             if parent < 0:
-                self._children = value  # type: ignore[assignment]
+                self._children = chosen
             else:
-                self._lines[parent] = attrs.evolve(self._lines[parent], children=value)
+                self._lines[parent] = attrs.evolve(self._lines[parent], children=chosen)
             return
         if parent < 0:
             raise _invalid(number, body, "an element around this line")

@@ -1,0 +1,1 @@
+"""Assertions about pages and elements, which wait until they hold."""

@@ -1,0 +1,100 @@
+"""The assertion that the accessibility snapshot of a page or an element matches a template."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+import trio
+
+from cdpengine._api.assertions.snapshot_files import SnapshotTemplate, load_template
+from cdpengine._api.assertions.waiting import Assertion, Observation
+from cdpengine._api.page.core import ElementTarget, PageCore
+from cdpengine._api.page.snapshots import look_at_page
+from cdpengine._api.page.waiting import settle
+from cdpengine._budget import Budget, check_timeout
+from cdpengine._page.navigation.documents import FrameWatches
+from cdpengine._page.navigation.settling import watch_requests
+from cdpengine._snapshot.template.comparison import compare
+from cdpengine._snapshot.template.lines import LineTree, parse_snapshot, write_template
+from cdpengine.errors import AssertionFailedError, DeadlineExceededError, NodeError
+
+_QUIET = 0.3
+"""Time in seconds without activity after which a page is written to a template."""
+
+_LONGEST_SETTLING = 0.5
+"""Share of the timeout in which a page has to settle before it is written."""
+
+
+async def check_snapshot(
+    core: PageCore,
+    subject: str,
+    template: str | os.PathLike[str],
+    root: ElementTarget | None,
+    timeout: float,
+    *,
+    negated: bool,
+) -> None:
+    """Wait until the snapshot matches the template, or write the file of the template."""
+    seconds = check_timeout(timeout)
+    loaded = await load_template(template, writable=not negated)
+    if loaded.lines is None or loaded.update:
+        await _write(core, subject, loaded, root, seconds)
+        return
+    await _assertion(core, subject, loaded, loaded.lines, root, negated=negated).check(seconds)
+
+
+def _assertion(
+    core: PageCore,
+    subject: str,
+    template: SnapshotTemplate,
+    lines: LineTree,
+    root: ElementTarget | None,
+    *,
+    negated: bool,
+) -> Assertion:
+    async def look(_watches: FrameWatches | None, budget: Budget) -> Observation:
+        try:
+            text = str(await look_at_page(core, root=root, timeout=budget.remaining))
+        except NodeError as error:
+            return Observation(False, str(error).partition("\n")[0])
+        difference = compare(lines, parse_snapshot(text))
+        actual = write_template(text)
+        if negated:
+            return Observation(bool(difference), "it matched", (), actual)
+        seen = _describe_difference(difference)
+        return Observation(not difference, seen, difference.split("\n"), actual)
+
+    return Assertion(core, f"{subject} {'not ' if negated else ''}to match {template.words}", look)
+
+
+def _describe_difference(difference: str) -> str:
+    marks = [line[:1] for line in difference.split("\n")[2:]]
+    missing, total = marks.count("-"), len(marks) - marks.count("+")
+    if not missing:
+        return "it had more lines"
+    return f"{missing} of its {total} lines {'was' if missing == 1 else 'were'} not on the page"
+
+
+async def _write(
+    core: PageCore, subject: str, template: SnapshotTemplate, root: ElementTarget | None, timeout: float
+) -> None:
+    """Write the template's file once the page has settled, unless the template matches."""
+    with suppress(DeadlineExceededError), trio.move_on_after(timeout * _LONGEST_SETTLING):
+        async with (
+            core.action(f"expect {subject} to settle", timeout) as budget,
+            watch_requests(core.target) as requests,
+        ):
+            await settle(core, requests, _QUIET, budget)
+    if template.lines is not None:
+        try:
+            await _assertion(core, subject, template, template.lines, root, negated=False).check(0)
+        except AssertionFailedError as error:
+            if template.path is None:
+                lines = ("The new template:", *error.actual.rstrip("\n").split("\n"))
+                error.details = (*error.details, *lines)
+                raise
+            await template.write(error.actual)
+        return
+    text = str(await look_at_page(core, root=root, timeout=timeout or 5))
+    await template.write(write_template(text))

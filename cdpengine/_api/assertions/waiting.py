@@ -1,0 +1,174 @@
+"""The wait for an assertion: look at the page, and look again after each change, until the deadline.
+
+Rule: nothing is sent while the page does not change. Watches in the documents report mutations, events and other
+changes. A look that finds the documents replaced is repeated in the next ones. The first look needs no watch, so
+an assertion that already holds costs one look. The failure has the expected state and the observed ones over time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+import attrs
+import trio
+
+from cdpengine._api.page.core import PageCore
+from cdpengine._budget import Budget, check_timeout
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.frames import Frame
+from cdpengine._page.navigation.documents import DocumentGone, FrameWatches
+from cdpengine.errors import (
+    AssertionFailedError,
+    DeadlineExceededError,
+    PageUnresponsiveError,
+    SessionGoneError,
+)
+from cdpengine.errors.texts import duration
+
+SINGLE_LOOK = 5.0
+"""Timeout in seconds of an assertion that does not wait (`timeout=0`)."""
+
+_MOST_ENTRIES = 8
+"""Maximum number of observations in an error."""
+
+_LEAST_PAUSE = 0.01
+"""Minimum time in seconds between two looks at a page that changes all the time."""
+
+_COST_SHARE = 2
+"""Minimum time between two looks, as a multiple of the time that the last look took."""
+
+_LONGEST_PAUSE = 0.25
+
+_REPLACED = "its document was being replaced"
+
+
+@attrs.frozen
+class Observation:
+    """The result of one look: whether the assertion holds, and the observed state in a few words.
+
+    `details` are more lines for the error, such as the matches or a diff. `actual` is the complete observed value.
+    """
+
+    holds: bool
+    seen: str
+    details: Sequence[str] = ()
+    actual: str = ""
+
+
+Look: TypeAlias = Callable[["FrameWatches | None", Budget], Awaitable[Observation]]
+"""A look at the page: takes the running watches, or None at the first look, and returns the present state.
+
+It may raise DocumentGone, and is repeated then.
+"""
+
+
+@attrs.define
+class Seen:
+    """The observations over time, each different from the one before it."""
+
+    began: float = attrs.field(factory=trio.current_time)
+    entries: list[tuple[float, str]] = attrs.field(factory=list)
+
+    def add(self, text: str) -> None:
+        """Add an observation made now, unless it repeats the last one."""
+        if not self.entries or self.entries[-1][1] != text:
+            self.entries.append((trio.current_time() - self.began, text))
+            if len(self.entries) > 2 * _MOST_ENTRIES:
+                del self.entries[_MOST_ENTRIES // 2]
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the first and the last observations with their times."""
+        lines = [f"at {duration(after)}: {text}" for after, text in self.entries]
+        if len(lines) > _MOST_ENTRIES:
+            half = _MOST_ENTRIES // 2
+            lines = [*lines[:half], *lines[-half:]]
+        return tuple(lines)
+
+
+@attrs.frozen
+class Assertion:
+    """An assertion in words, and how to look whether it holds.
+
+    `words` continue "expected", such as 'button "Pay" to be enabled'. `frames` returns the frames whose changes
+    can change the result; None for all of the page.
+    """
+
+    core: PageCore
+    words: str
+    look: Look
+    frames: Callable[[], Sequence[Frame]] | None = None
+
+    async def check(self, timeout: float) -> None:
+        """Wait until the assertion holds. Raises AssertionFailedError, and the errors of a page that ended.
+
+        With timeout 0, looks only once.
+        """
+        seconds = check_timeout(timeout)
+        action, seen = f"expect {self.words}", Seen()
+        latest: list[Observation] = []
+        try:
+            async with self.core.action(action, seconds or SINGLE_LOOK, everywhere=True) as budget:
+                if await self._look_once(None, budget, seen, latest):
+                    return
+                if seconds:
+                    await self._wait(budget, seen, latest)
+                    return
+        except PageUnresponsiveError:
+            raise
+        except DeadlineExceededError as late:
+            if not latest:
+                last = late.steps[-1] if late.steps else "the page did not answer"
+                latest.append(Observation(False, f"the page was not read: {last}"))
+        raise self._failure(latest[-1], seconds, seen)
+
+    async def _wait(self, budget: Budget, seen: Seen, latest: list[Observation]) -> None:
+        target = self.core.target
+        watches = FrameWatches(
+            target, self.core.worlds, [], frames=self.frames, changes=True, surroundings=True
+        )
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(watches.run, name="watch for an assertion")
+            known: tuple[int, str] | None = None
+            while True:
+                await target.wait_for(lambda: (watches.rounds, target.frames.main.url) != known)  # noqa: B023
+                known = watches.rounds, target.frames.main.url
+                began = trio.current_time()
+                if await self._look_once(watches, budget, seen, latest):
+                    return
+                if latest[-1].seen == _REPLACED:
+                    known = None
+                cost = trio.current_time() - began
+                await trio.sleep(min(_LONGEST_PAUSE, max(_LEAST_PAUSE, _COST_SHARE * cost)))
+
+    async def _look_once(
+        self, watches: FrameWatches | None, budget: Budget, seen: Seen, latest: list[Observation]
+    ) -> bool:
+        """Look, record the observation and return whether the assertion holds."""
+        try:
+            observation = await self.look(watches, budget)
+        except DocumentGone:
+            observation = Observation(False, _REPLACED)
+        except SessionGoneError:
+            if self.core.target.closed or self.core.session.crashed:
+                raise
+            observation = Observation(False, _REPLACED)
+        except PageUnresponsiveError:
+            raise
+        except DeadlineExceededError as late:
+            if budget.remaining <= 0:
+                raise
+            observation = Observation(False, str(late).partition("\n")[0])
+        seen.add(observation.seen)
+        latest[:] = [observation]
+        return observation.holds
+
+    def _failure(self, last: Observation, timeout: float, seen: Seen) -> AssertionFailedError:
+        return AssertionFailedError(
+            expectation=self.words,
+            observed=last.seen,
+            timeout=timeout,
+            seen=seen.lines(),
+            details=tuple(last.details),
+            actual=last.actual,
+        )
