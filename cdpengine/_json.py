@@ -92,9 +92,9 @@ def to_bytes(text: str) -> bytes:
 def encode(value: object, *, sort_keys: bool = False, indent: int | None = None) -> bytes:
     """Return the JSON of a value in UTF-8: without spaces, or on lines that are indented by `indent` spaces.
 
-    Accepts the types of msgspec: structs, attrs classes, raw JSON, dates, bytes (as base64) and JSON values. NaN
-    and the infinities become null. Raises TypeError for another type, RecursionError for a value that is nested
-    too deeply, and OverflowError for an integer beyond 64 bits.
+    Accepts the types of msgspec: structs, attrs classes, raw JSON, dates, bytes (as base64) and JSON values. The
+    strings and numbers may be of subclasses. NaN and the infinities become null. Raises TypeError for another
+    type, RecursionError for a value that is nested too deeply, and OverflowError for an integer beyond 64 bits.
     """
     write = _encode_sorted if sort_keys else _encode
     try:
@@ -197,8 +197,19 @@ def _refuse_constant(name: str) -> object:
 _decoder = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-_encode = msgspec.json.Encoder().encode
-_encode_sorted = msgspec.json.Encoder(order="sorted").encode
+def _to_plain(value: object) -> str | int | float:
+    """Return the plain string or number of an instance of a subclass. PyCDP's ids are such instances."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_to_plain).encode
+_encode_sorted = msgspec.json.Encoder(enc_hook=_to_plain, order="sorted").encode
 
 
 def _format(raw: bytes, indent: int) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Generator
 from typing import Any
 
 import cdp.accessibility
+import cdp.dom
 import cdp.page
 import cdp.runtime
 import pytest
@@ -29,6 +30,15 @@ async def test_a_pycdp_command_returns_its_declared_type(peer: ScriptedPeer, roo
     assert isinstance(frame_id, cdp.page.FrameId)
     assert (frame_id, loader_id, error_text) == ("F", "L", None)
     assert peer.received[-1].params == {"url": "https://x/"}
+
+
+async def test_ids_of_pycdp_are_parameters(peer: ScriptedPeer, root: Session) -> None:
+    peer.on("DOM.querySelector", result={"nodeId": 2})
+    peer.on("Page.createIsolatedWorld", result={"executionContextId": 3})
+    assert await root.execute(cdp.dom.query_selector(cdp.dom.NodeId(1), "title")) == 2
+    assert peer.received[-1].params == {"nodeId": 1, "selector": "title"}
+    await root.call("Page.createIsolatedWorld", frameId=cdp.page.FrameId("F\ud83d"))
+    assert peer.received[-1].params == {"frameId": "F\ud83d"}
 
 
 async def test_a_command_without_parameters_or_result(peer: ScriptedPeer, root: Session) -> None:
