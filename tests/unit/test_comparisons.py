@@ -1,0 +1,64 @@
+"""The pages for people who come from other tools: their calls exist, and they agree with the errors for newcomers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from comparison import COMPARISONS, Row, faults, is_checked, rows, rows_of
+
+LEAST_NAMES = {"from-playwright": 500, "from-puppeteer": 30, "from-nodriver": 30, "from-trio-cdp": 10}
+
+
+def test_calls_that_the_engine_lacks_are_found() -> None:
+    assert faults("await page.click(target, force=True)") == []
+    assert faults('async with page.expect_popup(url="*/pay") as expected:') == []
+    assert faults("page.frames[0].url") == []
+    assert faults("browser.new_context(locale=..., frobnicate=1)") == [
+        "browser.new_context(locale=..., frobnicate=1): no argument 'frobnicate'"
+    ]
+    assert faults("page.network.frobnicate()") == ["page.network.frobnicate: Network has no 'frobnicate'"]
+    assert faults("page.locate(css).frobnicate()") == [
+        "page.locate(css).frobnicate: Locator has no 'frobnicate'"
+    ]
+    assert faults("page.title(1)") == ["page.title(1): at most 0 positional arguments"]
+    assert faults("cdpengine.Frobnicator") == ["cdpengine.Frobnicator: no such name"]
+    assert faults("tab.click()") == ["unknown object 'tab'"]
+    assert faults("click the button") != []
+
+
+def test_rows_have_their_section_and_names() -> None:
+    table = "### Page\n\n| a | b |\n| --- | --- |\n| `goto(url)`, `page.title` | `page.goto(url)` or none |\n"
+    assert list(rows_of(table)) == [Row("Page", 5, ("`goto(url)`, `page.title`", "`page.goto(url)` or none"))]
+    assert next(rows_of(table)).names == ["goto", "title"]
+    assert next(rows_of(table)).code == ["page.goto(url)"]
+
+
+@pytest.mark.parametrize("page", COMPARISONS, ids=lambda page: page.stem)
+def test_every_call_in_the_tables_exists(page: Path) -> None:
+    found = [
+        f"{page.name}:{row.line}: {fault}"
+        for row in rows(page)
+        for code in row.code
+        if is_checked(code)
+        for fault in faults(code)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("page", COMPARISONS, ids=lambda page: page.stem)
+def test_every_row_names_a_call_or_says_none(page: Path) -> None:
+    for row in rows(page):
+        assert row.names, f"{page.name}:{row.line}: no name in the first column"
+        ours = row.cells[1]
+        assert ours.startswith(("none", "`")), f"{page.name}:{row.line}: {ours}"
+        unchecked = [code for code in Row("", 0, ("", ours)).code if not is_checked(code)]
+        assert [code for code in unchecked if not code.startswith("trio.")] == [], f"{page.name}:{row.line}"
+
+
+@pytest.mark.parametrize("page", COMPARISONS, ids=lambda page: page.stem)
+def test_no_name_has_two_rows(page: Path) -> None:
+    counted = Counter((row.section, name) for row in rows(page) for name in row.names)
+    assert [name for name, count in counted.items() if count > 1] == []
+    assert len(counted) >= LEAST_NAMES[page.stem]
