@@ -6,6 +6,8 @@ from cdpengine._activity.page_activity import DocumentActivity, PageActivity
 from cdpengine._activity.request import SecurityDetails
 from cdpengine._activity.streams import ActivityStream, RequestEnded
 from cdpengine._activity.values import Unread
+from cdpengine._api.http.client import HttpClient, HttpOptions
+from cdpengine._api.http.response import HttpResponse
 from cdpengine._api.scopes.network import Network
 from cdpengine._history import BoundedHistory
 from cdpengine._network.active_route import RouteFailure, RouteRegistration
@@ -19,6 +21,9 @@ __all__ = [
     "BodyStream",
     "BoundedHistory",
     "DocumentActivity",
+    "HttpClient",
+    "HttpOptions",
+    "HttpResponse",
     "InterceptedResponse",
     "KeepBodies",
     "Network",

@@ -17,6 +17,7 @@ from cdpengine._activity.options import ActivityOptions, check_options
 from cdpengine._api.browser_parts import BrowserParts
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.context_parts import ContextParts, make_context, plan_context
+from cdpengine._api.http.client import HttpClient
 from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.event_kinds import EventKind
 from cdpengine._api.page.events import PageEvents, open_events
@@ -408,6 +409,11 @@ class Page(PageLocating, PageNavigation, PageExpectations, PageWorkers, PagePart
     def storage(self) -> PageStorage:
         """Cookies and storages of the page. Cookies are shared with its context."""
         return PageStorage(self.internals, self.context.id)
+
+    @property
+    def request(self) -> HttpClient:
+        """HTTP requests with the state of the page's context: `context.request`."""
+        return self.context.request
 
     @property
     def popups(self) -> list[Page]:

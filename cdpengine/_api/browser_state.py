@@ -192,12 +192,14 @@ class ContextCore:
     """The shared state of a BrowserContext, passed to its parts (`context.network`, `context.storage`, ...).
 
     `id` is Chrome's browserContextId, None for the default context. `base_url` completes relative URLs.
+    `ignore_https_errors`: its pages accept invalid certificates.
     """
 
     def __init__(self, state: BrowserState, context_id: str | None, base_url: str | None = None) -> None:
         self.state = state
         self.id = context_id
         self.base_url = base_url
+        self.ignore_https_errors = False
         self._default_id: str | None = None
         self._end_listeners: list[Callable[[], None]] = []
 

@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from cdpengine._api.browser_state import BrowserState, ContextCore
+from cdpengine._api.http.client import HttpClient
 from cdpengine._api.page.expecting import Expected
 from cdpengine._api.page.workers import expect_new_worker
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
@@ -61,6 +62,7 @@ class ContextParts:
         self._routes = RouteTable()
         self.network = Network(self._scope, self._routes)
         self.scripts = Scripts(self._scope)
+        self.request = HttpClient(core, self.network, proxy)
 
     def route(
         self,
@@ -172,6 +174,7 @@ class ContextParts:
     async def set_up(self, plan: ContextPlan, stored: StorageState | None, timeout: float) -> None:
         """Apply the options of a new context, before it has pages."""
         core, state, proxy = self.internals, self.internals.state, plan.proxy
+        core.ignore_https_errors = plan.rules.ignore_https_errors
         await apply_rules(self._scope, plan.rules, timeout)
         if proxy is not None and proxy.username is not None and proxy.password is not None:
             await self.network.http_credentials(proxy.username, proxy.password, proxy=True)

@@ -179,6 +179,14 @@ class Emulations:
             merged["viewport"] = default
         return merged
 
+    def settings_of_context(self, applies: Applies) -> dict[str, object]:
+        """Return the settings of a context, whose layers have the condition `applies`."""
+        merged: dict[str, object] = {}
+        for layer in self._layers:
+            if layer.page_id is None and layer.applies == applies:
+                merged.update(layer.settings)
+        return merged
+
     async def begin(self, layer: Layer, page: PageTarget | None = None) -> None:
         """Apply a layer. `page` is the page whose reply is awaited. Call `end` afterwards, even if this raises.
 

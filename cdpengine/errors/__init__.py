@@ -16,6 +16,7 @@
       DeadlineExceededError > EvaluationTimeoutError, PageUnresponsiveError
       NavigationFailedError
       DownloadFailedError                   a download that ended without a file
+      HttpRequestFailedError, HttpStatusError  a request of `context.request`: no response, or a bad status
       NodeError > StaleRefError, NodeNotFoundError, AmbiguousNodeError
       NodeError > NotInteractableError      `state`: the node is invisible, disabled or unstable
       NodeError > NotInteractableError > CoveredError, NotDeliveredError, ValueRefusedError, OptionNotFoundError

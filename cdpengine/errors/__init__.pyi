@@ -17,6 +17,7 @@ from .connection import (
     TargetCrashedError,
 )
 from .crawling import DisallowedByRobotsError
+from .http import HttpRequestFailedError, HttpStatusError
 from .page import (
     AmbiguousNodeError,
     AssertionFailedError,
@@ -105,6 +106,8 @@ __all__ = [
     "FileUnreadableError",
     "FocusMovedError",
     "FormError",
+    "HttpRequestFailedError",
+    "HttpStatusError",
     "InvalidArgumentError",
     "InvalidStateError",
     "JobCancelledError",

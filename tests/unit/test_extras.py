@@ -21,7 +21,7 @@ from cdpengine.errors.shortages import _OPTIONAL
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-SHARED = {"crawl": {"httpx"}}
+SHARED = {"crawl": {"httpx"}, "http": {"httpx"}}
 """Packages of an extra that the table lists under another extra."""
 
 MODULES = {extra: {module for module, (_, _, of) in _OPTIONAL.items() if of == extra} for extra in EXTRAS}
@@ -238,6 +238,7 @@ def test_the_doctor_distinguishes_optional_packages(monkeypatch: pytest.MonkeyPa
         "httpx>=0.27; extra == 'all'",
         "httpx>=0.27; extra == 'crawl'",
         "httpx>=0.27; extra == 'debug'",
+        "httpx>=0.27; extra == 'http'",
         "pillow>=10.1; extra == 'pictures'",
         "cdpengine[repl]; extra == 'all'",
     ]

@@ -6,8 +6,9 @@ of its context are combined: the latest route comes first, headers are merged, a
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import TypeVar
 
 import attrs
 
@@ -39,6 +40,8 @@ from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, Session
 from cdpengine._pickling import not_picklable
 from cdpengine._urls.patterns import UrlPattern, chrome_url_of, join_pattern, url_test, url_words
 
+T = TypeVar("T")
+
 
 @attrs.define(eq=False)
 class Routes:
@@ -64,12 +67,15 @@ class Network:
     """The network of a page, or of a context: `page.network`, `context.network`.
 
     `routes` lists the routes in effect (`page.route` creates them) and the requests that failed because of a
-    handler.
+    handler. `active_headers` and `active_credentials` are the extra headers and credentials in effect, oldest
+    first.
     """
 
     def __init__(self, scope: SettingScope, routes: RouteTable) -> None:
         self._scope = scope
         self.routes = Routes(routes.active, BoundedHistory(routes.failures))
+        self.active_headers: list[Mapping[str, str]] = []
+        self.active_credentials: list[Credentials] = []
 
     async def unroute(self, pattern: UrlPattern | None = None, *, timeout: float = 30) -> int:
         """End the awaited routes of `pattern`, or all awaited routes. Return their number.
@@ -110,7 +116,8 @@ class Network:
                 renew=lambda session: interceptor_of(session).renew(),
             )
             async with self._scope.overriding(override, "HTTP credentials", timeout):
-                yield
+                with _listed(self.active_credentials, credentials):
+                    yield
 
         return self._scope.lasting("network", "network.http_credentials", scope)
 
@@ -125,10 +132,12 @@ class Network:
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             check_type("headers", headers, Mapping, "a mapping of names to values")
-            begin, end = EXTRA_HEADERS.want(dict(check_headers(headers)))
+            checked: Mapping[str, str] = dict(check_headers(headers))
+            begin, end = EXTRA_HEADERS.want(checked)
             override = SessionOverride(self._scope.page_scope, begin, end, types=DOCUMENTS_AND_WORKERS)
             async with self._scope.overriding(override, "extra headers", timeout):
-                yield
+                with _listed(self.active_headers, checked):
+                    yield
 
         return self._scope.lasting("network", "network.extra_headers", scope)
 
@@ -198,6 +207,16 @@ class Network:
         """End the awaited headers, credentials, conditions and CPU throttling. Routes stay."""
         with within("reset the network", timeout):
             await self._scope.end("network")
+
+
+@contextmanager
+def _listed(items: list[T], item: T) -> Iterator[None]:
+    """Keep `item` in a list during the block. Equal items are distinct."""
+    items.append(item)
+    try:
+        yield
+    finally:
+        del items[next(place for place, each in enumerate(items) if each is item)]
 
 
 def route_requests(

@@ -1,0 +1,1 @@
+"""HTTP requests that the program sends itself, with the state of a browser context: `context.request`."""

@@ -1,0 +1,76 @@
+"""HttpResponse: the complete response to an HTTP request of the program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine import _json
+from cdpengine.errors import BodyUndecodableError, shown_url
+
+_CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
+
+
+@attrs.frozen(eq=False, repr=False)
+class HttpResponse:
+    """The response to a request of `context.request`, with its whole body. It needs no disposal.
+
+    `url` is the final URL, and `redirects` are the URLs that redirected to it, in order. `header_list` has every
+    header, in order.
+    """
+
+    url: str
+    status: int
+    status_text: str
+    header_list: tuple[tuple[str, str], ...]
+    redirects: tuple[str, ...]
+    _content: bytes
+
+    def __repr__(self) -> str:
+        return f"<HttpResponse {self.status} {shown_url(self.url)[:80]}>"
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is 200 to 299."""
+        return 200 <= self.status < 300
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers. Values of a repeated header are separated by line breaks."""
+        found: dict[str, str] = {}
+        for name, value in self.header_list:
+            known = next((each for each in found if each.lower() == name.lower()), None)
+            found[known or name] = value if known is None else f"{found[known]}\n{value}"
+        return found
+
+    def header(self, name: str) -> str | None:
+        """Return a header by its case-insensitive name, or None."""
+        lowered = name.lower()
+        return next((value for key, value in self.headers.items() if key.lower() == lowered), None)
+
+    async def body(self) -> bytes:
+        """Return the body, after decompression."""
+        await trio.lowlevel.checkpoint()
+        return self._content
+
+    async def text(self) -> str:
+        """Return the body as text, in the charset of its header (else UTF-8)."""
+        found = _CHARSET.search(self.header("content-type") or "")
+        body = await self.body()
+        try:
+            return body.decode(found[1] if found else "utf-8", "replace")
+        except LookupError:
+            return body.decode("utf-8", "replace")
+
+    async def json(self) -> Any:
+        """Return the body as JSON. Raises BodyUndecodableError (a ValueError) if it is not JSON."""
+        body = await self.body()
+        try:
+            return _json.decode(body)
+        except msgspec.DecodeError as error:
+            raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
