@@ -56,13 +56,13 @@ class Records(Generic[R]):
         self._records.append((record, size))
         self._size += size
         while len(self._records) > self.bound or (self._size > LARGEST and len(self._records) > 1):
-            self._drop()
+            self.drop_oldest()
 
     def set_bound(self, bound: int) -> None:
         """Change the maximum number of records."""
         self.bound = bound
         while len(self._records) > bound:
-            self._drop()
+            self.drop_oldest()
 
     def clear(self, keep: Callable[[R], bool] = lambda _record: False) -> None:
         """Drop all records except those selected by `keep`, and reset the counter."""
@@ -73,7 +73,8 @@ class Records(Generic[R]):
                 self._records.append((record, size))
                 self._size += size
 
-    def _drop(self) -> None:
+    def drop_oldest(self) -> None:
+        """Drop the oldest record, and count it."""
         _record, size = self._records.popleft()
         self._size -= size
         self.dropped += 1

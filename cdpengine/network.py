@@ -6,6 +6,13 @@ from cdpengine._activity.page_activity import DocumentActivity, PageActivity
 from cdpengine._activity.request import SecurityDetails
 from cdpengine._activity.streams import ActivityStream, RequestEnded
 from cdpengine._activity.values import Unread
+from cdpengine._activity.websocket import (
+    EventSourceMessage,
+    MessageStream,
+    WebSocket,
+    WebSocketMessage,
+    WebTransport,
+)
 from cdpengine._api.http.client import HttpClient, HttpOptions
 from cdpengine._api.http.response import HttpResponse
 from cdpengine._api.scopes.network import Network
@@ -21,11 +28,13 @@ __all__ = [
     "BodyStream",
     "BoundedHistory",
     "DocumentActivity",
+    "EventSourceMessage",
     "HttpClient",
     "HttpOptions",
     "HttpResponse",
     "InterceptedResponse",
     "KeepBodies",
+    "MessageStream",
     "Network",
     "NetworkConditions",
     "PageActivity",
@@ -35,4 +44,7 @@ __all__ = [
     "RouteRegistration",
     "SecurityDetails",
     "Unread",
+    "WebSocket",
+    "WebSocketMessage",
+    "WebTransport",
 ]

@@ -21,6 +21,7 @@ from cdpengine._activity.options import ActivityOptions, Part
 from cdpengine._activity.request_collector import RequestCollector
 from cdpengine._activity.streams import Subscribers
 from cdpengine._activity.values import ValueReader
+from cdpengine._activity.websocket_collector import WebSocketCollector
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.tabs import Tabs
 from cdpengine._protocol.calls import PendingCall, SharedCall
@@ -55,6 +56,7 @@ class Collector:
         self.subscribers = Subscribers(page.session)
         self.messages = MessageCollector(self.subscribers, reader)
         self.requests = RequestCollector(page, self.subscribers)
+        self.websockets = WebSocketCollector(self.subscribers, self.requests.request)
         self.lingering = False
         self._users: Counter[Part] = Counter()
         self._switched_on: dict[Part, list[SharedCall]] = {}
@@ -76,6 +78,7 @@ class Collector:
         self.messages.console.keep(settings.console)
         self.messages.errors.keep(settings.errors)
         self.requests.kept.keep(settings.requests)
+        self.websockets.keep(settings.websockets if settings.requests else 0, settings.messages)
         bodies = settings.bodies
         self.requests.body_store = None if bodies is None else BodyStore(bodies, self.page.nursery)
         self.options = options
@@ -117,6 +120,7 @@ class Collector:
         """Drop the kept items, except the requests of the document `keep_loader`."""
         self.messages.clear()
         self.requests.clear(keep_loader)
+        self.websockets.clear()
 
     def linger(self) -> list[SharedCall]:
         """Follow requests until `stop_lingering`, so that bodies of awaited responses stay readable."""
@@ -184,7 +188,16 @@ class Collector:
                 "Runtime.exceptionThrown": self.messages.take_exception,
                 "Runtime.exceptionRevoked": self.messages.take_revocation,
             }
-        return dict.fromkeys(network.REQUEST_EVENTS, self.requests.take)
+        return {
+            **dict.fromkeys(network.REQUEST_EVENTS, self.requests.take),
+            **dict.fromkeys(network.WEBSOCKET_EVENTS, self._take_socket_event),
+            **dict.fromkeys(network.WEBTRANSPORT_EVENTS, self.websockets.take_transport),
+        }
+
+    def _take_socket_event(self, session: Session, event: Event) -> None:
+        if event.method in network.REQUEST_EVENTS:
+            self.requests.take(session, event)
+        self.websockets.take(session, event)
 
     def _switch_off(self, part: Part) -> None:
         if part != "requests" and not (self._users["console"] or self._users["errors"]):
@@ -193,16 +206,19 @@ class Collector:
             self._on.pop(key)()
         if part == "requests":
             self.requests.end()
+            self.websockets.end()
 
     def _end_session(self, session: Session) -> None:
         self._known.discard(session.id)
         for key in [key for key in self._on if key[0] == session.id]:
             del self._on[key]
         self.requests.fail(session, f"its {session.target_type} is gone")
+        self.websockets.end_session(session)
 
     def _crash_page(self, _event: Event) -> None:
         self.subscribers.crash()
         self.requests.fail(self.page.session, "its page crashed")
+        self.websockets.end_session(self.page.session)
 
     def _note_navigation(self, event: Event) -> None:
         frame = event.decode(FrameNavigated).frame
@@ -210,6 +226,7 @@ class Collector:
             return
         self.messages.mark()
         self.requests.mark(frame.loader_id)
+        self.websockets.end_session(self.page.session)  # Chrome does not report their end
         if self.options is not None and not self.options.keep_over_navigation:
             self.clear(keep_loader=frame.loader_id)
 

@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 
 import attrs
 
-from cdpengine._activity.options import Part
 from cdpengine._history import Records
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import InvalidStateError
@@ -17,9 +16,9 @@ R = TypeVar("R")
 
 @attrs.define(eq=False)
 class Kept(Generic[R]):
-    """The kept items of a part: the latest ones that arrived while the part was on."""
+    """The kept items of a part of `page.activity`: the latest ones that arrived while the part was on."""
 
-    part: Part
+    part: str
     _on: bool = False
     _records: Records[R] | None = None
 

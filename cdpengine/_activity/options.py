@@ -71,6 +71,8 @@ def _check_bodies(given: object) -> KeepBodies | None:
 class ActivityOptions:
     """Options for one page: the number of kept `console` messages, `errors` and `requests`; 0 keeps none.
 
+    If requests are kept, so are `websockets` (and as many WebTransport sessions), and `messages` of all websockets
+    together (and as many of event sources).
     `keep_over_navigation=False` clears everything when the page navigates to another document, except the requests
     of that document. `bodies` selects the kept bodies; True is `KeepBodies()`. Raises InvalidArgumentError.
     """
@@ -78,6 +80,8 @@ class ActivityOptions:
     console: int = attrs.field(default=500, validator=_ITEMS)
     errors: int = attrs.field(default=200, validator=_ITEMS)
     requests: int = attrs.field(default=500, validator=_ITEMS)
+    websockets: int = attrs.field(default=100, validator=_ITEMS)
+    messages: int = attrs.field(default=1000, validator=_ITEMS)
     keep_over_navigation: bool = attrs.field(default=True, validator=checked(check_flag))
     bodies: KeepBodies | None = attrs.field(default=None, converter=_check_bodies)
 

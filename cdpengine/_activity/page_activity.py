@@ -21,6 +21,7 @@ from cdpengine._activity.har_bodies import LARGEST_BODY, fill_bodies
 from cdpengine._activity.options import ActivityOptions, KeepBodies
 from cdpengine._activity.request import Request, Response, request_of
 from cdpengine._activity.streams import PART_OF, ActivityFeed, ActivityStream, AwaitedResponse, Kind
+from cdpengine._activity.websocket import EventSourceMessage, WebSocket, WebTransport
 from cdpengine._budget import check_timeout, within
 from cdpengine._checks import check_choice, check_count
 from cdpengine._history import BoundedHistory
@@ -107,12 +108,29 @@ class PageActivity:
             requests=tuple(map(request_of, requests.since_mark())),
         )
 
+    @property
+    def websockets(self) -> BoundedHistory[WebSocket]:
+        """The latest websockets, in the order of their start, each with its messages. Raises InvalidStateError."""
+        return BoundedHistory(self._collector.websockets.sockets.records)
+
+    @property
+    def event_messages(self) -> BoundedHistory[EventSourceMessage]:
+        """The latest messages of event sources, oldest first. Raises InvalidStateError."""
+        return BoundedHistory(self._collector.websockets.events.records)
+
+    @property
+    def webtransports(self) -> BoundedHistory[WebTransport]:
+        """The latest WebTransport sessions, in the order of their start. Raises InvalidStateError."""
+        return BoundedHistory(self._collector.websockets.transports.records)
+
     async def start(
         self,
         *,
         console: int = 500,
         errors: int = 200,
         requests: int = 500,
+        websockets: int = 100,
+        messages: int = 1000,
         keep_over_navigation: bool = True,
         bodies: bool | KeepBodies | None = None,
         timeout: float = 30,
@@ -120,6 +138,8 @@ class PageActivity:
         """Start to keep the latest items of each kind, up to the given numbers; 0 keeps none of a kind.
 
         Earlier console messages and errors that Chrome still has (up to 1,000) come first.
+        `websockets` is also the number of WebTransport sessions. `messages` is the number of messages that all
+        websockets keep together, and of messages of event sources. They need `requests`.
         `keep_over_navigation=False` clears everything when the page navigates to another document, except the
         requests of that document. `bodies` keeps response bodies as they arrive: see KeepBodies. A further call
         changes the settings.
@@ -132,6 +152,8 @@ class PageActivity:
             console=console,
             errors=errors,
             requests=requests,
+            websockets=websockets,
+            messages=messages,
             keep_over_navigation=keep_over_navigation,
             bodies=bodies,
         )
@@ -163,6 +185,8 @@ class PageActivity:
         console: int = 500,
         errors: int = 200,
         requests: int = 500,
+        websockets: int = 100,
+        messages: int = 1000,
         keep_over_navigation: bool = True,
         bodies: bool | KeepBodies | None = None,
         timeout: float = 30,
@@ -173,6 +197,8 @@ class PageActivity:
             console=console,
             errors=errors,
             requests=requests,
+            websockets=websockets,
+            messages=messages,
             keep_over_navigation=keep_over_navigation,
             bodies=bodies,
             timeout=timeout,
@@ -198,7 +224,9 @@ class PageActivity:
 
         `kinds`: "console" yields each ConsoleMessage, "errors" each PageError, "requests" each Request at its
         start, "responses" each Response once its headers are complete, "finished" a RequestEnded for each ended
-        request. The default is the first three. All items come in one sequence.
+        request. "websockets" yields each WebSocket at its start, "messages" each WebSocketMessage of all of them,
+        "event_messages" each EventSourceMessage, "webtransports" each WebTransport at its start. The default is
+        the first three. All items come in one sequence.
 
         The stream buffers at most `buffer` items and never delays the page. If more arrive, it raises
         EventsLostError at the place of the missing items, and continues. It raises TargetCrashedError after a

@@ -12,7 +12,7 @@ from cdpengine._activity.body_store import BodyStore
 from cdpengine._activity.exchange import Exchange, Exchanges
 from cdpengine._activity.har import Visit
 from cdpengine._activity.kept import Kept
-from cdpengine._activity.request import Response, request_of
+from cdpengine._activity.request import Request, Response, request_of
 from cdpengine._activity.request_state import Following, RequestState
 from cdpengine._activity.streams import RequestEnded, Subscribers
 from cdpengine._page.page_target import PageTarget
@@ -69,6 +69,11 @@ class RequestCollector:
         """Return the response of a followed request, or None."""
         exchange = self._exchanges.known(None, request_id) if self._following.active else None
         return None if exchange is None else request_of(exchange.state).response
+
+    def request(self, request_id: str) -> Request | None:
+        """Return a followed request, or None."""
+        exchange = self._exchanges.known(None, request_id)
+        return None if exchange is None else request_of(exchange.state)
 
     def clear(self, keep_loader: str | None = None) -> None:
         """Drop the kept requests, except those of the document `keep_loader`."""

@@ -15,13 +15,24 @@ import attrs
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.options import Part
 from cdpengine._activity.request import Request, Response
+from cdpengine._activity.websocket import EventSourceMessage, WebSocket, WebSocketMessage, WebTransport
 from cdpengine._checks import invalid
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Stream, StreamFeed
 from cdpengine._urls.patterns import UrlPattern, url_test, url_words
 from cdpengine.errors import TargetCrashedError, shown_url
 
-Kind = Literal["console", "errors", "requests", "responses", "finished"]
+Kind = Literal[
+    "console",
+    "errors",
+    "requests",
+    "responses",
+    "finished",
+    "websockets",
+    "messages",
+    "event_messages",
+    "webtransports",
+]
 
 
 @attrs.frozen
@@ -31,7 +42,17 @@ class RequestEnded:
     request: Request
 
 
-ActivityItem: TypeAlias = ConsoleMessage | PageError | Request | Response | RequestEnded
+ActivityItem: TypeAlias = (
+    ConsoleMessage
+    | PageError
+    | Request
+    | Response
+    | RequestEnded
+    | WebSocket
+    | WebSocketMessage
+    | EventSourceMessage
+    | WebTransport
+)
 
 ActivityStream = Stream[ActivityItem]
 """A stream of `PageActivity.stream`: iterate over it, or call `receive()`."""
@@ -45,6 +66,10 @@ PART_OF: dict[Kind, Part] = {
     "requests": "requests",
     "responses": "requests",
     "finished": "requests",
+    "websockets": "requests",
+    "messages": "requests",
+    "event_messages": "requests",
+    "webtransports": "requests",
 }
 
 

@@ -375,7 +375,8 @@ async def test_every_order_of_a_redirect_gives_each_response_its_headers(
         given: dict[str, list[str]] = {}
         for _ in range(stream.statistics().waiting):
             item = await stream.receive()
-            request = item.request  # type: ignore[union-attr]
+            assert isinstance(item, cdpengine.network.RequestEnded | cdpengine.Response)
+            request = item.request
             what = "end" if isinstance(item, cdpengine.network.RequestEnded) else "response"
             given.setdefault(request.id, []).append(f"{what} {request.url[-1]}")
     for number, (chain, _order) in enumerate(orders):

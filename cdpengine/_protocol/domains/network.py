@@ -273,6 +273,63 @@ class WebSocketClosed(RequestEvent, rename="camel"):
     timestamp: float = 0.0
 
 
+class WebSocketFrame(msgspec.Struct, rename="camel"):
+    """A message of a websocket. `payload_data` is base64 unless `opcode` is 1."""
+
+    opcode: float = 1
+    payload_data: str = ""
+
+
+@event("Network.webSocketFrameSent")
+class WebSocketFrameSent(RequestEvent, rename="camel"):
+    """A page sent a message over a websocket."""
+
+    timestamp: float = 0.0
+    response: WebSocketFrame = msgspec.field(default_factory=WebSocketFrame)
+
+
+@event("Network.webSocketFrameReceived")
+class WebSocketFrameReceived(WebSocketFrameSent, rename="camel"):
+    """A page received a message over a websocket."""
+
+
+# --- event sources and WebTransport ---------------------------------------------------------------------------
+
+
+@event("Network.eventSourceMessageReceived")
+class EventSourceMessageReceived(RequestEvent, rename="camel"):
+    """A message of an EventSource arrived."""
+
+    timestamp: float = 0.0
+    event_name: str = ""
+    event_id: str = ""
+    data: str = ""
+
+
+class WebTransportEvent(msgspec.Struct, rename="camel"):
+    """The common fields of a WebTransport session's events."""
+
+    transport_id: str = ""
+    timestamp: float = 0.0
+
+
+@event("Network.webTransportCreated")
+class WebTransportCreated(WebTransportEvent, rename="camel"):
+    """A page opens a WebTransport session."""
+
+    url: str = ""
+
+
+@event("Network.webTransportConnectionEstablished")
+class WebTransportConnectionEstablished(WebTransportEvent, rename="camel"):
+    """A WebTransport session is open."""
+
+
+@event("Network.webTransportClosed")
+class WebTransportClosed(WebTransportEvent, rename="camel"):
+    """A WebTransport session is closed."""
+
+
 REQUEST_EVENTS: dict[str, type[RequestEvent]] = {
     "Network.requestWillBeSent": RequestWillBeSent,
     "Network.requestWillBeSentExtraInfo": RequestWillBeSentExtraInfo,
@@ -289,6 +346,25 @@ REQUEST_EVENTS: dict[str, type[RequestEvent]] = {
     "Network.webSocketClosed": WebSocketClosed,
 }
 """The events of a request from its beginning to its end, each with its complete structure."""
+
+WEBSOCKET_EVENTS: dict[str, type[RequestEvent]] = {
+    "Network.webSocketCreated": WebSocketCreated,
+    "Network.webSocketWillSendHandshakeRequest": WebSocketWillSendHandshakeRequest,
+    "Network.webSocketHandshakeResponseReceived": WebSocketHandshakeResponseReceived,
+    "Network.webSocketFrameSent": WebSocketFrameSent,
+    "Network.webSocketFrameReceived": WebSocketFrameReceived,
+    "Network.webSocketFrameError": WebSocketFrameError,
+    "Network.webSocketClosed": WebSocketClosed,
+    "Network.eventSourceMessageReceived": EventSourceMessageReceived,
+}
+"""The events of websockets and event sources. The first ones are events of requests too."""
+
+WEBTRANSPORT_EVENTS: dict[str, type[WebTransportEvent]] = {
+    "Network.webTransportCreated": WebTransportCreated,
+    "Network.webTransportConnectionEstablished": WebTransportConnectionEstablished,
+    "Network.webTransportClosed": WebTransportClosed,
+}
+"""The events of WebTransport sessions."""
 
 
 # --- cookies --------------------------------------------------------------------------------------------------
