@@ -13,9 +13,11 @@ PAGE = {
     "locator": "page.locate(css=...), or page.find(css=...)",
     "get_by_role": "page.locate(role=..., name=...)",
     "get_by_text": "page.locate(text=...)",
-    "get_by_label": "page.locate(role='textbox', name=...)",
-    "get_by_placeholder": "page.locate(css='[placeholder=...]')",
-    "get_by_test_id": "page.locate(css='[data-testid=...]')",
+    "get_by_label": "page.locate(label=...)",
+    "get_by_placeholder": "page.locate(placeholder=...)",
+    "get_by_alt_text": "page.locate(alt_text=...)",
+    "get_by_title": "page.locate(title=...)",
+    "get_by_test_id": "page.locate(test_id=...)",
     "query_selector": "page.find(css=...)",
     "query_selector_all": "page.find_all(css=...)",
     "wait_for_selector": "page.wait_for(css=...)",
@@ -143,7 +145,18 @@ _ON_ELEMENTS = {
     "all": "page.find_all(...)",
 }
 
-LOCATOR = {
+_WAYS = {
+    "locator": "locate(css=...)",
+    "get_by_role": "locate(role=..., name=...)",
+    "get_by_text": "locate(text=...)",
+    "get_by_label": "locate(label=...)",
+    "get_by_placeholder": "locate(placeholder=...)",
+    "get_by_alt_text": "locate(alt_text=...)",
+    "get_by_title": "locate(title=...)",
+    "get_by_test_id": "locate(test_id=...)",
+}
+
+LOCATOR = {name: f"locator.{ours}" for name, ours in _WAYS.items()} | {
     "dblclick": "locator.double_click()",
     "press_sequentially": "locator.type(text)",
     "select_option": "locator.select(option)",
@@ -160,11 +173,7 @@ LOCATOR = {
     "highlight": "page.elements.highlight(locator)",
 }
 
-FRAME_LOCATOR = {
-    "locator": "page.frame_locator(...).locate(css=...)",
-    "get_by_role": "page.frame_locator(...).locate(role=..., name=...)",
-    "get_by_text": "page.frame_locator(...).locate(text=...)",
-}
+FRAME_LOCATOR = {name: f"page.frame_locator(...).{ours}" for name, ours in _WAYS.items()}
 """Names on the locator of a frame. Its element is `owner`."""
 
 ELEMENT = {name: ours.format("element") for name, ours in _ON_ELEMENTS.items()}
@@ -248,7 +257,10 @@ WAIT_FOR = {
 
 FIND = {
     "selector": "page.find(css=...)",
-    "has_text": "page.find(css, text=...)",
+    "has_text": "page.find(css, text=...), or page.locate(css).filter(has_text=...)",
+    "has": "page.locate(css).filter(has=locator)",
+    "has_not": "page.locate(css).filter(has_not=locator)",
+    "visible": "page.locate(css).filter(visible=True)",
     "": "names for all arguments but the first: page.find(css, role=..., name=..., text=...)",
 }
 

@@ -143,7 +143,8 @@ async def test_one_of_several(shown: cdpengine.Page) -> None:
     assert [node.frame_id for node in await shown.find_all("button", frame=frame)] == [frame.id]
     with pytest.raises(cdpengine.errors.InvalidArgumentError, match="selector"):
         await shown.find("a[[")
-    for wrong in (-1, True, "0"):
+    assert (await shown.find("button.save", nth=-1)).description == "button.save 'Save as'"
+    for wrong in (1.5, True, "0"):
         with pytest.raises(cdpengine.errors.InvalidArgumentError, match="nth"):
             await shown.find("a", nth=wrong)  # type: ignore[arg-type]
 

@@ -26,7 +26,15 @@ from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.locator import BaseLocator, FoundNode, find_match
 from cdpengine._page.search.nodes import find_nodes
-from cdpengine._page.search.queries import Known, Query, count_needed, pick, split_pick
+from cdpengine._page.search.queries import (
+    Known,
+    Query,
+    count_needed,
+    leaves,
+    map_leaves,
+    pick,
+    split_pick,
+)
 from cdpengine._snapshot.ref import Ref
 from cdpengine._snapshot.roles import ELEMENTS, OMITTED_UNNAMED, check_role, chrome_roles, role_name
 from cdpengine._snapshot.sources.unhidden import unhidden_source
@@ -61,24 +69,33 @@ def make_query(
     role: str | None = None,
     name: Words | None = None,
     text: Words | None = None,
+    label: Words | None = None,
+    placeholder: Words | None = None,
+    alt_text: Words | None = None,
+    title: Words | None = None,
+    test_id: str | None = None,
     exact: bool = False,
     nth: int | None = None,
 ) -> Query:
     """Return the query for these criteria. Raises InvalidArgumentError, for example for an unknown role."""
-    criteria = _make_criteria(css, role, name, text, exact)
-    return criteria if nth is None else pick(criteria, nth)
-
-
-def _make_criteria(
-    css: str | None, role: str | None, name: Words | None, text: Words | None, exact: bool
-) -> Criteria:
-    if role is None:
-        return Criteria(css, None, name, text, exact, called=role_name, unhidden=unhidden_source)
-    known = check_role(role)
-    selectors = {role: ELEMENTS.get(role) for role in sorted(chrome_roles(known))}
-    return Criteria(
-        css, known, name, text, exact, selectors, OMITTED_UNNAMED.get(known), role_name, unhidden_source
+    known = None if role is None else check_role(role)
+    criteria = Criteria(
+        css,
+        known,
+        name,
+        text,
+        label,
+        placeholder,
+        alt_text,
+        title,
+        test_id,
+        exact,
+        {} if known is None else {each: ELEMENTS.get(each) for each in sorted(chrome_roles(known))},
+        None if known is None else OMITTED_UNNAMED.get(known),
+        role_name,
+        unhidden_source,
     )
+    return criteria if nth is None else pick(criteria, nth)
 
 
 @attrs.frozen
@@ -144,19 +161,25 @@ async def find_ref(core: PageCore, locator: BaseLocator, timeout: float) -> Ref:
         )
         if ref is None:
             raise NodeNotFoundError(
-                target=f"ref of {node}", reason="no snapshot shows the element: it is hidden"
+                target=f"ref of {node}", reason="its document was replaced, or did not answer in time"
             )
         core.give({ref.id: ref})
         return core.received(ref)
 
 
 async def _describe(core: PageCore, found: Sequence[FoundNode]) -> tuple[str, ...]:
-    """Return descriptions of the nodes, with their frames, and with refs for those that a snapshot gives one."""
+    """Return descriptions of the nodes, with their refs and frames; without refs if that takes too long."""
     refs: dict[FoundNode, Ref] = {}
     with trio.move_on_after(_NAMING):
         for node in found:
             ref = core.refs.known(node.loader_id, node.backend_node_id) or await assign_ref(
-                core.target, core.refs, core.worlds, node.backend_node_id, node.session_id, _NAMING
+                core.target,
+                core.refs,
+                core.worlds,
+                node.backend_node_id,
+                node.session_id,
+                _NAMING,
+                every=True,
             )
             if ref is not None:
                 refs[node] = ref
@@ -181,19 +204,32 @@ async def find_matches(
     seconds = check_timeout(timeout)
     base, nth = split_pick(query)
     if nth is not None:
-        found = await find_matches(core, base, frame, count_needed(nth), timeout)
+        found = await find_matches_of(core, base, frame, count_needed(nth), seconds, last=nth < 0)
         return [found[nth]] if len(found) >= count_needed(nth) else []
+    return await find_matches_of(core, base, frame, needed, seconds)
+
+
+async def find_matches_of(
+    core: PageCore,
+    query: Query,
+    frame: FrameTarget | None,
+    needed: int,
+    seconds: float,
+    *,
+    last: bool = False,
+) -> list[FoundNode]:
+    """Return all matches, as `find_matches`; of very many the first ones, or with `last` the last ones."""
     latest: list[list[FoundNode]] = []
     try:
         async with core.action(f"find {query}", seconds or _LOOK, everywhere=True) as budget:
+            look = _Look(core, query, frame, budget, last)
             until = budget.deadline - min(_MARGIN, seconds / 10)
-            frame = await find_requested_frame(core, frame, budget, until if seconds else 0.0)
-            found = await _look(core, query, frame, budget)
+            found = await look.begin(until if seconds else 0.0)
             if len(found) >= needed or not seconds or _never_matches(query):
                 return found
             latest.append(found)
             with trio.move_on_at(until):
-                await _wait_for_nodes(core, query, frame, needed, latest, budget)
+                await look.wait(needed, latest)
     except PageUnresponsiveError:
         raise
     except DeadlineExceededError:
@@ -203,49 +239,78 @@ async def find_matches(
     return latest[0]
 
 
-async def _look(core: PageCore, query: Query, frame: Frame | None, budget: Budget) -> list[FoundNode]:
-    if isinstance(query, Known):
-        return [_found_node(core, await core.find_node(cast("ElementTarget", query.target), budget))]
-    assert isinstance(query, Criteria)
-    return await read_present(
-        core.target,
-        lambda: (each.id for each in _frames_in(core, frame)),
-        lambda: find_nodes(core.target, core.worlds, query, _frames_in(core, frame)),
-        budget,
+@attrs.define(eq=False)
+class _Look:
+    """Repeated searches for the matches of a query, in all frames or in one."""
+
+    _core: PageCore
+    _query: Query
+    _target: FrameTarget | None
+    _budget: Budget
+    _last: bool
+    _frame: Frame | None = None
+
+    async def begin(self, until: float) -> list[FoundNode]:
+        """Find the frame, waiting for it until a time of trio's clock, and return the present matches."""
+        core = self._core
+        self._frame = await find_requested_frame(core, self._target, self._budget, until)
+        if any(isinstance(leaf, Known) for leaf in leaves(self._query)):
+            self._query = await _with_nodes(core, self._query, self._budget)
+        return await self._matches()
+
+    async def wait(self, needed: int, latest: list[list[FoundNode]]) -> None:
+        """Search again after each change of a document, until there are enough matches."""
+        self._budget.step("waiting for it")
+        core = self._core
+        watches = FrameWatches(core.target, core.worlds, [], frames=self._frames, changes=True)
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(watches.run, name="watch for nodes")
+            last_round = -1
+            while len(latest[0]) < needed:
+                await core.target.wait_for(lambda: watches.rounds != last_round or self._frame_is_gone())  # noqa: B023
+                last_round = watches.rounds
+                if self._frame_is_gone() and isinstance(self._target, BaseLocator):
+                    self._frame = await find_requested_frame(core, self._target, self._budget)
+                latest[0] = await self._matches()
+
+    async def _matches(self) -> list[FoundNode]:
+        core = self._core
+        return await read_present(
+            core.target,
+            lambda: (each.id for each in self._frames()),
+            lambda: find_nodes(core.target, core.worlds, self._query, self._frames(), last=self._last),
+            self._budget,
+        )
+
+    def _frame_is_gone(self) -> bool:
+        """Whether a frame that a locator found is no longer in the page, so that the locator can find another."""
+        if self._frame is None or not isinstance(self._target, BaseLocator):
+            return False
+        return self._core.target.frames.get(self._frame.id) is None
+
+    def _frames(self) -> list[Frame]:
+        if self._frame is None:
+            return list(self._core.target.frames)
+        present = self._core.target.frames.get(self._frame.id)
+        return [] if present is None else [present]
+
+
+async def _with_nodes(core: PageCore, query: Query, budget: Budget) -> Query:
+    """Return the query with the nodes of its refs. Raises the errors of `PageCore.find_node`."""
+    nodes = {
+        leaf: _found_node(core, await core.find_node(cast("ElementTarget", leaf.target), budget))
+        for leaf in leaves(query)
+        if isinstance(leaf, Known)
+    }
+    return map_leaves(
+        query, lambda leaf: Known(nodes[leaf], leaf.description) if isinstance(leaf, Known) else leaf
     )
-
-
-async def _wait_for_nodes(
-    core: PageCore,
-    query: Query,
-    frame: Frame | None,
-    needed: int,
-    latest: list[list[FoundNode]],
-    budget: Budget,
-) -> None:
-    """Search again after each change of a document, until there are enough matches."""
-    budget.step("waiting for it")
-    watches = FrameWatches(core.target, core.worlds, [], frames=lambda: _frames_in(core, frame), changes=True)
-    async with open_body_nursery() as nursery:
-        nursery.start_soon(watches.run, name="watch for nodes")
-        last_round = -1
-        while len(latest[0]) < needed:
-            await core.target.wait_for(lambda: watches.rounds != last_round)  # noqa: B023
-            last_round = watches.rounds
-            latest[0] = await _look(core, query, frame, budget)
 
 
 def _found_node(core: PageCore, node: Node) -> FoundNode:
     frame = core.target.frames.get(node.frame_id)
     loader_id = "" if frame is None else frame.loader_id
     return FoundNode(node.backend_node_id, node.frame_id, node.session.id, loader_id, node.description)
-
-
-def _frames_in(core: PageCore, frame: Frame | None) -> list[Frame]:
-    if frame is None:
-        return list(core.target.frames)
-    present = core.target.frames.get(frame.id)
-    return [] if present is None else [present]
 
 
 def _where(core: PageCore, frame: FrameTarget | None) -> str:

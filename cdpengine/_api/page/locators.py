@@ -21,12 +21,13 @@ from cdpengine._api.page.finding import PageSearch, find_ref, make_query
 from cdpengine._api.page.frame_targets import FrameTarget
 from cdpengine._api.page.reading import PageReading
 from cdpengine._api.page.waiting import NodeState
+from cdpengine._checks import wrong_type
 from cdpengine._evaluate.script import World
 from cdpengine._input.action import ActionOutcome
 from cdpengine._input.devices.keys import Layout
 from cdpengine._page.patterns import Words
 from cdpengine._page.search.locator import BaseLocator
-from cdpengine._page.search.queries import Known, Query, pick
+from cdpengine._page.search.queries import Both, Either, Filtered, Known, Query, pick, put_inside
 from cdpengine._pickling import not_picklable
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.snapshot import Snapshot
@@ -118,6 +119,70 @@ class Locator(BaseLocator):
         """The ref or node of a locator that `page.locate(ref=...)` made, or else the locator itself."""
         return cast("ElementTarget", self.query.target) if isinstance(self.query, Known) else self
 
+    @with_query(make_query)
+    def locate(self, query: Query) -> Locator:
+        """Return the locator of elements inside of the matches. Takes the criteria of `page.locate`."""
+        return attrs.evolve(self, query=put_inside(query, self.query))
+
+    def within(self, other: Locator) -> Locator:
+        """Return the locator of the matches that are inside of the matches of `other`.
+
+        Raises InvalidArgumentError for a locator of another page or frame.
+        """
+        return self._combined(put_inside(self.query, self._query_of("within", other)), other)
+
+    def filter(
+        self,
+        *,
+        has: Locator | None = None,
+        has_not: Locator | None = None,
+        has_text: Words | None = None,
+        has_not_text: Words | None = None,
+        visible: bool | None = None,
+    ) -> Locator:
+        """Return the locator of those matches that meet all conditions.
+
+        `has` and `has_not` are locators of elements that the match contains, or does not contain; their numbers
+        (`nth`) count only elements in it. `has_text` and `has_not_text` are visible text in any case, or patterns.
+        `visible` is whether the match is visible. Raises InvalidArgumentError without a condition, and for a
+        locator of another page or frame.
+        """
+        filtered = Filtered(
+            self.query,
+            None if has is None else self._query_of("has", has),
+            None if has_not is None else self._query_of("has_not", has_not),
+            has_text,
+            has_not_text,
+            visible,
+        )
+        return self._combined(filtered, has, has_not)
+
+    def and_(self, other: Locator) -> Locator:
+        """Return the locator of the elements that match both. Raises the error of `within`."""
+        return self._combined(Both(self.query, self._query_of("and_", other)), other)
+
+    def or_(self, other: Locator) -> Locator:
+        """Return the locator of the elements that match one of them, in page order.
+
+        Raises the error of `within`.
+        """
+        return self._combined(Either(self.query, self._query_of("or_", other)), other)
+
+    def _query_of(self, what: str, other: object) -> Query:
+        if not isinstance(other, Locator):
+            raise wrong_type(what, other, "a Locator")
+        if other.page is not self.page:
+            raise InvalidArgumentError(what, "a locator of another page", "one of the same page")
+        return other.query
+
+    def _combined(self, query: Query, *others: Locator | None) -> Locator:
+        """Return the locator of a query in the one frame that this and other locators name, or in all frames."""
+        searches = [each.internals for each in (self, *others) if each is not None]
+        named = [each for each in searches if each != PageSearch(self.page.internals)]
+        if any(each != named[0] for each in named):
+            raise InvalidArgumentError("locator", "locators of different frames", "locators of one frame")
+        return attrs.evolve(self, query=query, internals=named[0] if named else self.internals)
+
     def nth(self, index: int) -> Locator:
         """Return the locator of the match number `index`, from 0; -1 is the last. Raises InvalidArgumentError."""
         return attrs.evolve(self, query=pick(self.query, index))
@@ -144,8 +209,8 @@ class Locator(BaseLocator):
     async def ref(self, *, timeout: float = 30) -> Ref:
         """Return the ref of the match, as a snapshot has it. Waits for the match.
 
-        The ref keeps naming this one element when others match. Raises the errors of `page.find`, and
-        NodeNotFoundError for an element that snapshots omit because it is hidden.
+        The ref keeps naming this one element when others match. An element without a line in snapshots gets one
+        too, with the role "generic". Raises the errors of `page.find`.
         """
         return await find_ref(self.page.internals, self, timeout)
 
@@ -211,6 +276,14 @@ class Locator(BaseLocator):
         """Wait until the match is in a state. Works like `page.wait_for(ref=...)`."""
         await self.page.wait_for(ref=self.target, state=state, timeout=timeout)
 
+    @with_query(make_query)
+    def frame_locator(self, query: Query) -> FrameLocator:
+        """Return the locator of a frame by its element inside of the match.
+
+        Takes the criteria of `page.locate`.
+        """
+        return FrameLocator(attrs.evolve(self, query=put_inside(query, self.query)))
+
     @property
     def content_frame(self) -> FrameLocator:
         """The content of the match, which is an iframe."""
@@ -271,6 +344,11 @@ class PageLocating(PageActions, PageReading):
         role: str | None = None,
         name: Words | None = None,
         text: Words | None = None,
+        label: Words | None = None,
+        placeholder: Words | None = None,
+        alt_text: Words | None = None,
+        title: Words | None = None,
+        test_id: str | None = None,
         exact: bool = False,
         nth: int | None = None,
         frame: FrameTarget | None = None,
@@ -285,11 +363,24 @@ class PageLocating(PageActions, PageReading):
         roles, and for a ref together with other criteria.
         """
         if ref is None:
-            query = make_query(css, role=role, name=name, text=text, exact=exact, nth=nth)
+            query = make_query(
+                css,
+                role=role,
+                name=name,
+                text=text,
+                label=label,
+                placeholder=placeholder,
+                alt_text=alt_text,
+                title=title,
+                test_id=test_id,
+                exact=exact,
+                nth=nth,
+            )
             return Locator(query, PageSearch(self.internals, frame), self)
         if isinstance(ref, Locator):
             return ref
-        if (css, role, name, text, nth, frame) != (None,) * 6:
+        given = (css, role, name, text, label, placeholder, alt_text, title, test_id, nth, frame)
+        if given != (None,) * len(given):
             raise InvalidArgumentError("ref", "a ref and other criteria", "only the ref")
         return Locator(Known(ref, describe_target(ref)), PageSearch(self.internals), self)
 

@@ -149,6 +149,11 @@ class PageReading:
         role: str | None = None,
         name: Words | None = None,
         text: Words | None = None,
+        label: Words | None = None,
+        placeholder: Words | None = None,
+        alt_text: Words | None = None,
+        title: Words | None = None,
+        test_id: str | None = None,
         exact: bool = False,
         nth: int | None = None,
         frame: FrameTarget | None = None,
@@ -162,16 +167,30 @@ class PageReading:
         `exact` is False.
 
         `text` is visible text, matched regardless of case. It finds the smallest element that contains it; with
-        `css`, `role` or `name`, the elements that contain it. With `exact`, it is the element's whole displayed
-        text in the same case. `name` and `text` can also be compiled patterns, which are searched for regardless
-        of `exact`. `nth` (from 0) chooses one of several matches. `frame` restricts the search to one frame, given
-        as in `snapshot`.
+        other arguments, the elements that contain it. `label` is a part of the text of a control's label (a
+        <label>, `aria-labelledby` or `aria-label`), and `placeholder`, `alt_text` and `title` of these attributes,
+        regardless of case. With `exact`, all these strings are the whole text in the same case. They and `name`
+        can also be compiled patterns, which are searched for regardless of `exact`. `test_id` is the value of
+        data-testid. `nth` (from 0; -1 is the last) chooses one of several matches. `frame` restricts the search to
+        one frame, given as in `snapshot`.
 
         `timeout` (seconds) above 0 waits for a match. Raises NodeNotFoundError if there is no match by then,
         AmbiguousNodeError immediately if several match and `nth` is None, DeadlineExceededError if the page does
         not respond, InvalidArgumentError for an invalid selector, or for an unknown role with the nearest roles.
         """
-        query = make_query(css, role=role, name=name, text=text, exact=exact, nth=nth)
+        query = make_query(
+            css,
+            role=role,
+            name=name,
+            text=text,
+            label=label,
+            placeholder=placeholder,
+            alt_text=alt_text,
+            title=title,
+            test_id=test_id,
+            exact=exact,
+            nth=nth,
+        )
         return await find_one(self.internals, query, frame, timeout)
 
     @name_our_arguments(FIND)
@@ -182,6 +201,11 @@ class PageReading:
         role: str | None = None,
         name: Words | None = None,
         text: Words | None = None,
+        label: Words | None = None,
+        placeholder: Words | None = None,
+        alt_text: Words | None = None,
+        title: Words | None = None,
+        test_id: str | None = None,
         exact: bool = False,
         frame: FrameTarget | None = None,
         timeout: float = 0,
@@ -190,7 +214,18 @@ class PageReading:
 
         `timeout` (seconds) above 0 waits for at least one match. Without a match, the list is empty.
         """
-        query = make_query(css, role=role, name=name, text=text, exact=exact)
+        query = make_query(
+            css,
+            role=role,
+            name=name,
+            text=text,
+            label=label,
+            placeholder=placeholder,
+            alt_text=alt_text,
+            title=title,
+            test_id=test_id,
+            exact=exact,
+        )
         return await find_matches(self.internals, query, frame, 1, timeout)
 
     async def extract_text(

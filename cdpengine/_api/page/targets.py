@@ -20,6 +20,7 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
 from cdpengine._page.search.locator import BaseLocator, FoundNode
 from cdpengine._snapshot.capture import Capture, Scope, capture
+from cdpengine._snapshot.node import Node as ElementNode
 from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
 from cdpengine.errors import (
     Became,
@@ -268,7 +269,7 @@ async def assign_ref(
 ) -> Ref | None:
     """Assign a ref to a backend node in the session's frames. Return it, or None after `seconds`.
 
-    With `every`, any element with a line in a snapshot gets one, as with `refs="all"`.
+    With `every`, any element gets one, even an element without a line in snapshots.
     """
     frames = [frame for frame in page.frames if frame.session.id == session_id]
     with trio.move_on_after(min(_FATE_TIMEOUT, seconds)), suppress(SessionGoneError, ConnectionLostError):
@@ -280,6 +281,11 @@ async def assign_ref(
                 if captured is None:
                     continue
                 refs.assign(captured.documents, partial=True, every=every)
+                if every and refs.known(frame.loader_id, node) is None:
+                    # The element has no line of its own: it is hidden, or only gives structure.
+                    loose = ElementNode("generic", "structural", backend_node_id=node, frame_id=frame.id)
+                    captured.document.loose = [loose]
+                    refs.assign(captured.documents, partial=True, every=True)
                 if (ref := refs.known(frame.loader_id, node)) is not None:
                     return ref
     return None

@@ -284,5 +284,5 @@
     return label ? name + " '" + label.slice(0, LONGEST) + "'" : name.slice(0, LONGEST);
   }
 
-  return { roots, select, inOrder, isVisible, visibleText, hasText, wanted, withText, describe };
+  return { childrenOf, collapsed, roots, select, inOrder, isVisible, visibleText, hasText, wanted, withText, describe };
 }

@@ -1,101 +1,118 @@
-"""Search for nodes by CSS, visible text, role and accessible name, in every document of a page.
+"""Search for the nodes that match a query, in every document of a page.
 
-Rule: roles and names are Chrome's accessibility data. The other criteria are evaluated in the page's isolated
-world, open shadow roots included.
+Rule: a single leaf takes the shortest way. In a tree, the leaves that only Python or Chrome's accessibility tree
+can decide are resolved to nodes first. One call of a script in the page then evaluates the whole tree.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
-from weakref import WeakKeyDictionary
+from collections.abc import Mapping, Sequence
 
 import attrs
-import msgspec
 import trio
 
-from cdpengine._checks import invalid
-from cdpengine._javascript import own
 from cdpengine._page.frames import Frame
-from cdpengine._page.navigation.documents import (
-    Document,
-    DocumentGone,
-    document_error,
-    open_document,
-    script_with_search,
-)
+from cdpengine._page.navigation.documents import Document, DocumentGone, open_document
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.patterns import collapse_space, holds, with_name
-from cdpengine._page.scripts.node_lists import SERIALIZED, objects_of_nodes, text_and_nodes
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle, value_of
+from cdpengine._page.patterns import Words
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle
+from cdpengine._page.search.by_role import nodes_in, query_hidden, query_tree, with_text
 from cdpengine._page.search.criteria import Criteria
-from cdpengine._page.search.hiding import MOST_CUSTOM, find_hiding
+from cdpengine._page.search.in_page import evaluate, leaf_request, select
 from cdpengine._page.search.locator import FoundNode
-from cdpengine._protocol.calls import PendingCall, pending_group
-from cdpengine._protocol.domains.accessibility import AXNodeHead, AXQueryReply, AXValue
-from cdpengine.errors import (
-    EngineError,
-    RemoteError,
-    SessionGoneError,
-    TargetCrashedError,
+from cdpengine._page.search.queries import (
+    Both,
+    Either,
+    Filtered,
+    Inside,
+    Known,
+    Leaf,
+    Picked,
+    Query,
+    counts_in_page,
+    leaves,
+    map_leaves,
 )
-from cdpengine.errors.selectors import advise
-
-MOST = 2000
-"""Maximum number of matching nodes that are processed in one document."""
-
-_TEXT_ROLES = ("StaticText", "InlineTextBox")
-"""Roles of text nodes: the search returns the element that contains them."""
+from cdpengine.errors import EngineError, SessionGoneError, TargetCrashedError
 
 _TRIES = 3
 """Maximum number of searches in a document that is replaced meanwhile."""
 
 
-class _TextIndex(msgspec.Struct):
-    """The visible text of a document, and its elements.
-
-    An element is the start and end of its text, and the index after its last descendant.
-    """
-
-    text: str = ""
-    elements: list[tuple[int, int, int]] = []
-    invalid: str = ""
-
-
-class _Head(msgspec.Struct):
-    descriptions: list[str] = []
-    invalid: str = ""
-
-
 async def find_nodes(
-    page: PageTarget, worlds: IsolatedWorlds, criteria: Criteria, frames: Sequence[Frame] | None = None
+    page: PageTarget,
+    worlds: IsolatedWorlds,
+    query: Query,
+    frames: Sequence[Frame] | None = None,
+    *,
+    last: bool = False,
 ) -> list[FoundNode]:
     """Return the matching nodes without waiting, main frame first, each document in tree order.
 
-    If no frame has a match by role or name, elements under a visible `aria-hidden` are searched. Raises
-    InvalidArgumentError for an invalid selector, TargetCrashedError, SessionGoneError if the page is gone.
+    If a document has more than MOST matches, they are the first ones, or with `last` the last ones. If no frame
+    has a match by role or name, elements under a visible `aria-hidden` are searched. Known targets are FoundNodes.
+    Raises InvalidArgumentError for an invalid selector, TargetCrashedError, SessionGoneError if the page is gone.
     """
-    found = await _find_in_all(page, worlds, criteria, frames)
-    if not found and criteria.by_role and criteria.unhidden is not None:
-        found = await _find_in_all(page, worlds, attrs.evolve(criteria, under_hidden=True), frames)
+    searched = list(page.frames if frames is None else frames)
+    if len(searched) > 1 and counts_in_page(query):
+        query = await _choose(page, worlds, query, searched, None)
+    found = await _find_in_all(page, worlds, query, searched, last=last)
+    if not found and any(map(_may_be_under_hidden, leaves(query))):
+        hidden = map_leaves(query, _under_hidden)
+        found = await _find_in_all(page, worlds, hidden, searched, last=last)
     return found
 
 
+def _may_be_under_hidden(leaf: Leaf) -> bool:
+    return isinstance(leaf, Criteria) and leaf.by_role and leaf.unhidden is not None
+
+
+def _under_hidden(leaf: Leaf) -> Leaf:
+    if isinstance(leaf, Criteria) and _may_be_under_hidden(leaf):
+        return attrs.evolve(leaf, under_hidden=True)
+    return leaf
+
+
+async def _choose(
+    page: PageTarget,
+    worlds: IsolatedWorlds,
+    query: Query,
+    frames: Sequence[Frame],
+    scope: Query | None,
+) -> Query:
+    """Return the query, inside of `scope`, with a known node in the place of each choice by number.
+
+    A choice counts the matches in all frames, so one document cannot make it.
+    """
+    if isinstance(query, Inside):
+        return await _choose(
+            page, worlds, query.base, frames, await _choose(page, worlds, query.scope, frames, scope)
+        )
+    if isinstance(query, Both | Either):
+        one = await _choose(page, worlds, query.one, frames, scope)
+        return attrs.evolve(query, one=one, other=await _choose(page, worlds, query.other, frames, scope))
+    if isinstance(query, Filtered):
+        return attrs.evolve(query, base=await _choose(page, worlds, query.base, frames, scope))
+    if isinstance(query, Picked):
+        base = await _choose(page, worlds, query.base, frames, scope)
+        found = await find_nodes(page, worlds, base, frames, last=query.index < 0)
+        chosen = found[query.index : query.index + 1 or None]
+        return Known(chosen[0] if chosen else None, str(query))
+    return query if scope is None else Inside(query, scope)
+
+
 async def _find_in_all(
-    page: PageTarget, worlds: IsolatedWorlds, criteria: Criteria, frames: Sequence[Frame] | None
+    page: PageTarget, worlds: IsolatedWorlds, query: Query, searched: Sequence[Frame], *, last: bool
 ) -> list[FoundNode]:
-    searched = list(page.frames if frames is None else frames)
     if len(searched) == 1:
-        return await _find_in_frame(page, worlds, criteria, searched[0], raises=True)
+        return await _find_in_frame(page, worlds, query, searched[0], last=last, raises=True)
     found: dict[int, list[FoundNode]] = {}
     failed: list[Exception] = []
 
     async def search(place: int, frame: Frame) -> None:
         try:
             is_main = frame is page.frames.main
-            found[place] = await _find_in_frame(page, worlds, criteria, frame, raises=is_main)
+            found[place] = await _find_in_frame(page, worlds, query, frame, last=last, raises=is_main)
         except EngineError as error:
             failed.append(error)
             nursery.cancel_scope.cancel()
@@ -110,12 +127,12 @@ async def _find_in_all(
 
 
 async def _find_in_frame(
-    page: PageTarget, worlds: IsolatedWorlds, criteria: Criteria, frame: Frame, *, raises: bool
+    page: PageTarget, worlds: IsolatedWorlds, query: Query, frame: Frame, *, last: bool, raises: bool
 ) -> list[FoundNode]:
     """Search one frame. A frame whose renderer crashed has no elements, unless `raises`."""
     for _ in range(_TRIES):
         try:
-            return await _find_in(worlds, criteria, frame)
+            return await _find_in(worlds, query, frame, last=last)
         except DocumentGone:
             if page.frames.get(frame.id) is None:
                 break
@@ -126,275 +143,97 @@ async def _find_in_frame(
     return []
 
 
-async def _find_in(worlds: IsolatedWorlds, criteria: Criteria, frame: Frame) -> list[FoundNode]:
+async def _find_in(worlds: IsolatedWorlds, query: Query, frame: Frame, *, last: bool) -> list[FoundNode]:
     document = await open_document(worlds, frame)
     try:
-        described: dict[int, str] | None = None
-        if criteria.css is not None or (criteria.text is not None and not criteria.by_role):
-            described = await _select(document, criteria)
-        if criteria.by_role and described != {}:
-            if criteria.under_hidden:
-                named = await _query_hidden(document, criteria)
-            else:
-                named = await _query(document, criteria, frame)
-            if described is not None:
-                named = {number: text for number, text in named.items() if number in described}
-            elif criteria.text is not None:
-                named = await _with_text(document, named, criteria)
-            described = named
+        if isinstance(query, Criteria):
+            found = await _find_leaf(document, query, frame, last=last)
+        else:
+            tree = _Tree(document, frame)
+            found = await evaluate(document, await tree.request(query), tree.given, last=last)
+            found = {number: tree.described.get(number, text) for number, text in found.items()}
         return [
             FoundNode(number, frame.id, document.session.id, document.loader_id, text)
-            for number, text in (described or {}).items()
+            for number, text in found.items()
         ]
     finally:
         document.release()
 
 
-# --- by selector and text, in the page ----------------------------------------------------------------------
+async def _find_leaf(
+    document: Document, criteria: Criteria, frame: Frame, *, last: bool = False
+) -> dict[int, str]:
+    """Return the descriptions of the nodes that match the criteria by backend node id."""
+    described: dict[int, str] | None = None
+    if criteria.in_page:
+        described = await select(document, criteria, last=last)
+    if not criteria.by_role or described == {}:
+        return described or {}
+    if criteria.under_hidden:
+        named = await query_hidden(document, criteria)
+    else:
+        named = await query_tree(document, criteria, frame)
+    if described is not None:
+        return {number: text for number, text in named.items() if number in described}
+    return named if criteria.text is None else await with_text(document, named, criteria)
 
 
-async def _select(document: Document, criteria: Criteria, *, visible: bool = False) -> dict[int, str]:
-    request: dict[str, object] = {
-        "visible": visible,
-        "css": criteria.css,
-        "text": criteria.text if isinstance(criteria.text, str) else None,
-        "exact": criteria.exact,
-        "most": MOST,
-    }
-    arguments: list[object] = []
-    if isinstance(criteria.text, re.Pattern):
-        texts = await document.make(script_with_search("_page/search/text_index"), {"css": criteria.css})
-        index = await document.ask(texts, "function () { return this.index; }", kind=_TextIndex)
-        _refuse(index.invalid, criteria)
-        request = {
-            "chosen": _matching_indexes(index, criteria.text, smallest=criteria.css is None),
-            "most": MOST,
+@attrs.define
+class _Tree:
+    """A query in the form of matching.js: its objects, and the descriptions of nodes that are known by role."""
+
+    document: Document
+    frame: Frame
+    given: list[RemoteHandle] = attrs.field(factory=list)
+    described: dict[int, str] = attrs.field(factory=dict)
+
+    async def request(self, query: Query) -> Mapping[str, object]:
+        """Return the request for a query, with the leaves resolved that the page cannot decide."""
+        if isinstance(query, Criteria):
+            if not query.by_role:
+                return await leaf_request(self.document, query, self.given)
+            found = await _find_leaf(self.document, query, self.frame)
+            self.described.update(found)
+            return await self._nodes(found)
+        if isinstance(query, Known):
+            node = query.target
+            here = isinstance(node, FoundNode) and self._has(node)
+            return await self._nodes([node.backend_node_id] if here and isinstance(node, FoundNode) else [])
+        if isinstance(query, Inside):
+            return {
+                "kind": "inside",
+                "base": await self.request(query.base),
+                "scope": await self.request(query.scope),
+            }
+        if isinstance(query, Picked):
+            return {"kind": "picked", "base": await self.request(query.base), "index": query.index}
+        if isinstance(query, Filtered):
+            return {
+                "kind": "filtered",
+                "base": await self.request(query.base),
+                "has": None if query.has is None else await self.request(query.has),
+                "has_not": None if query.has_not is None else await self.request(query.has_not),
+                "has_text": await self._text(query.has_text),
+                "has_not_text": await self._text(query.has_not_text),
+                "visible": query.visible,
+            }
+        return {
+            "kind": "both" if isinstance(query, Both) else "either",
+            "one": await self.request(query.one),
+            "other": await self.request(query.other),
         }
-        arguments.append(texts)
-    source = own(script_with_search("_page/search/find"))
-    await trio.lowlevel.checkpoint_if_cancelled()
-    call = document.context.post(source, request, *arguments, how=SERIALIZED, group=document.group)
-    try:
-        head, nodes = await text_and_nodes(call, _Head)
-    except RemoteError as error:
-        raise document_error(error) from None
-    _refuse(head.invalid, criteria)
-    numbers = [node.backend_node_id for node in nodes if node is not None]
-    return dict(zip(numbers, head.descriptions, strict=True))
 
+    def _has(self, node: FoundNode) -> bool:
+        return (node.frame_id, node.loader_id) == (self.frame.id, self.document.loader_id)
 
-def _refuse(reason: str, criteria: Criteria) -> None:
-    if reason:
-        advice = advise(criteria.css or "")
-        expected = f"a CSS selector. {advice}" if advice else f"a selector ({reason})"
-        raise invalid("css", criteria.css, expected)
+    async def _nodes(self, numbers: Mapping[int, str] | Sequence[int]) -> Mapping[str, object]:
+        nodes = await nodes_in(self.document, numbers)
+        first = len(self.given)
+        self.given += nodes.values()
+        return {"kind": "nodes", "from": first, "to": len(self.given)}
 
-
-def _matching_indexes(index: _TextIndex, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:
-    """Return the indexes of elements whose text matches the pattern; with `smallest`, the innermost ones."""
-    chosen: list[int] = []
-    last = len(index.elements)  # the last chosen index, from the end
-    for place in range(len(index.elements) - 1, -1, -1):
-        start, end, after = index.elements[place]
-        holds_one = smallest and last < after
-        if not holds_one and pattern.search(index.text[start:end].strip(" ")):
-            chosen.append(place)
-            last = place
-    chosen.reverse()
-    return chosen
-
-
-# --- by role and name, in Chrome's accessibility tree -------------------------------------------------------
-
-
-_LONGEST_QUERY = 0.25
-"""Time in seconds for a frame to answer `queryAXTree`. Chrome answers once the frame is drawn, perhaps never."""
-
-_Named = tuple[int, str, str]
-
-_undrawn: WeakKeyDictionary[Frame, str] = WeakKeyDictionary()
-"""Frames that did not answer in time, with their document's loader. Their whole tree is read instead."""
-
-
-async def _query(document: Document, criteria: Criteria, frame: Frame) -> dict[int, str]:
-    root, requests = await _root_and_roles(document, criteria)
-    nodes: list[_Named] = []
-    queries = 0
-    try:
-        with pending_group() as post:
-            calls = _ask_tree(document, frame, root, requests, post)
-            labelled = post(_ask_labelled(document, criteria)) if criteria.may_be_labelled else None
-            for found in await _answers(document, frame, calls, requests, post):
-                nodes += [
-                    (number, criteria.called(role), collapse_space(name))
-                    for number, role, name in found
-                    if role not in _TEXT_ROLES
-                ]
-                queries += bool(found)
-            if labelled is not None and (hidden := await _labelled(labelled, criteria)):
-                nodes += hidden
-                queries += 1
-    except RemoteError as error:
-        raise document_error(error) from None
-    described = _describe(nodes, criteria)
-    if criteria.unnamed is not None and with_name([""], str, criteria.name, criteria.exact):
-        unnamed = await _select(document, Criteria(css=criteria.unnamed), visible=True)
-        queries += bool(unnamed)
-        described.update(dict.fromkeys(unnamed, str(criteria.role)))
-    if queries > 1 and len(described) > 1:
-        return await _in_order(document, described)
-    return described
-
-
-def _describe(nodes: Iterable[_Named], criteria: Criteria) -> dict[int, str]:
-    described: dict[int, str] = {}
-    for number, role, name in with_name(nodes, lambda node: node[2], criteria.name, criteria.exact):
-        described.setdefault(number, f'{role} "{name[:80]}"' if name else role)
-    return described
-
-
-async def _query_hidden(document: Document, criteria: Criteria) -> dict[int, str]:
-    """Find visible elements under `aria-hidden`, which Chrome's tree omits."""
-    if criteria.unhidden is None:
-        return {}
-    try:
-        hiding = await find_hiding(document, criteria.hiders.setdefault(document.loader_id, {}))
-        if not hiding.any:
-            return {}
-        request = {
-            "roles": None if criteria.role is None else list(criteria.roles),
-            "most": MOST,
-            "hiding": {"most": MOST_CUSTOM, "customs": hiding.customs},
-        }
-        await trio.lowlevel.checkpoint_if_cancelled()
-        source = own(criteria.unhidden())
-        call = document.context.post(source, request, how=SERIALIZED, group=document.group)
-        return _describe(await _labelled(call, criteria), criteria)
-    except RemoteError as error:
-        raise document_error(error) from None
-
-
-def _ask_tree(
-    document: Document,
-    frame: Frame,
-    root: RemoteHandle,
-    requests: Sequence[Mapping[str, object]],
-    post: Callable[[PendingCall], PendingCall],
-) -> list[PendingCall]:
-    """Post a query for each role, or none if only the whole tree gives an answer."""
-    if _undrawn.get(frame) == document.loader_id:
-        return []
-    method = "Accessibility.queryAXTree"
-    return [post(document.session.post(method, objectId=root.reference, **role)) for role in requests]
-
-
-async def _answers(
-    document: Document,
-    frame: Frame,
-    calls: Sequence[PendingCall],
-    requests: Sequence[Mapping[str, object]],
-    post: Callable[[PendingCall], PendingCall],
-) -> list[list[_Named]]:
-    """Return the nodes of each role, from the queries, or for an undrawn frame from its whole tree."""
-    if not requests:
-        return []
-    if calls:
-        with trio.move_on_after(_LONGEST_QUERY if frame.parent_id is not None else math.inf):
-            return [_named((await call.decoded(AXQueryReply)).nodes) for call in calls]
-        _undrawn[frame] = document.loader_id
-    tree = post(document.session.post("Accessibility.getFullAXTree", frameId=frame.id))
-    nodes = _named((await tree.decoded(AXQueryReply)).nodes)
-    roles = {role.get("role") for role in requests}
-    return [nodes if None in roles else [node for node in nodes if node[1] in roles]]
-
-
-def _named(nodes: Iterable[AXNodeHead]) -> list[_Named]:
-    return [
-        (node.backend_node_id, _text_of(node.role), _text_of(node.name))
-        for node in nodes
-        if not node.ignored and node.backend_node_id is not None
-    ]
-
-
-def _ask_labelled(document: Document, criteria: Criteria) -> PendingCall:
-    """Request the controls hidden behind their labels, which Chrome's tree omits."""
-    request = {"roles": None if criteria.role is None else list(criteria.roles), "most": MOST}
-    source = own(script_with_search("_page/search/hidden_controls"))
-    return document.context.post(source, request, how=SERIALIZED, group=document.group)
-
-
-async def _labelled(call: PendingCall, criteria: Criteria) -> list[_Named]:
-    """Return the nodes with the role and name that the page reported."""
-    head, nodes = await text_and_nodes(call, _Head)
-    found: list[_Named] = []
-    for node, text in zip((each for each in nodes if each is not None), head.descriptions, strict=True):
-        role, _, name = text.partition("\n")
-        found.append((node.backend_node_id, criteria.called(role), collapse_space(name)))
-    return found
-
-
-async def _root_and_roles(
-    document: Document, criteria: Criteria
-) -> tuple[RemoteHandle, list[dict[str, object]]]:
-    """Return the document object and the roles to query: those with candidates in the document."""
-    selectors = [selector for selector in criteria.roles.values() if selector is not None]
-    with pending_group() as post:
-        present = None
-        if criteria.role is not None and selectors:
-            source = own(script_with_search("_page/search/matching_selectors"))
-            present = post(document.context.post(source, selectors, group=document.group))
-        root = await document.make("function () { return document; }")
-        if criteria.role is None:
-            return root, [{}]
-        try:
-            found = [] if present is None else await value_of(present, list[str])
-        except RemoteError as error:
-            raise document_error(error) from None
-    return root, [
-        {"role": role} for role, selector in criteria.roles.items() if selector is None or selector in found
-    ]
-
-
-def _text_of(value: AXValue | None) -> str:
-    return "" if value is None or value.value is None else str(value.value)
-
-
-async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
-    """Return the described nodes in page order."""
-    numbers, nodes = await _make_array(document, described)
-    order = await document.call(script_with_search("_page/search/page_order"), None, nodes, kind=list[int])
-    return {numbers[place]: described[numbers[place]] for place in order}
-
-
-async def _with_text(document: Document, described: dict[int, str], criteria: Criteria) -> dict[int, str]:
-    """Return the nodes whose visible text equals or contains the searched one."""
-    assert criteria.text is not None
-    if not described:
-        return described
-    numbers, nodes = await _make_array(document, described)
-    texts = await document.call(
-        script_with_search("_page/search/visible_texts"), None, nodes, kind=list[str | None]
-    )
-    return {
-        number: described[number]
-        for number, text in zip(numbers, texts, strict=True)
-        if text is not None and holds(text, criteria.text, criteria.exact)
-    }
-
-
-async def _make_array(document: Document, numbers: Iterable[int]) -> tuple[list[int], RemoteHandle]:
-    """Return the numbers of existing nodes, and a remote array of these nodes in the same order."""
-
-    def refused(error: RemoteError) -> None:
-        gone = document_error(error)
-        if isinstance(gone, DocumentGone):
-            raise gone from None  # otherwise only this node is gone
-
-    nodes = await objects_of_nodes(
-        document.session,
-        islice(numbers, MOST),
-        document.group,
-        refused=refused,
-        executionContextId=document.context.id,
-    )
-    return list(nodes), await document.make("function (...nodes) { return nodes; }", *nodes.values())
+    async def _text(self, words: Words | None) -> str | Mapping[str, object] | None:
+        """Return a string, or for a pattern the query of all elements whose text matches it."""
+        if words is None or isinstance(words, str):
+            return words
+        return await leaf_request(self.document, Criteria(css="*", text=words), self.given)
