@@ -121,6 +121,21 @@ async def test_a_hung_page_is_terminated_on_both_its_sessions(
     assert sessions == {"L-T1", "S-T1"}
 
 
+async def test_a_termination_that_is_under_way_counts(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    """Chrome refuses a termination while it has not confirmed that of another page of the process."""
+    hang(scripted)
+
+    def refuse(_request: Request) -> Answer:
+        scripted.on("Runtime.evaluate", NUMBER)
+        return Refusal(-32000, "There is current termination request in progress")
+
+    scripted.on("Runtime.terminateExecution", refuse)
+    report = await page.recover()
+    assert (report.terminated, report.responsive, report.under_way) == (True, True, False)
+
+
 async def test_an_unconfirmed_termination_is_not_claimed(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:

@@ -41,7 +41,8 @@ for (const type of ["click", "dblclick", "contextmenu", "input", "change", "subm
 <button id=choose onclick="file.click()">Choose</button>
 <button id=pop onclick="window.open('/blank')">Pop</button>
 <a id=leave href="/second">Leave</a> <a id=save href="/file" download>Save</a>
-<button id=hang onclick="setTimeout(() => { while (true); })">Hang</button>
+<button id=hang onclick="setTimeout(() => { while (true); }, 200)">Hang</button>
+<button id=hangs onclick="setTimeout(() => { while (true); })">Hang at once</button>
 <button id=change onclick="out.textContent = 'changed'; console.warn('careful')">Change</button>
 <p id=out>as it was</p>
 <button id=source draggable=true ondragstart="event.dataTransfer.setData('text/plain', 'x')">Source</button>
@@ -289,15 +290,15 @@ CASES = [
     refused("a trace without a file", ask("startMeasurement", measurement="trace", path=""), kind="invalidArgument"),
     refused("the body of no response", ask("responseBody", url="*/none"), kind="invalidArgument", message=Has("which matches no response of the page")),
     # --- a page that hangs ---
-    row("an action whose changes cannot be read", ask("click", selector="#hang", diff=True), diff=Has("# not read")),
-    refused("evaluate in a page that hangs", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=500), kind="evaluationTimeout"),
-    row("the page works after a hang", HANG, ask("wait", timeMs=100), ask("evaluate", function="1", timeoutMs=400, _fails=True), ask("click", selector="#go"), effects={"delivered": True}),
-    refused("click in a page that hangs", HANG, ask("wait", timeMs=100), ask("click", selector="#go", timeoutMs=800), kind="pageUnresponsive", hint=Has("navigate")),
-    row("navigate in a page that hangs", HANG, ask("wait", timeMs=100), ask("navigate", url="$site/second"), url=Has("/second")),
-    row("recover a page that hangs", HANG, ask("wait", timeMs=100), ask("recover"), result={"responsive": True, "closed": False, "report": Has("terminate: done")}),
+    row("an action whose changes cannot be read", ask("click", selector="#hangs", diff=True), diff=Has("# not read")),
+    refused("evaluate in a page that hangs", HANG, ask("wait", timeMs=400), ask("evaluate", function="1", timeoutMs=500), kind="evaluationTimeout"),
+    row("the page works after a hang", HANG, ask("wait", timeMs=400), ask("evaluate", function="1", timeoutMs=400, _fails=True), ask("click", selector="#go"), effects={"delivered": True}),
+    refused("click in a page that hangs", HANG, ask("wait", timeMs=400), ask("click", selector="#go", timeoutMs=800), kind="pageUnresponsive", hint=Has("navigate")),
+    row("navigate in a page that hangs", HANG, ask("wait", timeMs=400), ask("navigate", url="$site/second"), url=Has("/second")),
+    row("recover a page that hangs", HANG, ask("wait", timeMs=400), ask("recover"), result={"responsive": True, "closed": False, "report": Has("terminate: done")}),
     row("recover a page that answers", ask("recover", allow="reload"), result={"responsive": True, "report": "the page answers"}),
-    row("reload in a page that hangs", HANG, ask("wait", timeMs=100), ask("reload"), ask("click", selector="#go"), record=("click go",)),
-    row("close a page that hangs", ask("newTab", url="$site/stage"), HANG, ask("wait", timeMs=100), ask("close"), ask("evaluate", function="document.title"), result="Stage"),
+    row("reload in a page that hangs", HANG, ask("wait", timeMs=400), ask("reload"), ask("click", selector="#go"), record=("click go",)),
+    row("close a page that hangs", ask("newTab", url="$site/stage"), HANG, ask("wait", timeMs=400), ask("close"), ask("evaluate", function="document.title"), result="Stage"),
     # --- refused scripts ---
     refused("evaluate where scripts are refused", ask("evaluate", function="1"), kind="evaluationDisabled", evaluate_enabled=False),
     refused("wait with a function where scripts are refused", ask("wait", function="1"), kind="evaluationDisabled", evaluate_enabled=False),

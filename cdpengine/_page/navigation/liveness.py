@@ -62,14 +62,18 @@ async def answers(session: Session) -> None:
         return
 
 
+_UNDER_WAY = "There is current termination request in progress"
+"""Chrome's refusal of a termination while it has not confirmed an earlier one, of any session of the process."""
+
+
 async def terminate(sessions: Sequence[Session], unanswered: list[SharedCall] | None = None) -> bool:
-    """Terminate the running script of the page's process. Return whether a session confirmed it.
+    """Terminate the running script of the page's process. Return whether Chrome does so.
 
     It is sent on all sessions at the same time, because a session attached after the page hung is ignored. An
     unconfirmed termination may still hit the page's next script: it is added to `unanswered`. Pending promises are
     queried again, because a termination can keep them from settling.
     """
-    confirmed = await _one_of(sessions, "Runtime.terminateExecution", {}, unanswered)
+    confirmed = await _one_of(sessions, "Runtime.terminateExecution", {}, unanswered, under_way=_UNDER_WAY)
     if confirmed:
         note_terminated(sessions)
     return confirmed
@@ -91,14 +95,21 @@ async def _one_of(
     method: str,
     params: Mapping[str, object],
     unanswered: list[SharedCall] | None = None,
+    *,
+    under_way: str = "",
 ) -> bool:
+    """Send the command on all sessions. Return whether one of them succeeded, or was refused with `under_way`."""
     calls: list[SharedCall] = []
-    confirmed = False
+    confirmed = is_under_way = False
 
     async def wait(call: SharedCall) -> None:
-        nonlocal confirmed
-        with suppress(RemoteError, ProtocolError, SessionGoneError, ConnectionLostError):
-            await call.wait()
+        nonlocal confirmed, is_under_way
+        with suppress(ProtocolError, SessionGoneError, ConnectionLostError):
+            try:
+                await call.wait()
+            except RemoteError as error:
+                is_under_way = is_under_way or error.message == under_way
+                return
             confirmed = True
             nursery.cancel_scope.cancel()
 
@@ -108,7 +119,7 @@ async def _one_of(
         async with trio.open_nursery() as nursery:
             for call in calls:
                 nursery.start_soon(wait, call)
-        return confirmed
+        return confirmed or is_under_way
     finally:
         for call in calls:
             if unanswered is not None and not call.done:
