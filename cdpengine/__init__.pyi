@@ -27,7 +27,7 @@ from ._api.page.navigating import Navigation as Navigation
 from ._emulation.devices import DEVICES as DEVICES
 from ._emulation.options import EmulationOptions as EmulationOptions
 from ._emulation.options import Proxy as Proxy
-from ._evaluate.script import JSHandle as JSHandle
+from ._evaluate.handles import JSHandle as JSHandle
 from ._input.action import ActionOutcome as ActionOutcome
 from ._input.forms.listbox import Option as Option
 from ._input.forms.upload import FileContent as FileContent

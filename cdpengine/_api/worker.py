@@ -14,7 +14,8 @@ import attrs
 
 from cdpengine._budget import Budget, within
 from cdpengine._evaluate.evaluation import EvaluationCounters
-from cdpengine._evaluate.script import JSHandle, Script
+from cdpengine._evaluate.handles import JSHandle
+from cdpengine._evaluate.script import Script
 from cdpengine._evaluate.worker_evaluation import WorkerEvaluator
 from cdpengine._page.worker_targets import WorkerKind, WorkerTarget, WorkerTargets
 from cdpengine._pickling import not_picklable
@@ -88,8 +89,7 @@ class Worker:
     ) -> AsyncIterator[JSHandle]:
         """Evaluate as `evaluate` does, but keep the value in the worker: `async with` gives a handle to it.
 
-        During the block, the handle can be an argument of `evaluate`. Raises InvalidArgumentError for a value that
-        is not an object, and the errors of `evaluate`.
+        During the block, the handle can be an argument of `evaluate`. Raises the errors of `evaluate`.
         """
         budget = Budget.start("evaluate in a worker", timeout)
         async with self.internals.handle(Script(expression_or_function, args), budget) as handle:

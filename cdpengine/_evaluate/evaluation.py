@@ -28,9 +28,17 @@ import msgspec
 import trio
 
 from cdpengine._budget import Budget
+from cdpengine._evaluate.handles import (
+    ITSELF,
+    PROPERTY,
+    Holding,
+    JSHandle,
+    make_handle,
+    read_properties,
+)
 from cdpengine._evaluate.recovery import Recovery, check_recovery, recover
 from cdpengine._evaluate.replies import explain_refusal, holds_objects, receive_value
-from cdpengine._evaluate.script import JSHandle, Script
+from cdpengine._evaluate.script import Script
 from cdpengine._logs import get_logger
 from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.frames import Frame
@@ -80,7 +88,7 @@ class Run:
     """One evaluation: its session, its call once the script is sent, and the objects that Chrome keeps."""
 
     session: Session | None = None
-    keep: bool = False
+    holding: Holding | None = None
     call: SharedCall | None = None
     group: ObjectGroup = attrs.field(factory=lambda: new_group("evaluate"))
 
@@ -93,7 +101,7 @@ class Run:
         """Release the objects that Chrome keeps. Does not wait: a hanging page answers only after it is freed."""
         if self.call is not None:
             self.call.abandon()
-        if not self.keep:
+        if self.holding is None:
             self.group.release()
 
 
@@ -119,23 +127,36 @@ class Evaluator:
     ) -> AsyncIterator[JSHandle]:
         """Evaluate a script and yield its value as a handle that the block's end releases.
 
-        Raises InvalidArgumentError for a value that is not an object and so needs no handle, and the errors of
-        `_evaluate_in_time`.
+        Raises the errors of `_evaluate_in_time`.
         """
-        run = Run(keep=True)
+        holding = Holding(new_group("handle"))
         try:
-            value = await self._evaluate_in_time(run, script, budget, allow=allow)
-            if not isinstance(value, JSHandle):
-                expected = "an object; for other values, use evaluate()"
-                raise InvalidArgumentError(
-                    what="script",
-                    given=f"a script whose value is a {type(value).__name__}",
-                    expected=expected,
-                )
-            yield value
+            yield await self._hold(script, holding, budget, allow=allow)
         finally:
-            run.keep = False
-            run.release()
+            holding.release()
+
+    async def read(self, handle: JSHandle, budget: Budget) -> Any:
+        """Return the value of a handle. Raises the errors of `_evaluate_in_time`."""
+        return await self.evaluate(Script(ITSELF, [handle], handle.frame), budget)
+
+    async def property_of(self, handle: JSHandle, name: str | int, budget: Budget) -> JSHandle:
+        """Return a handle to a property, which is released with its object's. Raises the errors of `read`."""
+        script = Script(PROPERTY, [handle, name], handle.frame)
+        return await self._hold(script, handle.holding, budget)
+
+    async def properties_of(self, handle: JSHandle) -> dict[str, JSHandle]:
+        """Return handles to the own enumerable properties. Raises the errors of `read_properties`."""
+        await self.page.running.ready()
+        return await read_properties(handle)
+
+    async def _hold(
+        self, script: Script, holding: Holding, budget: Budget, *, allow: Recovery = "terminate"
+    ) -> JSHandle:
+        value = await self._evaluate_in_time(
+            Run(holding=holding, group=holding.group), script, budget, allow=allow
+        )
+        assert isinstance(value, JSHandle)
+        return value
 
     async def _evaluate_in_time(self, run: Run, script: Script, budget: Budget, *, allow: Recovery) -> Any:
         """Evaluate within the budget. Terminate a script that exceeds it.
@@ -218,14 +239,13 @@ class Evaluator:
             reply = await self._call(run, run.session, script, frame, budget)
         else:
             reply = await self._run(run, run.session, script, frame, budget)
-            if not holds_objects(reply):
+            if run.holding is None and not holds_objects(reply):
                 run.group.forget()
         self.counters.answered(trio.current_time() - started, threw=reply.exception_details is not None)
         if script.may_set_off:
             self.page.running.unconfirmed = QUESTIONS
-        if run.keep and reply.exception_details is None and reply.result.object_id is not None:
-            remote = RemoteHandle(run.session, reply.result.object_id)
-            return JSHandle(remote, reply.result.description or reply.result.type)
+        if run.holding is not None and reply.exception_details is None:
+            return make_handle(reply.result, run.session, frame, run.holding, self)
         try:
             return await receive_value(run.session, reply, run.group)
         except EvaluationFailedError as failed:
@@ -238,24 +258,24 @@ class Evaluator:
         if not script.objects and frame.session.usable:
             return frame.session
         handles = [each for each in script.objects if isinstance(each, JSHandle)]
-        if any(handle.session.target_type in WORKER_TYPES for handle in handles):
+        remotes = [(each, each.remote) for each in handles if each.remote is not None]
+        if any(remote.session.target_type in WORKER_TYPES for _, remote in remotes):
             raise InvalidArgumentError(
                 what="args", given="a handle of a worker", expected="handles and elements of this page"
             )
-        target_ids = {node.session.target_id for node in nodes} | {each.session.target_id for each in handles}
+        target_ids = {node.session.target_id for node in nodes}
+        target_ids |= {remote.session.target_id for _, remote in remotes}
         if len(target_ids) > 1:
             raise _several_documents_error("documents of several processes")
         own = frame.session.target_id
         session = await self.page.script_session(
             (target_ids.pop() if target_ids else own) or self.page.target_id
         )
-        for handle in handles:
-            if handle.session is not session:
-                raise _stale_handle_error(handle, "the session and frame that had it are gone")
-            if handle.remote.lost:
-                raise _stale_handle_error(
-                    handle, "the page left its document, and Chrome released its objects"
-                )
+        for handle, remote in remotes:
+            if remote.session is not session:
+                raise handle.stale("the session and frame that had it are gone")
+            if remote.lost:
+                raise handle.stale("the page left its document, and Chrome released its objects")
         return session
 
     async def _run(
@@ -279,7 +299,7 @@ class Evaluator:
         if script.world == "isolated" or script.own:
             world = await self._context_of(session, frame, script)
         objects = [
-            each.remote if isinstance(each, JSHandle) else await _resolve(session, each, run.group, world)
+            await _resolve(session, each, run.group, world) if isinstance(each, Node) else each.object
             for each in script.objects
         ]
         command = objects[0].command(script.function(), *objects, how=HOW, group=run.group)
@@ -364,10 +384,6 @@ _OWN_TRIES = 8
 _WAITS = "waiting for an earlier evaluation that keeps the page busy"
 
 HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
-
-
-def _stale_handle_error(handle: JSHandle, reason: str) -> StaleRefError:
-    return StaleRefError(ref="handle", description=handle.description, reason=reason)
 
 
 def _several_documents_error(source: str) -> InvalidArgumentError:

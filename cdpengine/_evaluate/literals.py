@@ -6,7 +6,7 @@ Rule: an argument arrives in the page as exactly the same value, or is refused w
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cdpengine import _json
 from cdpengine._checks import check_string, wrong_type
@@ -19,18 +19,27 @@ _LARGEST_EXACT = 2**53
 """The largest exact JavaScript integer. Larger integers are passed as BigInt."""
 
 
-def to_literal(value: object) -> str:
+SourceOf = Callable[[object], "str | None"]
+"""The source of a value of any other type, such as a handle; None if it cannot be an argument."""
+
+
+def _no_source(_value: object) -> None:
+    return None
+
+
+def to_literal(value: object, source_of: SourceOf = _no_source) -> str:
     """Return JavaScript source for None, bool, int, float, str, and lists, tuples and mappings of them.
 
-    None becomes null; an int outside of ±2^53 becomes a BigInt; NaN, the infinities and -0.0 are kept. Raises
-    InvalidArgumentError for other types and for cycles.
+    None becomes null; an int outside of ±2^53 becomes a BigInt; NaN, the infinities and -0.0 are kept. Values of
+    other types get the source of `source_of`. Raises InvalidArgumentError for types without a source and for
+    cycles.
     """
     parts: list[str] = []
-    _write(value, parts, "argument", 0)
+    _write(value, parts, "argument", 0, source_of)
     return "".join(parts)
 
 
-def _write(value: object, parts: list[str], where: str, depth: int) -> None:
+def _write(value: object, parts: list[str], where: str, depth: int, source_of: SourceOf) -> None:
     if depth > _DEEPEST:
         raise InvalidArgumentError(
             what=where[:80], given="a cycle or deep nesting", expected=f"at most {_DEEPEST} levels"
@@ -47,25 +56,31 @@ def _write(value: object, parts: list[str], where: str, depth: int) -> None:
     elif isinstance(value, float):
         parts.append(_float(value))
     elif isinstance(value, Mapping):
-        _write_mapping(value, parts, where, depth)
+        _write_mapping(value, parts, where, depth, source_of)
     elif isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         parts.append("[")
         for index, item in enumerate(value):
             parts.append("," if index else "")
-            _write(item, parts, f"{where}[{index}]", depth + 1)
+            _write(item, parts, f"{where}[{index}]", depth + 1, source_of)
         parts.append("]")
+    elif (source := source_of(value)) is not None:
+        parts.append(source)
     else:
-        raise wrong_type(where[:80], value, "None, bool, int, float, str, list or dict")
+        raise wrong_type(
+            where[:80], value, "None, bool, int, float, str, list or dict, a handle or an element"
+        )
 
 
-def _write_mapping(value: Mapping[object, object], parts: list[str], where: str, depth: int) -> None:
+def _write_mapping(
+    value: Mapping[object, object], parts: list[str], where: str, depth: int, source_of: SourceOf
+) -> None:
     parts.append("{")
     for index, (key, item) in enumerate(value.items()):
         name = check_string(f"a key of {where[:80]}", key)
         parts.append("," if index else "")
         # A computed key: a plain "__proto__" in an object literal would set the prototype.
         parts.append(f"[{_json.encode_ascii(name)}]:")
-        _write(item, parts, f"{where}.{key}", depth + 1)
+        _write(item, parts, f"{where}.{key}", depth + 1, source_of)
     parts.append("}")
 
 

@@ -14,6 +14,7 @@ import msgspec
 import trio
 
 from cdpengine import _json
+from cdpengine._evaluate.literals import to_literal
 from cdpengine._evaluate.values import LARGEST_EXACT, deserialize
 from cdpengine._javascript import own, script
 from cdpengine._page.scripts.node_lists import deep
@@ -56,6 +57,15 @@ def to_python(reply: EvaluateReply) -> Any:
     if reply.result.type == "bigint":
         return _read_integer(special.removesuffix("n"))
     return special
+
+
+def source_of_primitive(found: RemoteObject) -> str:
+    """Return the JavaScript source of a value that is not an object."""
+    if found.unserializable_value is not None:
+        return found.unserializable_value
+    if found.type == "number":  # an int outside of ±2^53 is a BigInt as an argument
+        return repr(float(found.value))
+    return "undefined" if found.type == "undefined" else to_literal(found.value)
 
 
 _DIGITS = 600

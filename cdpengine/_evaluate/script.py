@@ -16,12 +16,11 @@ from typing import Literal
 import attrs
 
 from cdpengine._checks import invalid, wrong_type
+from cdpengine._evaluate.handles import JSHandle
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._javascript import with_dom
 from cdpengine._page.frames import Frame
-from cdpengine._page.scripts.page_functions import Node, RemoteHandle
-from cdpengine._pickling import not_picklable
-from cdpengine._protocol.session import Session
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine.errors import (
     EngineError,
     EvaluationFailedError,
@@ -45,26 +44,13 @@ _LONG_ENOUGH = 6
 """Minimum length of an argument that is redacted from error messages, in characters."""
 
 
-@not_picklable("the value: evaluate without a handle")
-@attrs.frozen(eq=False)
-class JSHandle:
-    """A value that stays in the page. `description` is Chrome's description, such as "Array(3)"."""
-
-    remote: RemoteHandle = attrs.field(repr=False)
-    description: str
-
-    @property
-    def session(self) -> Session:
-        """The session of its document."""
-        return self.remote.session
-
-
 @attrs.frozen(eq=False)
 class Script:
     """An expression, or a function with its arguments.
 
-    A Node or a JSHandle among the arguments is passed as its object in the page. The default `frame` is the first
-    node's frame, else the main frame. With `own`, the script belongs to the engine and runs in the engine's world,
+    A Node or a JSHandle is passed as its object in the page, also inside of lists and mappings. `nodes` has the
+    nodes of other arguments by their `id`. The default `frame` is the first node's frame,
+    else the main frame. With `own`, the script belongs to the engine and runs in the engine's world,
     whatever `world` is. Raises InvalidArgumentError on construction.
     """
 
@@ -73,6 +59,9 @@ class Script:
     frame: Frame | None = None
     world: World = "main"
     own: bool = False
+    nodes: Mapping[int, Node] = attrs.field(factory=dict, repr=False)
+    objects: list[Node | JSHandle] = attrs.field(factory=list, init=False, repr=False)
+    """The arguments that are objects in the page, in order."""
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.source, str):
@@ -80,13 +69,19 @@ class Script:
         if self.world not in ("main", "isolated"):
             raise invalid("world", self.world, 'one of "main", "isolated"')
         for arg in self.args:
-            if not isinstance(arg, (Node, JSHandle)):
-                to_literal(arg)
+            to_literal(arg, self._note_object)
 
-    @property
-    def objects(self) -> list[Node | JSHandle]:
-        """The arguments that are objects in the page."""
-        return [arg for arg in self.args if isinstance(arg, (Node, JSHandle))]
+    def _note_object(self, value: object) -> str | None:
+        """Add an object in the page to `objects`. Return the source of a primitive's handle, or of an object."""
+        value = self.nodes.get(id(value), value)
+        if isinstance(value, JSHandle):
+            value.check()
+            if value.remote is None:
+                return value.source
+        if not isinstance(value, Node | JSHandle):
+            return None
+        self.objects.append(value)
+        return f"arguments[{len(self.objects) - 1}]"
 
     @property
     def may_set_off(self) -> bool:
@@ -98,17 +93,18 @@ class Script:
         source = with_dom(self.source) if self.own else self.source
         if not self.args and not is_function(self.source):
             return source
-        return f"({source}\n)({','.join(to_literal(arg) for arg in self.args)})"
+        return f"({source}\n)({','.join(to_literal(arg, _source_of_primitive) for arg in self.args)})"
 
     def function(self) -> str:
         """Return a function of the objects only, which first checks that each node is still in its document."""
         objects = self.objects
         nodes = [number for number, each in enumerate(objects) if isinstance(each, Node)]
         numbers = itertools.count()
-        args = [
-            f"arguments[{next(numbers)}]" if isinstance(arg, (Node, JSHandle)) else to_literal(arg)
-            for arg in self.args
-        ]
+
+        def source_of(value: object) -> str:
+            return _source_of_primitive(value) or f"arguments[{next(numbers)}]"
+
+        args = [to_literal(arg, source_of) for arg in self.args]
         # `arguments` instead of a parameter, whose name could hide one of the function's. The last "\n)(" precedes
         # the caller's values, as in `expression`. The page may have replaced iterators and `bind`, which is needed
         # only for the `this` of a function. A form may hide its `isConnected` behind a field of that name.
@@ -131,6 +127,27 @@ class Script:
             description="a detached node",
             reason="it is no longer in the document",
         )
+
+
+def _source_of_primitive(value: object) -> str | None:
+    return value.source if isinstance(value, JSHandle) and value.remote is None else None
+
+
+def find_objects(args: Sequence[object]) -> list[object]:
+    """Return the values inside of lists and mappings that JSON does not have, such as handles and elements.
+
+    Raises InvalidArgumentError for cycles.
+    """
+    found: list[object] = []
+
+    def note(value: object) -> str:
+        found.append(value)
+        return ""
+
+    for arg in args:
+        if isinstance(arg, Mapping | Sequence) and not isinstance(arg, str):
+            to_literal(arg, note)
+    return found
 
 
 @lru_cache(maxsize=256)

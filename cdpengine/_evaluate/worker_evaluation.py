@@ -17,11 +17,19 @@ import trio
 
 from cdpengine._budget import Budget
 from cdpengine._evaluate.evaluation import HOW, EvaluationCounters, Run, chrome_limit
+from cdpengine._evaluate.handles import (
+    ITSELF,
+    PROPERTY,
+    Holding,
+    JSHandle,
+    make_handle,
+    read_properties,
+)
 from cdpengine._evaluate.recovery import recover_worker
 from cdpengine._evaluate.replies import explain_refusal, holds_objects, receive_value
-from cdpengine._evaluate.script import JSHandle, Script
+from cdpengine._evaluate.script import Script
 from cdpengine._page.navigation.liveness import answers, post_empty_evaluation
-from cdpengine._page.scripts.page_functions import Command, Node, RemoteHandle, expression_command
+from cdpengine._page.scripts.page_functions import Command, Node, expression_command, new_group
 from cdpengine._page.worker_targets import WorkerTarget, WorkerTargets
 from cdpengine._protocol.calls import SharedCall, Turn
 from cdpengine._protocol.domains.runtime import EvaluateReply
@@ -33,7 +41,6 @@ from cdpengine.errors import (
     InvalidArgumentError,
     RecoveryReport,
     RemoteError,
-    StaleRefError,
 )
 
 _WAITS = "waiting for an earlier evaluation that keeps the worker busy"
@@ -62,22 +69,34 @@ class WorkerEvaluator:
     async def handle(self, script: Script, budget: Budget) -> AsyncIterator[JSHandle]:
         """Evaluate a script and yield its value as a handle that the block's end releases.
 
-        Raises InvalidArgumentError for a value that is not an object, and the errors of `_evaluate_in_time`.
+        Raises the errors of `_evaluate_in_time`.
         """
+        holding = Holding(new_group("handle"))
         async with self._attached(budget) as session:
-            run = Run(session, keep=True)
             try:
-                value = await self._evaluate_in_time(run, script, budget)
-                if not isinstance(value, JSHandle):
-                    raise InvalidArgumentError(
-                        what="script",
-                        given=f"a script whose value is a {type(value).__name__}",
-                        expected="an object; for other values, use evaluate()",
-                    )
-                yield value
+                yield await self._hold(session, script, holding, budget)
             finally:
-                run.keep = False
-                run.release()
+                holding.release()
+
+    async def read(self, handle: JSHandle, budget: Budget) -> Any:
+        """Return the value of a handle. Raises the errors of `_evaluate_in_time`."""
+        return await self.evaluate(Script(ITSELF, [handle]), budget)
+
+    async def property_of(self, handle: JSHandle, name: str | int, budget: Budget) -> JSHandle:
+        """Return a handle to a property, which is released with its object's. Raises the errors of `read`."""
+        async with self._attached(budget) as session:
+            return await self._hold(session, Script(PROPERTY, [handle, name]), handle.holding, budget)
+
+    async def properties_of(self, handle: JSHandle) -> dict[str, JSHandle]:
+        """Return handles to the own enumerable properties. Raises the errors of `read_properties`."""
+        return await read_properties(handle)
+
+    async def _hold(self, session: Session, script: Script, holding: Holding, budget: Budget) -> JSHandle:
+        value = await self._evaluate_in_time(
+            Run(session, holding=holding, group=holding.group), script, budget
+        )
+        assert isinstance(value, JSHandle)
+        return value
 
     @asynccontextmanager
     async def _attached(self, budget: Budget) -> AsyncIterator[Session]:
@@ -126,12 +145,11 @@ class WorkerEvaluator:
         run.call = await self._turn_of(session).post(command, waits=lambda: budget.step(_WAITS))
         self.counters.sent()
         reply = await self._reply_to(run.call)
-        if not holds_objects(reply):
+        if run.holding is None and not holds_objects(reply):
             run.group.forget()
         self.counters.answered(trio.current_time() - started, threw=reply.exception_details is not None)
-        if run.keep and reply.exception_details is None and reply.result.object_id is not None:
-            remote = RemoteHandle(session, reply.result.object_id)
-            return JSHandle(remote, reply.result.description or reply.result.type)
+        if run.holding is not None and reply.exception_details is None:
+            return make_handle(reply.result, session, None, run.holding, self)
         try:
             return await receive_value(session, reply, run.group)
         except EvaluationFailedError as failed:
@@ -166,9 +184,8 @@ class WorkerEvaluator:
                     what="args", given="an element", expected="values and the worker's own handles"
                 )
             if each.session is not session:
-                reason = "it belongs to a page or another worker, or its block has ended"
-                raise StaleRefError(ref="handle", description=each.description, reason=reason)
-            remotes.append(each.remote)
+                raise each.stale("it belongs to a page or another worker, or its block has ended")
+            remotes.append(each.object)
         return partial(remotes[0].command, script.function(), *remotes, how=HOW, group=run.group)
 
     def _turn_of(self, session: Session) -> Turn:

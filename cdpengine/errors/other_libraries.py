@@ -179,6 +179,21 @@ FRAME_LOCATOR = {name: f"page.frame_locator(...).{ours}" for name, ours in _WAYS
 ELEMENT = {name: ours.format("element") for name, ours in _ON_ELEMENTS.items()}
 """Names on a found element or its node."""
 
+HANDLE = {
+    "evaluate": "page.evaluate(function, handle)",
+    "evaluate_handle": "page.evaluate_handle(function, handle)",
+    "as_element": "the handle itself, as the target of an action: page.click(handle)",
+    "get_properties": "handle.properties()",
+    "dispose": "handle.release(), or leave the block of evaluate_handle()",
+    "jsonValue": "handle.json_value()",
+    "content_frame": "page.elements.content_frame(handle)",
+} | {
+    name: ours.format("handle")
+    for name, ours in _ON_ELEMENTS.items()
+    if name not in ("evaluate", "count", "all")
+}
+"""Names on a handle."""
+
 FRAME = {name: f"page.{name}(..., frame=frame)" for name in ("evaluate", "find", "find_all", "snapshot")} | {
     "locator": "page.locate(..., frame=frame)",
     "goto": "page.evaluate('location.href = ...', frame=frame)",

@@ -14,7 +14,7 @@ from network_site import Site, ask
 
 import cdpengine
 from cdpengine._api.page.expecting import ExpectedFileChooser
-from cdpengine._evaluate.script import JSHandle
+from cdpengine._evaluate.handles import JSHandle
 from cdpengine._network.route import Route
 from cdpengine._storage.cookies import Cookie
 from cdpengine._storage.storage_state import OriginState, StorageState
@@ -227,7 +227,16 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Scripts.add_init_script": CODE,
     "PageElements.blur": POINTS,
     "PageElements.bounding_box": READS,
+    "PageElements.content_frame": READS,
     "PageElements.text_content": READS,
+    "JSHandle.json_value": READS,
+    "JSHandle.get_property": READS,
+    "JSHandle.properties": READS,
+    "JSHandle.items": READS,
+    "JSHandle.release": ENDS,
+    "JSHandle.check": OWN,
+    "JSHandle.stale": OWN,
+    "JSHandle.short": OWN,
     "PageElements.inner_text": READS,
     "PageElements.inner_html": READS,
     "PageElements.get_attribute": READS,

@@ -121,6 +121,10 @@ class Stage:
         )
         return self.page.activity.console[0]
 
+    async def handle(self) -> cdpengine.JSHandle:
+        self.scripted.on("Runtime.evaluate", {"result": REMOTE})
+        return await self.stack.enter_async_context(self.page.evaluate_handle("({})"))
+
     async def error(self) -> cdpengine.PageError:
         await self.page.activity.start()
         thrown = {"text": "Uncaught", "exception": REMOTE}
@@ -282,6 +286,10 @@ CALLS: dict[str, Row] = {
     "Scripts.expose": on_context("scripts.expose", "name", print),
     "Scripts.unexpose": on_context("scripts.unexpose"),
     "ConsoleMessage.values": calling(Stage.message, "values"),
+    "JSHandle.json_value": calling(Stage.handle, "json_value"),
+    "JSHandle.get_property": calling(Stage.handle, "get_property", "a"),
+    "JSHandle.properties": calling(Stage.handle, "properties"),
+    "JSHandle.items": calling(Stage.handle, "items"),
     "PageError.read": calling(Stage.error, "read"),
     "PageEvents.wait_for": Row(lambda stage: stage.page, wait_for_event, waits=True),
     "PageActivity.start": calling(lambda stage: stage.page.activity, "start"),

@@ -88,6 +88,7 @@ CALLS = {
     "scripts.add_init_script": given("1"),
     "elements.blur": given(NODE),
     "elements.bounding_box": given(NODE),
+    "elements.content_frame": given(NODE),
     "elements.text_content": given(NODE),
     "elements.inner_text": given(NODE),
     "elements.inner_html": given(NODE),

@@ -30,6 +30,7 @@ from cdpengine._api.page.targets import (
     describe_target,
     explain_stale,
     find_frame_of,
+    find_handle_node,
     find_staleness,
     find_successor,
     look_again,
@@ -40,6 +41,7 @@ from cdpengine._api.page.targets import (
 from cdpengine._api.ref_tables import ref_tables
 from cdpengine._budget import Budget, within
 from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
+from cdpengine._evaluate.handles import JSHandle
 from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.naming import run_with_renaming
@@ -130,13 +132,23 @@ class PageCore:
 
     async def find_node(self, target: ElementTarget, budget: Budget) -> Node:
         """Wait for the document of the target's frame, and for a Locator's match, and return the node."""
-        if isinstance(target, BaseLocator):
-            target = await find_match(target, budget.deadline)
+        target = await self.find_element(target, budget.deadline)
         node, navigation = self.node(target), self.target.navigation
         if navigation.pending or navigation.fresh:
             await wait_for_documents(self.target, (node.frame_id,), budget)
             return self.node(target)
         return node
+
+    async def find_element(self, target: ElementTarget, deadline: float) -> ElementTarget:
+        """Return the target of a Locator's match or of a handle's node; other targets unchanged.
+
+        Waits for a match until `deadline` (trio's clock). Raises the errors of `page.find` and StaleRefError.
+        """
+        if isinstance(target, BaseLocator):
+            return await find_match(target, deadline)
+        if isinstance(target, JSHandle):
+            return await find_handle_node(self.target, self.worlds, target)
+        return target
 
     def role_of(self, target: ElementTarget) -> str:
         """Return the role that a ref had in its snapshot, or "" for other targets."""

@@ -17,9 +17,10 @@ import attrs
 import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
+from cdpengine._api.page.frame_targets import find_owned_frame
+from cdpengine._api.page.script_arguments import make_script
 from cdpengine._budget import Budget
 from cdpengine._checks import check_string, check_type, invalid
-from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.library_calls import stale_ref_error
 from cdpengine._input.forms.text_entry import blur, select_text
@@ -27,6 +28,7 @@ from cdpengine._input.node_content import Content, read_content
 from cdpengine._input.node_states import NodeStates, read_checked, read_states
 from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
 from cdpengine._javascript import script
+from cdpengine._page.frames import Frame
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._page.search.locator import BaseLocator
@@ -181,6 +183,15 @@ class PageElements:
         """
         return await self._core.act(f"blur {describe_target(target)}", blur, target, heal, timeout)
 
+    async def content_frame(self, target: ElementTarget, *, timeout: float = 30) -> Frame:
+        """Return the frame that an iframe element shows.
+
+        Raises NodeNotFoundError for any other element, and the errors of `text_content`.
+        """
+        async with self._core.action(f"find the frame of {describe_target(target)}", timeout) as budget:
+            node = await self._core.find_node(target, budget)
+            return await find_owned_frame(self._core.target, target, node)
+
     @announced("select_text", _RUNNING)
     async def select_text(
         self, target: ElementTarget, *, heal: bool = False, timeout: float = 30
@@ -218,7 +229,10 @@ class PageElements:
             check_type("init", init, Mapping, "the event's properties as a mapping")
 
         async def do(node: Node, context: ActionContext) -> ActionOutcome:
-            made = Script(script("_evaluate/dispatch_event"), [node, type, dict(init or {})])
+            source, properties = script("_evaluate/dispatch_event"), dict(init or {})
+            made = await make_script(
+                self._core, source, [node, type, properties], None, None, "main", context.budget
+            )
             await self._core.evaluator.evaluate(made, context.budget)
             return ActionOutcome("dispatch an event at", node.description)
 

@@ -14,6 +14,7 @@ import trio
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore, describe_target
 from cdpengine._budget import Budget
 from cdpengine._checks import check_string
+from cdpengine._evaluate.handles import JSHandle
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import Node
@@ -57,10 +58,10 @@ async def find_frame(core: PageCore, target: FrameTarget, budget: Budget) -> Fra
         if known is None:
             raise NodeNotFoundError(target=f"frame {target.id[:8]}", reason="it is no longer in the page")
         return known
-    if isinstance(target, Ref | BackendNode | FoundNode | BaseLocator) or (
+    if isinstance(target, Ref | BackendNode | FoundNode | BaseLocator | JSHandle) or (
         isinstance(target, str) and parse_ref_text(target)
     ):
-        return await _find_owned_frame(page, target, await core.find_node(target, budget))
+        return await find_owned_frame(page, target, await core.find_node(target, budget))
     check_string(
         "frame", target, "a Frame, a frame's id, name or URL pattern, or its element: a ref or a Locator"
     )
@@ -89,7 +90,8 @@ def _matching(page: PageTarget, text: str) -> list[Frame]:
     )
 
 
-async def _find_owned_frame(page: PageTarget, target: ElementTarget, node: Node) -> Frame:
+async def find_owned_frame(page: PageTarget, target: ElementTarget, node: Node) -> Frame:
+    """Return the frame of its element. Raises NodeNotFoundError for an element that shows no frame."""
     reply = await node.session.request(
         "DOM.describeNode", {"backendNodeId": node.backend_node_id}, DescribeNodeReply
     )

@@ -13,10 +13,11 @@ from typing import Any, Unpack
 
 import trio
 
-from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
+from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.finding import find_matches, find_one, make_query
-from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
+from cdpengine._api.page.frame_targets import FrameTarget
 from cdpengine._api.page.pictures import PictureRequest, take_picture
+from cdpengine._api.page.script_arguments import make_script
 from cdpengine._api.page.snapshots import PageSection, TextOptions, extract, read_snapshot
 from cdpengine._api.page.waiting import (
     NODE_STATES,
@@ -36,8 +37,9 @@ from cdpengine._api.page.waiting import (
 )
 from cdpengine._budget import Budget, check_seconds
 from cdpengine._checks import check_choice, check_string
+from cdpengine._evaluate.handles import JSHandle
 from cdpengine._evaluate.recovery import Recovery
-from cdpengine._evaluate.script import JSHandle, Script, World
+from cdpengine._evaluate.script import World
 from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
 from cdpengine._page.announcing import announce_block
@@ -47,14 +49,13 @@ from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.settling import watch_requests
 from cdpengine._page.patterns import Words, check_words
 from cdpengine._page.running_actions import announced
-from cdpengine._page.search.locator import BaseLocator, FoundNode, find_match
+from cdpengine._page.search.locator import BaseLocator, FoundNode
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._snapshot.content import to_text
 from cdpengine._snapshot.markdown import to_markdown
 from cdpengine._snapshot.node import Source
-from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.lines import Mode, RefsFor, SnapshotOptions
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine._urls.patterns import UrlPattern
@@ -335,9 +336,10 @@ class PageReading:
 
         Runs on a separate session, so it never delays another action. When the timeout or a surrounding cancel
         scope ends it, the page's script is terminated first. `recover` allows further steps for a page that does
-        not respond even then (see `Page.recover`). `target`, a ref or node, is the function's first argument. A
-        Ref or BackendNode among the other arguments becomes an element too. `frame` names a frame as in
-        `snapshot`. `world="isolated"` hides the script from the page's scripts. Arguments are JSON values, NaN,
+        not respond even then (see `Page.recover`). `target`, a ref or node, is the function's first argument.
+        Refs, found nodes, Locators and handles among the other arguments become elements and values too, also
+        inside of lists and mappings. `frame` names a frame as in `snapshot`. `world="isolated"` hides the script
+        from the page's scripts. Other arguments are JSON values, NaN,
         the infinities, -0 and big integers. cdpengine/_evaluate/values.py describes the results.
 
         Raises EvaluationFailedError if the script threw, EvaluationTimeoutError at the deadline,
@@ -362,8 +364,9 @@ class PageReading:
     ) -> AsyncIterator[JSHandle]:
         """Evaluate as `evaluate` does, but keep the value in the page: `async with` gives a handle to it.
 
-        During the block, the handle can be an argument of `evaluate`. The end of the block releases it. Raises
-        InvalidArgumentError for a value that is not an object, and the errors of `evaluate`.
+        During the block, the handle can be an argument of `evaluate`, also inside of lists and mappings. A handle
+        to an element can be the target of any action. The end of the block releases it. Raises the errors of
+        `evaluate`.
         """
         await announce_block("evaluate_handle", self.internals.target.running.listeners)
         budget = Budget.start("evaluate", timeout)
@@ -440,9 +443,9 @@ class PageReading:
         )
         if ref is not None:
             checked = check_choice("state", state, NODE_STATES)
-            if isinstance(ref, BaseLocator):
+            if isinstance(ref, BaseLocator | JSHandle):
                 budget = Budget.start("wait", timeout)
-                ref = await find_match(ref, budget.deadline)
+                ref = await core.find_element(ref, budget.deadline)
                 timeout = max(0.0, budget.deadline - trio.current_time())
             conditions.append(make_node_condition(core, ref, checked))
         if network_idle is not None:
@@ -480,24 +483,3 @@ class PageReading:
             yield
             async with self.internals.action("wait until the page is settled", timeout) as budget:
                 await settle(self.internals, requests, float(quiet), budget)
-
-
-async def make_script(
-    core: PageCore,
-    source: str,
-    args: Sequence[object],
-    target: ElementTarget | None,
-    frame: FrameTarget | None,
-    world: World,
-    budget: Budget,
-) -> Script:
-    """Return the user's script with its arguments, including nodes."""
-    first = [] if target is None else [await core.find_node(target, budget)]
-    rest = [
-        await core.find_node(arg, budget)
-        if isinstance(arg, (Ref, BackendNode, FoundNode, BaseLocator))
-        else arg
-        for arg in args
-    ]
-    in_frame = None if frame is None else await find_requested_frame(core, frame, budget)
-    return Script(source, [*first, *rest], frame=in_frame, world=world)

@@ -22,7 +22,6 @@ from cdpengine._checks import check_choice, check_count
 from cdpengine._collector import pause_collector
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import PATIENCE, wait_for_documents
-from cdpengine._page.search.locator import BaseLocator, find_match
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.content import Block, shorten
 from cdpengine._snapshot.first_content import ContentWait, has_nothing
@@ -67,8 +66,7 @@ class PageSection:
         if isinstance(self.root, str) and parse_ref_text(self.root) is None:
             number = await find_root(core.worlds, chosen, self.root)
         elif self.root is not None:
-            root = await find_match(self.root) if isinstance(self.root, BaseLocator) else self.root
-            node = core.node(root)
+            node = core.node(await core.find_element(self.root, 0.0))
             number, chosen = node.backend_node_id, self._frame_of_root(core, node.frame_id, chosen)
         return Scope(
             frame=chosen,

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import attrs
 import trio
 
-from cdpengine._checks import check_count, wrong_type
+from cdpengine._checks import check_count, invalid, wrong_type
+from cdpengine._evaluate.handles import JSHandle
 from cdpengine._javascript import own
 from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, context_gone, object_group
 from cdpengine._page.search.locator import BaseLocator, FoundNode
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.node import Node as ElementNode
@@ -25,6 +26,7 @@ from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
 from cdpengine.errors import (
     Became,
     ConnectionLostError,
+    InvalidArgumentError,
     RemoteError,
     SessionGoneError,
     StaleRefError,
@@ -46,9 +48,9 @@ class BackendNode:
         check_count("BackendNode", self.id, least=1, expected="a backendDOMNodeId, 1 or more")
 
 
-ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode | BaseLocator
-"""A ref as a string ("e3", "@e3", "ref=e3", "3"), a Ref of a snapshot, a BackendNode, a result of `page.find`, or
-a Locator, which is resolved again for each action."""
+ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode | BaseLocator | JSHandle
+"""A ref as a string ("e3", "@e3", "ref=e3", "3"), a Ref of a snapshot, a BackendNode, a result of `page.find`, a
+handle to an element, or a Locator, which is resolved again for each action."""
 
 
 def describe_target(target: ElementTarget) -> str:
@@ -59,7 +61,42 @@ def describe_target(target: ElementTarget) -> str:
         return f"backend node {target.id}"
     if isinstance(target, FoundNode):
         return target.description
+    if isinstance(target, JSHandle):
+        return target.short()
     return str(target)[:80]
+
+
+async def find_handle_node(page: PageTarget, worlds: IsolatedWorlds, handle: JSHandle) -> FoundNode:
+    """Return the node of a handle to an element, a text or a document. It is looked up once for each handle.
+
+    Raises InvalidArgumentError for a handle to any other value, StaleRefError if its document is gone.
+    """
+    handle.check()
+    if isinstance(handle.node, FoundNode):
+        return handle.node
+    remote, expected = handle.remote, "a handle to an element"
+    if remote is None or remote.lost:
+        raise (
+            invalid("target", handle.description, expected)
+            if remote is None
+            else handle.stale("the page left its document")
+        )
+    try:
+        number = await remote.backend_node_id()
+    except RemoteError as error:
+        if context_gone(error):
+            raise handle.stale("the page left its document") from None
+        raise InvalidArgumentError("target", f"a handle to {handle.short()}", expected) from None
+    frames = [frame for frame in page.frames if frame.session.target_id == remote.session.target_id]
+    frames.sort(key=lambda frame: handle.frame is None or frame.id != handle.frame.id)
+    for frame in frames:
+        loader_id = frame.loader_id
+        node = Node(frame.session, number, frame.id, handle.short())
+        if (await _ask_fate(node, worlds))[0] in ("", "detached"):
+            found = FoundNode(number, frame.id, frame.session.id, loader_id, handle.short())
+            handle.node = found
+            return found
+    raise handle.stale("its document is not in the page")
 
 
 def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
@@ -101,7 +138,9 @@ def look_up_ref(refs: RefTable, target: object) -> Ref:
         return known
     if isinstance(target, str):
         return refs.lookup(target)
-    expected = 'a ref such as "e3", a Ref, a BackendNode, or a result of page.find() or page.locate()'
+    expected = (
+        'a ref such as "e3", a Ref, a BackendNode, a handle, or a result of page.find() or page.locate()'
+    )
     raise wrong_type("target", target, expected)
 
 

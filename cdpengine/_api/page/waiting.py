@@ -21,7 +21,8 @@ from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._budget import Budget
 from cdpengine._checks import check_string, invalid
 from cdpengine._evaluate.evaluation import Evaluator
-from cdpengine._evaluate.script import JSHandle, Script, is_function
+from cdpengine._evaluate.handles import JSHandle
+from cdpengine._evaluate.script import Script, is_function
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame, LoadState
@@ -344,8 +345,8 @@ class Expression:
             self.last = str(answer.get("observed"))[:_LONGEST_OBSERVATION]
 
     def _stop(self) -> None:
-        if (handle := self._handle) is not None:
-            handle.remote.send(own(STOP))
+        if self._handle is not None and self._handle.remote is not None:
+            self._handle.remote.send(own(STOP))
 
 
 NodeState = Literal[

@@ -164,6 +164,22 @@ class CallReply(msgspec.Struct, rename="camel"):
     exception_details: ExceptionDetails | None = None
 
 
+class PropertyDescriptor(msgspec.Struct):
+    """One property of an object. An accessor has no value."""
+
+    name: str = ""
+    enumerable: bool = False
+    value: RemoteObject | None = None
+    symbol: RemoteObject | None = None
+
+
+@reply("Runtime.getProperties")
+class PropertiesReply(msgspec.Struct):
+    """The properties of an object."""
+
+    result: list[PropertyDescriptor] = []
+
+
 class LogEntry(msgspec.Struct, rename="camel"):
     """Chrome's own message about the page. `timestamp` is milliseconds since 1970."""
 
