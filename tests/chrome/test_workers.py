@@ -66,8 +66,9 @@ async def test_a_worker_is_announced_listed_and_evaluated_in(page: cdpengine.Pag
     assert await worker.evaluate("Promise.resolve(new Map([[1, 2]]))") == {1: 2}
     async with worker.evaluate_handle("[number, 7]") as handle:
         assert await worker.evaluate("(list, index) => list[index]", handle, 1) == 7
-    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="a handle of a worker"):
-        await page.evaluate("(list) => list", handle)
+        assert await (await handle.items())[1].json_value() == 7
+        with pytest.raises(cdpengine.errors.InvalidArgumentError, match="a handle of a worker"):
+            await page.evaluate("(list) => list", handle)
 
 
 async def test_nested_workers_and_workers_of_frames_belong_to_the_page(
