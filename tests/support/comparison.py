@@ -11,7 +11,7 @@ import builtins
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_overloads
@@ -27,10 +27,10 @@ COMPARISONS = sorted((ROOT / "docs").glob("from-*.md"))
 
 OBJECTS = {
     "browser": "Browser", "chooser": "ExpectedFileChooser", "context": "BrowserContext", "cookie": "Cookie",
-    "dialog": "Dialog", "download": "Download", "error": "PageError", "expected": "Expected", "frame": "Frame",
-    "frame_locator": "FrameLocator", "handle": "JSHandle", "har": "HarRoute", "locator": "Locator",
+    "dialog": "Dialog", "download": "Download", "error": "PageError", "events": "PageEvents", "expected": "Expected", "frame": "Frame",
+    "frame_locator": "FrameLocator", "handle": "JSHandle", "locator": "Locator",
     "message": "ConsoleMessage", "navigation": "Navigation", "node": "FoundNode", "outcome": "ActionOutcome",
-    "page": "Page", "request": "Request", "response": "Response", "route": "Route", "session": "Session",
+    "page": "Page", "reply": "HttpResponse", "request": "Request", "response": "Response", "route": "Route", "session": "Session",
     "snapshot": "Snapshot", "stream": "EventStream", "websocket": "WebSocket", "worker": "Worker",
 }  # fmt: skip
 """Names in the tables' code, and the public class of each."""
@@ -162,6 +162,13 @@ def _named(name: str, found: list[str]) -> Any:
     return _UNKNOWN
 
 
+def has_attribute(kind: str, name: str) -> bool:
+    """Return whether objects of the public class have a public attribute."""
+    found: list[str] = []
+    _attribute(public_class(kind), name, name, found)
+    return found == []
+
+
 def public_class(name: str) -> type | None:
     """Return the public class of this name, or None."""
     found = next((getattr(module, name) for module in ENGINE if name in module.__all__), None)
@@ -223,7 +230,7 @@ def _called(function: Any, node: ast.Call, found: list[str]) -> Any:
     """Check the arguments of a call. Return the class of its result."""
     if function is _UNKNOWN or not callable(function):
         return _UNKNOWN
-    variants = get_overloads(function) if inspect.isfunction(function) else []
+    variants = _overloads(function, node) if inspect.isfunction(function) else []
     plain = inspect.unwrap(function)
     accepted: set[str] = set()
     positional = 0.0
@@ -252,6 +259,15 @@ def _called(function: Any, node: ast.Call, found: list[str]) -> Any:
     }
     known = returned - {_UNKNOWN}
     return known.pop() if len(known) == 1 else _UNKNOWN
+
+
+def _overloads(function: Any, node: ast.Call) -> Sequence[Any]:
+    """Return the overloads of a function, or only those for the class of the first argument if it is known."""
+    every = get_overloads(function)
+    given = node.args[0].id if node.args and isinstance(node.args[0], ast.Name) else ""
+    kind = OBJECTS.get(given, "no class")
+    fitting = [each for each in every if kind in str(next(iter(inspect.get_annotations(each).values()), ""))]
+    return fitting or every
 
 
 def _count_positional(function: Any) -> int:

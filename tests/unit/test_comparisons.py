@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from comparison import COMPARISONS, Row, faults, is_checked, rows, rows_of
+from comparison import COMPARISONS, PLAYWRIGHT, Row, faults, has_attribute, is_checked, rows, rows_of
+
+from cdpengine.errors.other_libraries import BROWSER, CONTEXT, ELEMENT, FRAME_LOCATOR, LOCATOR, PAGE
+
+HINTS = {
+    "Page": ("Page", PAGE),
+    "Browser": ("Browser", BROWSER),
+    "BrowserContext": ("BrowserContext", CONTEXT),
+    "FrameLocator": ("FrameLocator", FRAME_LOCATOR),
+    "Locator": ("Locator", LOCATOR),
+    "ElementHandle": ("FoundNode", ELEMENT),
+}
+"""Sections of the page "Coming from Playwright", and the class and the names of their errors for newcomers."""
+
+OTHER_NAMES = {"is_focused", "setInputFiles", "waitFor", "wait_for_navigation"}
+"""Names that the errors know in addition: of Playwright for JavaScript, older ones, and guesses."""
 
 LEAST_NAMES = {"from-playwright": 500, "from-puppeteer": 30, "from-nodriver": 30, "from-trio-cdp": 10}
 
@@ -62,3 +78,36 @@ def test_no_name_has_two_rows(page: Path) -> None:
     counted = Counter((row.section, name) for row in rows(page) for name in row.names)
     assert [name for name, count in counted.items() if count > 1] == []
     assert len(counted) >= LEAST_NAMES[page.stem]
+
+
+def playwright_rows(section: str) -> dict[str, Row]:
+    return {name: row for row in rows(PLAYWRIGHT) if row.section == section for name in row.names}
+
+
+@pytest.mark.parametrize("section", HINTS)
+def test_a_name_of_playwright_that_the_engine_lacks_has_an_error_that_names_the_engines_call(
+    section: str,
+) -> None:
+    kind, hints = HINTS[section]
+    has_counterpart = {name for name, row in playwright_rows(section).items() if row.cells[1].startswith("`")}
+    assert {name for name in has_counterpart if not has_attribute(kind, name)} - set(hints) == set()
+    assert {name for name in hints if has_attribute(kind, name)} == set()
+
+
+@pytest.mark.parametrize("section", HINTS)
+def test_the_errors_for_newcomers_name_the_calls_of_the_tables(section: str) -> None:
+    _kind, hints = HINTS[section]
+    for name, row in playwright_rows(section).items():
+        in_row = {method for code in row.code for method in re.findall(r"\.(\w+)", code)}
+        in_hint = set(re.findall(r"\.([a-z]\w+)", hints.get(name, "")))
+        whole = "and so on" in row.cells[1] or row.cells[1].startswith("none")
+        assert whole or not in_hint or in_hint & in_row, (
+            f"{section}.{name}: {hints[name]}; line {row.line}: {in_row}"
+        )
+
+
+@pytest.mark.parametrize("section", HINTS)
+def test_the_errors_for_newcomers_know_only_listed_names(section: str) -> None:
+    listed = {name for page in COMPARISONS for row in rows(page) for name in row.names}
+    ours = {name for name in HINTS[section][1] if has_attribute("Page", name)}
+    assert set(HINTS[section][1]) - listed - ours - OTHER_NAMES == set()
