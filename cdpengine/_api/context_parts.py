@@ -25,6 +25,7 @@ from cdpengine._api.scopes.document_rules import DocumentRules, apply_rules
 from cdpengine._api.scopes.emulation import ContextEmulation
 from cdpengine._api.scopes.network import Network, RouteTable, route_requests
 from cdpengine._api.scopes.scripts import Scripts
+from cdpengine._api.scopes.session_items import restore_session_items
 from cdpengine._api.scopes.storage import ContextStorage, load_state
 from cdpengine._api.worker import Worker
 from cdpengine._budget import undoing, within
@@ -55,9 +56,9 @@ class ContextParts:
         self.id = core.id
         self.proxy = proxy
         self.emulation = ContextEmulation(core)
-        self.storage = ContextStorage(core)
         self.internals = core
         self._scope = SettingScope.of_context(core)
+        self.storage = ContextStorage(core, self._scope)
         core.on_end(self._scope.end_all)
         self._routes = RouteTable()
         self.network = Network(self._scope, self._routes)
@@ -189,6 +190,7 @@ class ContextParts:
             await state.emulations.keep(core, Layer(plan.emulation, applies=core.holds))
         if stored is not None:
             await apply_state(state.session, state.creations, core.id, core.origin_page, stored)
+            await restore_session_items(self._scope, stored, timeout)
 
 
 _DISPOSE_TIMEOUT = 2.0

@@ -1,4 +1,4 @@
-"""A context's cookies and local storage as data, JSON and a file; read from a context and applied to it.
+"""A context's cookies and storages as data, JSON and a file; read from a context and applied to it.
 
 Rule: the JSON is Playwright's storage state format, so files work in both directions. A file is accepted as a
 whole or not at all. Types are not converted, every cookie and origin is checked, and an error names the place of
@@ -39,13 +39,27 @@ from cdpengine._storage.cookies import (
     read_cookies,
     write_cookies,
 )
-from cdpengine._storage.storage_items import OriginPage, check_items
+from cdpengine._storage.databases import (
+    DatabaseContent,
+    check_databases,
+    delete_databases,
+    read_databases,
+    write_databases,
+)
+from cdpengine._storage.storage_items import (
+    OriginPage,
+    StorageItems,
+    check_items,
+    list_databases,
+    top_storage_key,
+)
 from cdpengine._urls.origins import check_origin, origin_of
 from cdpengine.errors import (
     EngineError,
     FileNotWrittenError,
     FileUnreadableError,
     InvalidArgumentError,
+    SessionGoneError,
     StorageUnavailableError,
     exhausted,
     os_reason,
@@ -58,15 +72,26 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class OriginState:
-    """The local storage of one origin."""
+    """The storages of one origin.
+
+    `indexed_db` are its databases with their records, as JSON: the format of the file. `session_storage` is that
+    of one tab.
+    """
 
     origin: str
     local_storage: Mapping[str, str] = attrs.field(repr=False)
+    indexed_db: tuple[DatabaseContent, ...] = attrs.field(default=(), repr=False)
+    session_storage: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the origin has no data."""
+        return not (self.local_storage or self.indexed_db or self.session_storage)
 
 
 @attrs.frozen
 class StorageState:
-    """A context's cookies and local storage, which include log-ins. Treat it as a secret."""
+    """A context's cookies and storages, which include log-ins. Treat it as a secret."""
 
     cookies: tuple[Cookie, ...] = ()
     origins: tuple[OriginState, ...] = ()
@@ -79,7 +104,12 @@ class StorageState:
         state = _FileState(
             cookies=[_to_file(cookie) for cookie in self.cookies],
             origins=[
-                _FileOrigin(each.origin, [_FileItem(*item) for item in each.local_storage.items()])
+                _FileOrigin(
+                    each.origin,
+                    _to_items(each.local_storage),
+                    list(each.indexed_db),
+                    _to_items(each.session_storage),
+                )
                 for each in self.origins
             ],
         )
@@ -107,6 +137,8 @@ class StorageState:
                 OriginState(
                     check_origin(each.origin, f"origins[{number}].origin"),
                     {item.name: item.value for item in each.local_storage},
+                    check_databases(each.indexed_db, f"origins[{number}].indexedDB"),
+                    {item.name: item.value for item in each.session_storage},
                 )
                 for number, each in enumerate(state.origins)
             )
@@ -118,7 +150,15 @@ class StorageState:
 def check_state(state: StorageState) -> StorageState:
     """Check a state that a program made, and return it. Raises InvalidArgumentError."""
     cookies = tuple(check_cookie(each, f"cookies[{n}]") for n, each in enumerate(state.cookies))
-    origins = tuple(OriginState(check_origin(e.origin), check_items(e.local_storage)) for e in state.origins)
+    origins = tuple(
+        OriginState(
+            check_origin(each.origin),
+            check_items(each.local_storage),
+            check_databases(each.indexed_db, f"origins[{n}].indexed_db"),
+            check_items(each.session_storage),
+        )
+        for n, each in enumerate(state.origins)
+    )
     return StorageState(cookies, origins)
 
 
@@ -152,6 +192,12 @@ class _FileItem:
 class _FileOrigin:
     origin: str
     local_storage: list[_FileItem] = attrs.field(factory=list)
+    indexed_db: list[Any] = attrs.field(factory=list)
+    session_storage: list[_FileItem] = attrs.field(factory=list)
+
+
+def _to_items(items: Mapping[str, str]) -> list[_FileItem]:
+    return [_FileItem(*item) for item in items.items()]
 
 
 @attrs.frozen
@@ -160,7 +206,7 @@ class _FileState:
     origins: list[_FileOrigin] = attrs.field(factory=list)
 
 
-_LISTS = frozenset({"cookies", "origins", "localStorage"})
+_LISTS = frozenset({"cookies", "origins", "localStorage", "indexedDB", "sessionStorage"})
 
 
 def _to_file(cookie: Cookie) -> _FileCookie:
@@ -234,12 +280,16 @@ def _converter() -> cattrs.Converter:
             "source_port": "sourcePort",
         },
         _FileItem: {},
-        _FileOrigin: {"local_storage": "localStorage"},
+        _FileOrigin: {
+            "local_storage": "localStorage",
+            "indexed_db": "indexedDB",
+            "session_storage": "sessionStorage",
+        },
         _FileState: {},
     }
     for kind, renamed in names.items():
         overrides = {
-            ours: override(rename=theirs, omit_if_default=kind is _FileCookie and ours != "http_only")
+            ours: override(rename=theirs, omit_if_default=ours not in ("http_only", "local_storage"))
             for ours, theirs in renamed.items()
         }
         structure = make_dict_structure_fn(kind, converter, **overrides)  # type: ignore[var-annotated, arg-type]
@@ -305,15 +355,19 @@ async def collect_state(
     origin_page: AbstractAsyncContextManager[OriginPage],
     visited_origins: Sequence[str],
     requested_origins: Sequence[str],
+    *,
+    indexed_db: bool = False,
+    tabs: Mapping[str, Session] = {},
 ) -> StorageState:
-    """Return the cookies of a context, and the local storage of the origins that have one.
+    """Return the cookies of a context, and the storages of the origins that have data.
 
-    Raises StorageUnavailableError for an origin of `requested_origins`. An unreachable origin of
-    `visited_origins` is skipped and logged.
+    `indexed_db` includes databases. `tabs` are pages by origin whose session storage is included. Raises
+    StorageUnavailableError for an origin of `requested_origins`, and for a database that JSON cannot represent. An
+    unreachable origin of `visited_origins` is skipped and logged.
     """
     cookies = await read_cookies(root, context_id)
     states = []
-    origins = list(dict.fromkeys([*requested_origins, *visited_origins]))
+    origins = list(dict.fromkeys([*requested_origins, *visited_origins, *tabs]))
     if origins:
         async with origin_page as page:
             for origin in origins:
@@ -323,10 +377,24 @@ async def collect_state(
                     if origin in requested_origins:
                         raise
                     logger.warning("%s", error)
-                else:
-                    if items:
-                        states.append(OriginState(origin, items))
+                    continue
+                databases = await read_databases(page.session, origin) if indexed_db else []
+                found = OriginState(
+                    origin, items, tuple(databases), await _read_session_items(tabs.get(origin), origin)
+                )
+                if not found.is_empty:
+                    states.append(found)
     return StorageState(tuple(cookies), tuple(states))
+
+
+async def _read_session_items(tab: Session | None, origin: str) -> dict[str, str]:
+    if tab is None:
+        return {}
+    try:
+        return await StorageItems(tab, top_storage_key(origin), local=False).read()
+    except (StorageUnavailableError, SessionGoneError) as error:  # the tab left the origin, or closed
+        logger.warning("%s", error)
+        return {}
 
 
 async def apply_state(
@@ -336,12 +404,12 @@ async def apply_state(
     origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
     state: StorageState,
 ) -> None:
-    """Apply a checked state; other data of the context stays.
+    """Apply a checked state, except its session storage; other data of the context stays.
 
-    Raises InvalidArgumentError, StorageUnavailableError.
+    Raises InvalidArgumentError, StorageUnavailableError, also for a database that exists already.
     """
     cookies = [cookie for cookie in state.cookies if not is_expired(cookie)]
-    origins = [each for each in state.origins if each.local_storage]
+    origins = [each for each in state.origins if each.local_storage or each.indexed_db]
     for each in origins:  # before reading: an existing item may have the same value
         for value in each.local_storage.values():
             root.connection.instruments.add_secret(value)
@@ -350,13 +418,19 @@ async def apply_state(
     if not origins:
         await write_cookies(root, creations, context_id, cookies)
         return
-    before: list[tuple[OriginState, dict[str, str]]] = []
+    before: list[tuple[OriginState, dict[str, str], list[str]]] = []
     try:
         async with origin_page() as page:
             for each in origins:
                 items = await page.go(each.origin)
-                before.append((each, await items.read()))
+                created: list[str] = []
+                if each.indexed_db:
+                    present = {one.name for one in await list_databases(page.session, items.storage_key)}
+                    created = [one["name"] for one in each.indexed_db if one["name"] not in present]
+                before.append((each, await items.read(), created))
                 await items.write(each.local_storage)
+                if each.indexed_db:
+                    await write_databases(page.session, each.origin, each.indexed_db)
             await write_cookies(root, creations, context_id, cookies)
     except BaseException:
         await creations.dispose(partial(_remove_applied, origin_page), before, _UNDO_TIMEOUT)
@@ -403,7 +477,7 @@ class VisitedOrigins:
 
 async def _remove_applied(
     origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
-    before: Sequence[tuple[OriginState, dict[str, str]]],
+    before: Sequence[tuple[OriginState, dict[str, str], list[str]]],
 ) -> None:
     if not before:
         return
@@ -412,8 +486,9 @@ async def _remove_applied(
         suppress(EngineError),
     ):  # the context ended, and its data too
         async with origin_page() as page:
-            for each, old in reversed(before):
+            for each, old, created in reversed(before):
                 items = await page.go(each.origin)
+                await delete_databases(page.session, each.origin, created)
                 await items.delete([key for key in each.local_storage if key not in old])
                 remaining = {key: value for key, value in old.items() if key in each.local_storage}
                 await items.write(remaining, entered=False)

@@ -17,14 +17,17 @@ import trio
 
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.page.core import PageCore
+from cdpengine._api.scopes.awaitable_scope import SettingScope
+from cdpengine._api.scopes.session_items import restore_session_items
 from cdpengine._budget import check_timeout, within
-from cdpengine._checks import check_string, check_type, wrong_type
+from cdpengine._checks import check_flag, check_string, check_type, wrong_type
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.running_actions import announced
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
+from cdpengine._protocol.session import Session
 from cdpengine._storage.cookies import (
     Cookie,
     checked_cookies,
@@ -158,9 +161,10 @@ class PageStorage(Cookies):
 class ContextStorage(Cookies):
     """The storage of a context: `context.storage`."""
 
-    def __init__(self, core: ContextCore) -> None:
+    def __init__(self, core: ContextCore, scope: SettingScope) -> None:
         super().__init__(core.state, core.id)
         self._core = core
+        self._scope = scope
 
     def local(self, origin: str) -> OriginStorage:
         """Return the local storage of an origin ("https://example.com") for reading and writing.
@@ -207,17 +211,27 @@ class ContextStorage(Cookies):
                 await clear_http_cache(page.session)
 
     async def state(
-        self, path: str | Path | None = None, *, origins: Sequence[str] = (), timeout: float = 30
+        self,
+        path: str | Path | None = None,
+        *,
+        origins: Sequence[str] = (),
+        indexed_db: bool = False,
+        session_storage: bool = False,
+        timeout: float = 30,
     ) -> StorageState:
         """Return the context's cookies and the local storage of its origins. With `path`, also write a file.
 
         The file is JSON as Playwright writes it, readable by its owner only. It is written completely or not at
         all. The origins are those that pages visited since this program connected, plus `origins`: Chrome has no
-        list of them. Session storage (it belongs to a tab), IndexedDB and caches are not included.
+        list of them. `indexed_db` includes the databases with their records. `session_storage` includes the
+        session storage of the present documents; of several tabs with one origin, that of the oldest. Caches are
+        not included.
 
-        Raises InvalidArgumentError, StorageUnavailableError for one of `origins`, FileNotWrittenError,
-        DeadlineExceededError, ConnectionLostError.
+        Raises InvalidArgumentError, StorageUnavailableError for one of `origins` and for a database with a value
+        that JSON cannot represent (a CryptoKey), FileNotWrittenError, DeadlineExceededError, ConnectionLostError.
         """
+        check_flag("indexed_db", indexed_db)
+        check_flag("session_storage", session_storage)
         if isinstance(origins, str):
             raise wrong_type("origins", origins, "a list of origins")
         requested_origins = [check_origin(origin, "origins") for origin in origins]
@@ -230,21 +244,34 @@ class ContextStorage(Cookies):
                 self._core.origin_page(),
                 visited_origins,
                 requested_origins,
+                indexed_db=indexed_db,
+                tabs=self._tabs_by_origin() if session_storage else {},
             )
             if file is not None:
                 await trio.to_thread.run_sync(write_state, file, state)
         return state
 
     async def restore_state(self, state: StorageState | str | Path, *, timeout: float = 30) -> None:
-        """Set all cookies and local storage of a state, or of a file that contains one. On failure set nothing.
+        """Set all cookies and storages of a state, or of a file that contains one. On failure set nothing.
 
-        Other data stays. Raises FileUnreadableError, InvalidArgumentError, StorageUnavailableError,
-        DeadlineExceededError, ConnectionLostError.
+        Other data stays. Tabs that open later get the session storage in their first document of its origin;
+        popups copy that of their opener. Raises FileUnreadableError, InvalidArgumentError,
+        StorageUnavailableError, also for a database that exists already, DeadlineExceededError,
+        ConnectionLostError.
         """
         with within("restore the storage state", timeout):
             checked = await load_state(state)
             root, creations = self._core.state.session, self._core.state.creations
             await apply_state(root, creations, self._core.id, self._core.origin_page, checked)
+            await restore_session_items(self._scope, checked, timeout)
+
+    def _tabs_by_origin(self) -> dict[str, Session]:
+        """Return the session of the oldest page of each origin."""
+        found: dict[str, Session] = {}
+        for page in self._core.state.tabs.pages.values():
+            if self._core.holds(page) and (origin := origin_of(page.frames.main.url)) is not None:
+                found.setdefault(origin, page.session)
+        return found
 
 
 @not_picklable("its items")
