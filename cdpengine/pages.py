@@ -7,6 +7,7 @@ from cdpengine._api.page.expecting import Expected, ExpectedFileChooser
 from cdpengine._api.page.locators import FrameLocator
 from cdpengine._api.page.parts import Dialogs
 from cdpengine._api.page.pictures import LabelledScreenshot, PagePictures
+from cdpengine._api.page.tags import PageScripts
 from cdpengine._api.page.window import PageWindow, WindowBounds
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.worker import Worker
@@ -29,6 +30,7 @@ __all__ = [
     "PageAssertions",
     "PageElements",
     "PagePictures",
+    "PageScripts",
     "PageWindow",
     "Scripts",
     "SnapshotStats",

@@ -24,6 +24,7 @@
       AssertionFailedError                  an assertion of `expect` did not hold in time; also an AssertionError
       FormError                             several fields of one form, each with its own error
       EvaluationFailedError, EvaluationTerminatedError, EvaluationDisabledError
+      TagNotLoadedError                     a script or style sheet that was added did not load
       DialogOpenedError                     the page opened a dialog under the policy "raise"
       MeasurementFailedError                a trace, profile, heap snapshot or coverage
       FileUnreadableError, FileNotWrittenError  a recording, a storage state, a cache or results

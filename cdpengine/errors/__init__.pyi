@@ -42,6 +42,7 @@ from .page import (
     RecoveryReport,
     RecoveryStep,
     StaleRefError,
+    TagNotLoadedError,
     UnreadyState,
     ValueRefusedError,
 )
@@ -133,6 +134,7 @@ __all__ = [
     "Shortage",
     "StaleRefError",
     "StorageUnavailableError",
+    "TagNotLoadedError",
     "TargetCrashedError",
     "UnreadyState",
     "ValueRefusedError",

@@ -38,6 +38,23 @@ class DownloadFailedError(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
+class TagNotLoadedError(EngineError):
+    """A script or style sheet was added to the page and did not load, or the page refused it.
+
+    `kind` is "script" or "style sheet", `url` its URL, or "" for content.
+    """
+
+    kind: str
+    url: str
+    reason: str
+
+    def _describe(self) -> str:
+        return (
+            f"the {self.kind}{f' from {shown_url(self.url)}' * bool(self.url)} was not added: {self.reason}"
+        )
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
 class DialogOpenedError(EngineError):
     """A JavaScript dialog opened during `action`, under the policy "raise". It was dismissed immediately.
 

@@ -336,6 +336,7 @@ NOT_HERE = {
     "NodeSearch": "the search of a locator",
     "PageSearch": "the search of a locator",
     "PagePictures": "page_calls.py has its methods",
+    "PageScripts": "page_calls.py has its methods",
     "Actor": "it calls a page's own methods, and hands its timeout on",
     "ActionCache": "its steps are requests, which have their own time: tests/chrome/test_action_cache.py",
     "OpenScope": "an actor's own: tests/chrome/test_act_observing.py",

@@ -86,6 +86,8 @@ FILE, PATH = Path(__file__), Path("to be written")
 
 CALLS = {
     "scripts.add_init_script": given("1"),
+    "scripts.add_script_tag": given("/a.js"),
+    "scripts.add_style_tag": given(content="p {}"),
     "elements.blur": given(NODE),
     "elements.bounding_box": given(NODE),
     "elements.content_frame": given(NODE),
@@ -191,7 +193,7 @@ CALLS = {
 PARTS = {
     "": cdpengine.Page,
     "network.": cdpengine.network.Network,
-    "scripts.": cdpengine.pages.Scripts,
+    "scripts.": cdpengine.pages.PageScripts,
     "emulation.": cdpengine.emulation.PageEmulation,
     "measure.": cdpengine.measure.PageMeasure,
     "window.": cdpengine.pages.PageWindow,

@@ -43,7 +43,7 @@ STAY = {
     "EventStream", "Expected", "ExpectedFileChooser", "Frame", "FrameLocator", "InterceptedResponse", "JSHandle", "JobResults",
     "HttpClient", "Keyboard", "Locator", "Mouse", "Network", "OriginStorage", "Page", "PageActivity", "PageElements",
     "PageEmulation", "PageMeasure", "PagePictures", "PageStorage", "PageWindow", "Profiling", "Route",
-    "RouteRegistration", "Scripts", "Session", "Touch", "Trace",
+    "PageScripts", "RouteRegistration", "Scripts", "Session", "Touch", "Trace",
     "MessageStream", "WebSocket", "Worker",
     "DownloadEvent", "PageEvents", "PopupEvent",
 }  # fmt: skip

@@ -12,12 +12,12 @@ from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.elements import PageElements
 from cdpengine._api.page.pictures import PagePictures
+from cdpengine._api.page.tags import PageScripts
 from cdpengine._api.page.window import PageWindow
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
 from cdpengine._api.scopes.network import Network, RouteTable, route_requests
-from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
@@ -70,7 +70,7 @@ class PageParts:
         self._scope = SettingScope.of_page(core)
         self._routes = RouteTable()
         self.network = Network(self._scope, self._routes)
-        self.scripts = Scripts(self._scope)
+        self.scripts = PageScripts(self._scope, core)
         self.emulation = PageEmulation(core)
         self.measure = PageMeasure(core)
         self.dialogs = Dialogs(core)

@@ -181,14 +181,17 @@ async def _source(source: str | None, path: str | Path | None) -> str:
         raise InvalidArgumentError(
             what="init script", given="not exactly one source", expected="source or path"
         )
-    if path is None:
-        return check_string("source", source)
+    return check_string("source", source) if path is None else await read_source("path", path)
+
+
+async def read_source(what: str, path: str | Path) -> str:
+    """Return the text of a file. Raises InvalidArgumentError if it cannot be read."""
     try:
-        return await trio.Path(to_path("path", path)).read_text("utf-8")
+        return await trio.Path(to_path(what, path)).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no UTF-8"
         raise InvalidArgumentError(
-            what="path", given=repr(str(path))[:200], expected=f"a readable file ({reason})"
+            what=what, given=repr(str(path))[:200], expected=f"a readable file ({reason})"
         ) from None
 
 
