@@ -31,7 +31,8 @@ OBJECTS = {
     "frame_locator": "FrameLocator", "handle": "JSHandle", "locator": "Locator",
     "message": "ConsoleMessage", "navigation": "Navigation", "node": "FoundNode", "outcome": "ActionOutcome",
     "page": "Page", "reply": "HttpResponse", "request": "Request", "response": "Response", "route": "Route", "session": "Session",
-    "snapshot": "Snapshot", "stream": "EventStream", "websocket": "WebSocket", "worker": "Worker",
+    "snapshot": "Snapshot", "stream": "EventStream", "websocket": "WebSocket", "websocket_route": "WebSocketRoute",
+    "worker": "Worker",
 }  # fmt: skip
 """Names in the tables' code, and the public class of each."""
 

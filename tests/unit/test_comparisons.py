@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from comparison import COMPARISONS, PLAYWRIGHT, Row, faults, has_attribute, is_checked, rows, rows_of
 
-from cdpengine.errors.other_libraries import BROWSER, CONTEXT, ELEMENT, FRAME_LOCATOR, LOCATOR, PAGE
+from cdpengine.errors.other_libraries import BROWSER, CONTEXT, ELEMENT, FRAME_LOCATOR, HANDLE, LOCATOR, PAGE
 
 HINTS = {
     "Page": ("Page", PAGE),
@@ -18,6 +18,7 @@ HINTS = {
     "FrameLocator": ("FrameLocator", FRAME_LOCATOR),
     "Locator": ("Locator", LOCATOR),
     "ElementHandle": ("FoundNode", ELEMENT),
+    "JSHandle": ("JSHandle", HANDLE),
 }
 """Sections of the page "Coming from Playwright", and the class and the names of their errors for newcomers."""
 
