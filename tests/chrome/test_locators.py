@@ -308,3 +308,30 @@ async def test_verbs_of_locators(page: Page, tmp_path: Path) -> None:
     assert await page.locate("p").bounding_box() is not None
     await page.locate("p").wait_for()
     await page.snapshot(root=page.locate("form").filter(has=name))
+
+
+async def test_a_document_gets_the_search_script_once(page: Page) -> None:
+    """A later search in a document sends no source. A new document gets its own finder."""
+    await page.set_content("<button>Go</button>")
+    frame = page.frames[0]
+    finder = page.internals.worlds.finder
+    await page.find("button")
+    kept = finder(page.session, frame.id)
+    assert kept is not None
+    await page.find(text="go")
+    assert finder(page.session, frame.id) is kept
+    for html in ("<button>One</button>", "<button>Two</button>"):
+        await page.goto(f"data:text/html,{html}")
+        assert await page.locate("button").count() == 1
+        assert finder(page.session, frame.id) is not kept
+
+
+async def test_element_of_an_earlier_search_is_not_mistaken_for_one_of_the_last(page: Page) -> None:
+    await page.set_content("<button onclick='hit = 1'>One</button><button onclick='hit = 2'>Two</button>")
+    first, second = await page.find_all("button")
+    await page.find(text="two")
+    await page.click(first)
+    assert await page.evaluate("hit") == 1
+    await page.find(text="one")
+    await page.click(second)
+    assert await page.evaluate("hit") == 2

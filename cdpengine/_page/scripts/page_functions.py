@@ -360,6 +360,23 @@ class KnownElement:
     number: int
 
 
+@attrs.frozen
+class Finder:
+    """The object that searches a document (finder.js), in the context `number`."""
+
+    handle: RemoteHandle
+    number: int
+
+
+@attrs.frozen
+class FoundElements:
+    """The elements of the last search in a document, which the page numbers from `first` on."""
+
+    holder: RemoteHandle
+    ids: list[int]
+    first: int
+
+
 class Numbered(Protocol):
     """Numbered elements of a document: a number is an index into `ids`."""
 
@@ -367,7 +384,7 @@ class Numbered(Protocol):
     ids: array[int]
 
 
-_LIBRARY_GROUP = "cdpengine-library"
+LIBRARY_GROUP = "cdpengine-library"
 """Group that is never released: a library lives as long as its document."""
 
 WORLD_NAME = "cdpengine"
@@ -405,6 +422,8 @@ class IsolatedWorlds:
 
     _contexts: dict[tuple[str | None, str], int] = attrs.field(factory=dict, init=False)
     _libraries: dict[tuple[str | None, str], RemoteHandle] = attrs.field(factory=dict, init=False)
+    _finders: dict[tuple[str | None, str], Finder] = attrs.field(factory=dict, init=False)
+    _found: dict[tuple[str | None, str], FoundElements] = attrs.field(factory=dict, init=False)
     _numbered: WeakValueDictionary[tuple[str | None, str], Numbered] = attrs.field(
         factory=WeakValueDictionary, init=False
     )
@@ -445,7 +464,7 @@ class IsolatedWorlds:
             def ask(number: int) -> tuple[PendingCall | None, PendingCall]:
                 context = ExecutionContext(session, number)
                 making = (
-                    None if library is None else post(context.post(library, how=OBJECT, group=_LIBRARY_GROUP))
+                    None if library is None else post(context.post(library, how=OBJECT, group=LIBRARY_GROUP))
                 )
                 return making, post(context.post_resolve(node.backend_node_id, group))
 
@@ -470,24 +489,46 @@ class IsolatedWorlds:
         """Keep the numbered elements of the frame's document for as long as it lives."""
         self._numbered[session.id, frame_id] = numbered
 
+    def finder(self, session: Session, frame_id: str) -> Finder | None:
+        """Return the kept finder of the frame, or None. If the document was replaced, Chrome refuses its calls."""
+        finder = self._finders.get((session.id, frame_id))
+        return None if finder is None or finder.handle.lost else finder
+
+    def keep_finder(self, session: Session, frame_id: str, finder: Finder | None) -> None:
+        """Keep the finder of the frame's document, or forget it."""
+        self._found.pop((session.id, frame_id), None)
+        if finder is None:
+            self._finders.pop((session.id, frame_id), None)
+        else:
+            self._finders[session.id, frame_id] = finder
+
+    def keep_found(self, session: Session, frame_id: str, found: FoundElements) -> None:
+        """Keep the elements of the last search, so that actions on them need no round trip to resolve them."""
+        self._found[session.id, frame_id] = found
+
     def known_element(self, node: Node) -> tuple[KnownElement, RemoteHandle] | None:
         """Return the node as a known element and its world's library, or None. Makes no round trip.
 
         If the document was replaced meanwhile, Chrome refuses calls that use them.
         """
-        numbered = self._numbered.get((node.session.id, node.frame_id))
-        if numbered is None or numbered.function.lost or node.backend_node_id not in numbered.ids:
+        key = node.session.id, node.frame_id
+        numbered, found, number = self._numbered.get(key), self._found.get(key), node.backend_node_id
+        if numbered is not None and not numbered.function.lost and number in numbered.ids:
+            element = KnownElement(numbered.function, numbered.ids.index(number))
+        elif found is not None and not found.holder.lost and number in found.ids:
+            element = KnownElement(found.holder, found.first + found.ids.index(number))
+        else:
             return None
-        library = self.library(node, numbered.function)
-        if library is None:
-            return None
-        return KnownElement(numbered.function, numbered.ids.index(node.backend_node_id)), library
+        library = self.library(node, element.holder)
+        return None if library is None else (element, library)
 
     def forget(self, session_id: str | None, frame_id: str | None = None) -> None:
         """Drop the cache of a frame, or of a whole session that ended."""
         for key in [key for key in self._contexts if key[0] == session_id and frame_id in (None, key[1])]:
             del self._contexts[key]
             self._libraries.pop(key, None)
+            self._finders.pop(key, None)
+            self._found.pop(key, None)
 
     async def _wait_for_world(self, session: Session, frame_id: str, creation: PendingCall) -> int:
         try:

@@ -17,17 +17,15 @@ import trio
 from cdpengine._javascript import own
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import (
-    Document,
     DocumentGone,
     document_error,
-    script_with_search,
 )
 from cdpengine._page.patterns import collapse_space, holds, with_name
 from cdpengine._page.scripts.node_lists import SERIALIZED, objects_of_nodes, text_and_nodes
 from cdpengine._page.scripts.page_functions import RemoteHandle, value_of
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.hiding import MOST_CUSTOM, find_hiding
-from cdpengine._page.search.in_page import MOST, select
+from cdpengine._page.search.in_page import MOST, SearchedDocument, select
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.accessibility import AXNodeHead, AXQueryReply, AXValue
 from cdpengine.errors import RemoteError
@@ -49,7 +47,7 @@ _undrawn: WeakKeyDictionary[Frame, str] = WeakKeyDictionary()
 """Frames that did not answer in time, with their document's loader. Their whole tree is read instead."""
 
 
-async def query_tree(document: Document, criteria: Criteria, frame: Frame) -> dict[int, str]:
+async def query_tree(document: SearchedDocument, criteria: Criteria, frame: Frame) -> dict[int, str]:
     """Return the descriptions of the matching nodes by backend node id, in page order."""
     root, requests = await _root_and_roles(document, criteria)
     nodes: list[_Named] = []
@@ -87,7 +85,7 @@ def _describe(nodes: Iterable[_Named], criteria: Criteria) -> dict[int, str]:
     return described
 
 
-async def query_hidden(document: Document, criteria: Criteria) -> dict[int, str]:
+async def query_hidden(document: SearchedDocument, criteria: Criteria) -> dict[int, str]:
     """Find visible elements under `aria-hidden`, which Chrome's tree omits."""
     if criteria.unhidden is None:
         return {}
@@ -109,7 +107,7 @@ async def query_hidden(document: Document, criteria: Criteria) -> dict[int, str]
 
 
 def _ask_tree(
-    document: Document,
+    document: SearchedDocument,
     frame: Frame,
     root: RemoteHandle,
     requests: Sequence[Mapping[str, object]],
@@ -123,7 +121,7 @@ def _ask_tree(
 
 
 async def _answers(
-    document: Document,
+    document: SearchedDocument,
     frame: Frame,
     calls: Sequence[PendingCall],
     requests: Sequence[Mapping[str, object]],
@@ -150,11 +148,10 @@ def _named(nodes: Iterable[AXNodeHead]) -> list[_Named]:
     ]
 
 
-def _ask_labelled(document: Document, criteria: Criteria) -> PendingCall:
+def _ask_labelled(document: SearchedDocument, criteria: Criteria) -> PendingCall:
     """Request the controls hidden behind their labels, which Chrome's tree omits."""
     request = {"roles": None if criteria.role is None else list(criteria.roles), "most": MOST}
-    source = own(script_with_search("_page/search/hidden_controls"))
-    return document.context.post(source, request, how=SERIALIZED, group=document.group)
+    return document.post("hidden_controls", request, how=SERIALIZED)
 
 
 async def _labelled(call: PendingCall, criteria: Criteria) -> list[_Named]:
@@ -168,16 +165,15 @@ async def _labelled(call: PendingCall, criteria: Criteria) -> list[_Named]:
 
 
 async def _root_and_roles(
-    document: Document, criteria: Criteria
+    document: SearchedDocument, criteria: Criteria
 ) -> tuple[RemoteHandle, list[dict[str, object]]]:
     """Return the document object and the roles to query: those with candidates in the document."""
     selectors = [selector for selector in criteria.roles.values() if selector is not None]
     with pending_group() as post:
         present = None
         if criteria.role is not None and selectors:
-            source = own(script_with_search("_page/search/matching_selectors"))
-            present = post(document.context.post(source, selectors, group=document.group))
-        root = await document.make("function () { return document; }")
+            present = post(document.post("matching_selectors", selectors))
+        root = await document.root()
         if criteria.role is None:
             return root, [{}]
         try:
@@ -193,36 +189,31 @@ def _text_of(value: AXValue | None) -> str:
     return "" if value is None or value.value is None else str(value.value)
 
 
-async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
+async def _in_order(document: SearchedDocument, described: dict[int, str]) -> dict[int, str]:
     """Return the described nodes in page order."""
-    numbers, nodes = await _make_array(document, described)
-    order = await document.call(script_with_search("_page/search/page_order"), None, nodes, kind=list[int])
+    nodes = await nodes_in(document, described)
+    numbers = list(nodes)
+    order = await document.run("page_order", None, *nodes.values(), kind=list[int])
     return {numbers[place]: described[numbers[place]] for place in order}
 
 
-async def with_text(document: Document, described: dict[int, str], criteria: Criteria) -> dict[int, str]:
+async def with_text(
+    document: SearchedDocument, described: dict[int, str], criteria: Criteria
+) -> dict[int, str]:
     """Return the nodes whose visible text equals or contains the searched one."""
     assert criteria.text is not None
     if not described:
         return described
-    numbers, nodes = await _make_array(document, described)
-    texts = await document.call(
-        script_with_search("_page/search/visible_texts"), None, nodes, kind=list[str | None]
-    )
+    nodes = await nodes_in(document, described)
+    texts = await document.run("visible_texts", None, *nodes.values(), kind=list[str | None])
     return {
         number: described[number]
-        for number, text in zip(numbers, texts, strict=True)
+        for number, text in zip(nodes, texts, strict=True)
         if text is not None and holds(text, criteria.text, criteria.exact)
     }
 
 
-async def _make_array(document: Document, numbers: Iterable[int]) -> tuple[list[int], RemoteHandle]:
-    """Return the numbers of existing nodes, and a remote array of these nodes in the same order."""
-    nodes = await nodes_in(document, numbers)
-    return list(nodes), await document.make("function (...nodes) { return nodes; }", *nodes.values())
-
-
-async def nodes_in(document: Document, numbers: Iterable[int]) -> dict[int, RemoteHandle]:
+async def nodes_in(document: SearchedDocument, numbers: Iterable[int]) -> dict[int, RemoteHandle]:
     """Return the objects of the existing nodes by backend node id, at most MOST. Raises DocumentGone."""
 
     def refused(error: RemoteError) -> None:

@@ -1,7 +1,7 @@
 // Finds radios, checkboxes and file inputs hidden behind visible labels, which Chrome's accessibility tree omits.
 // The request is { roles, most }; null means all roles. Returns an array: first a JSON string { descriptions },
 // for each element its role, a line break and its name; then the elements, at most `most`. Runs in an isolated
-// world; `search` is the result of node_search.js.
+// world: see finder.js.
 (request, search) => {
   const ROLES = { radio: "radio", checkbox: "checkbox", file: "button" };
   const isShown = (at) => DOM.checkVisibility(at, { visibilityProperty: true });

@@ -9,21 +9,44 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import TypeVar
 
+import attrs
 import msgspec
 import trio
 
 from cdpengine._checks import invalid
 from cdpengine._javascript import own, script
-from cdpengine._page.navigation.documents import Document, document_error
+from cdpengine._page.frames import Frame
+from cdpengine._page.navigation.documents import Document, document_error, open_document
 from cdpengine._page.scripts.node_lists import SERIALIZED, text_and_nodes
-from cdpengine._page.scripts.page_functions import RemoteHandle
+from cdpengine._page.scripts.page_functions import (
+    LIBRARY_GROUP,
+    OBJECT,
+    VALUE,
+    ExecutionContext,
+    Finder,
+    FoundElements,
+    How,
+    IsolatedWorlds,
+    RemoteHandle,
+    new_group,
+    object_of,
+    value_of,
+)
 from cdpengine._page.search.criteria import Criteria
-from cdpengine.errors import RemoteError
+from cdpengine._protocol.calls import PendingCall
+from cdpengine.errors import EvaluationFailedError, RemoteError
 from cdpengine.errors.selectors import advise
 
 MOST = 2000
 """Maximum number of matching nodes that are processed in one document."""
+
+
+_MOST_NUMBERED = 100
+"""Maximum number of found elements to which the page gives numbers: finder.js."""
+
+T = TypeVar("T")
 
 
 class _Strings(msgspec.Struct):
@@ -43,20 +66,100 @@ class _Head(msgspec.Struct):
     descriptions: list[str] = []
     invalid: str = ""
     selector: str = ""
+    first: int = 0
+
+
+_SCRIPTS = {
+    "find": "_page/search/find",
+    "pattern_strings": "_page/search/pattern_strings",
+    "matching_selectors": "_page/search/matching_selectors",
+    "hidden_controls": "_page/search/hidden_controls",
+    "page_order": "_page/search/page_order",
+    "visible_texts": "_page/search/visible_texts",
+}
+"""Scripts that a finder has, by the name for its `call`."""
+
+_CALL = own("function (name, request, ...given) { return this.call(name, request, ...given); }")
+_FIND = own("function (request, ...given) { return this.find(request, ...given); }")
 
 
 @cache
-def _script(name: str) -> str:
-    """Return the source of the function `name` of a request and remote arguments, with matching.js."""
+def _finder_source() -> str:
+    """Return the source of a function that makes the finder of a document."""
     search, matching = script("_page/navigation/node_search"), script("_page/search/matching")
-    return own(
-        "function (request, ...given) { "
-        f"const search = ({search})(); return ({script(name)})(request, search, ({matching})(search, given)); }}"
-    )
+    scripts = ", ".join(f"{name}: {script(path)}" for name, path in _SCRIPTS.items())
+    finder = script("_page/search/finder")
+    return own(f"function () {{ return ({finder})(({search})(), {matching}, {{ {scripts} }}); }}")
+
+
+@attrs.frozen(eq=False)
+class SearchedDocument(Document):
+    """A document with its finder. The first call of the finder proves that the document is current."""
+
+    worlds: IsolatedWorlds
+    finder: RemoteHandle
+
+    def post(self, name: str, request: object, *given: RemoteHandle, how: How = VALUE) -> PendingCall:
+        """Send a call of a script of the finder without waiting."""
+        return self.finder.post(_CALL, name, request, *given, how=how, group=self.group)
+
+    async def run(self, name: str, request: object, *given: RemoteHandle, kind: type[T]) -> T:
+        """Return the JSON value of a script of the finder, decoded. Raises DocumentGone."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        try:
+            return await value_of(self.post(name, request, *given), kind)
+        except RemoteError as error:
+            raise document_error(error) from None
+
+    async def make_object(self, name: str, request: object) -> RemoteHandle:
+        """Return the object that a script of the finder makes. Raises DocumentGone."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await self._object(self.post(name, request, how=OBJECT))
+
+    async def root(self) -> RemoteHandle:
+        """Return the document as an object."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await self._object(self.finder.post(_DOCUMENT, how=OBJECT, group=self.group))
+
+    async def _object(self, call: PendingCall) -> RemoteHandle:
+        try:
+            made = await object_of(call, self.session)
+        except RemoteError as error:
+            raise document_error(error) from None
+        if made is None:
+            raise EvaluationFailedError(text="the script returned no object")
+        return made
+
+
+_DOCUMENT = own("function () { return this.document; }")
+
+
+async def open_searched(worlds: IsolatedWorlds, frame: Frame, *, checked: bool = False) -> SearchedDocument:
+    """Return the frame's current document for a search. A kept finder makes it without a round trip.
+
+    With `checked`, the document is known to be current before the finder's first call. Raises DocumentGone, and
+    the error of an ended session.
+    """
+    session, loader_id = frame.session, frame.loader_id
+    kept = worlds.finder(session, frame.id)
+    if kept is not None and not checked:
+        context = ExecutionContext(session, kept.number)
+        return SearchedDocument(frame, loader_id, context, new_group("look"), worlds, kept.handle)
+    document = await open_document(worlds, frame)
+    if kept is None or kept.number != document.context.id:
+        try:
+            made = await document.context.make(_finder_source(), group=LIBRARY_GROUP)
+        except RemoteError as error:
+            raise document_error(error) from None
+        if made is None:
+            raise EvaluationFailedError(text="the finder's script returned no object")
+        kept = Finder(made, document.context.id)
+        worlds.keep_finder(session, frame.id, kept)
+    return SearchedDocument(frame, document.loader_id, document.context, document.group, worlds, kept.handle)
 
 
 async def select(
-    document: Document, criteria: Criteria, *, visible: bool = False, last: bool = False
+    document: SearchedDocument, criteria: Criteria, *, visible: bool = False, last: bool = False
 ) -> dict[int, str]:
     """Return the descriptions of the nodes by backend node id that match the criteria of the page's script.
 
@@ -68,14 +171,14 @@ async def select(
 
 
 async def leaf_request(
-    document: Document, criteria: Criteria, given: list[RemoteHandle]
+    document: SearchedDocument, criteria: Criteria, given: list[RemoteHandle]
 ) -> Mapping[str, object]:
     """Return the criteria as a query of matching.js. Objects that it refers to are added to `given`."""
     patterns = criteria.patterns
     if not patterns:
         return criteria.request()
     request = {"leaf": criteria.request(), "patterns": list(patterns)}
-    made = await document.make(_script("_page/search/pattern_strings"), request)
+    made = await document.make_object("pattern_strings", request)
     index = await document.ask(made, "function () { return this.index; }", kind=_Strings)
     _refuse(index.invalid, criteria.css)
     given.append(made)
@@ -83,7 +186,7 @@ async def leaf_request(
 
 
 async def evaluate(
-    document: Document,
+    document: SearchedDocument,
     query: Mapping[str, object],
     given: Sequence[RemoteHandle],
     *,
@@ -96,15 +199,15 @@ async def evaluate(
     """
     request = {"query": query, "visible": visible, "most": MOST, "last": last}
     await trio.lowlevel.checkpoint_if_cancelled()
-    call = document.context.post(
-        _script("_page/search/find"), request, *given, how=SERIALIZED, group=document.group
-    )
+    call = document.finder.post(_FIND, request, *given, how=SERIALIZED, group=document.group)
     try:
         head, nodes = await text_and_nodes(call, _Head)
     except RemoteError as error:
         raise document_error(error) from None
     _refuse(head.invalid, head.selector)
     numbers = [node.backend_node_id for node in nodes if node is not None]
+    elements = FoundElements(document.finder, numbers[:_MOST_NUMBERED], head.first)
+    document.worlds.keep_found(document.session, document.frame.id, elements)
     return dict(zip(numbers, head.descriptions, strict=True))
 
 

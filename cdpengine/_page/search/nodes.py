@@ -12,13 +12,13 @@ import attrs
 import trio
 
 from cdpengine._page.frames import Frame
-from cdpengine._page.navigation.documents import Document, DocumentGone, open_document
+from cdpengine._page.navigation.documents import DocumentGone
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle
 from cdpengine._page.search.by_role import nodes_in, query_hidden, query_tree, with_text
 from cdpengine._page.search.criteria import Criteria
-from cdpengine._page.search.in_page import evaluate, leaf_request, select
+from cdpengine._page.search.in_page import SearchedDocument, evaluate, leaf_request, open_searched, select
 from cdpengine._page.search.locator import FoundNode
 from cdpengine._page.search.queries import (
     Both,
@@ -134,6 +134,7 @@ async def _find_in_frame(
         try:
             return await _find_in(worlds, query, frame, last=last)
         except DocumentGone:
+            worlds.keep_finder(frame.session, frame.id, None)
             if page.frames.get(frame.id) is None:
                 break
         except SessionGoneError as error:
@@ -144,7 +145,8 @@ async def _find_in_frame(
 
 
 async def _find_in(worlds: IsolatedWorlds, query: Query, frame: Frame, *, last: bool) -> list[FoundNode]:
-    document = await open_document(worlds, frame)
+    knows_nodes = any(isinstance(leaf, Known) for leaf in leaves(query))
+    document = await open_searched(worlds, frame, checked=knows_nodes)
     try:
         if isinstance(query, Criteria):
             found = await _find_leaf(document, query, frame, last=last)
@@ -161,7 +163,7 @@ async def _find_in(worlds: IsolatedWorlds, query: Query, frame: Frame, *, last: 
 
 
 async def _find_leaf(
-    document: Document, criteria: Criteria, frame: Frame, *, last: bool = False
+    document: SearchedDocument, criteria: Criteria, frame: Frame, *, last: bool = False
 ) -> dict[int, str]:
     """Return the descriptions of the nodes that match the criteria by backend node id."""
     described: dict[int, str] | None = None
@@ -182,7 +184,7 @@ async def _find_leaf(
 class _Tree:
     """A query in the form of matching.js: its objects, and the descriptions of nodes that are known by role."""
 
-    document: Document
+    document: SearchedDocument
     frame: Frame
     given: list[RemoteHandle] = attrs.field(factory=list)
     described: dict[int, str] = attrs.field(factory=dict)
