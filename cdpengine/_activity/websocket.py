@@ -55,7 +55,10 @@ class EventSourceMessage:
 
 @not_picklable("a list of its messages")
 class MessageStream(Stream[WebSocketMessage]):
-    """The messages of one websocket as they happen. The iteration ends when the websocket is closed."""
+    """The messages of one websocket as they happen. The iteration ends when the websocket is closed.
+
+    `buffer` is the maximum number of waiting messages.
+    """
 
     async def __anext__(self) -> WebSocketMessage:
         try:
@@ -68,7 +71,9 @@ class MessageStream(Stream[WebSocketMessage]):
 class WebSocket:
     """A websocket of a page, a frame or a worker. `messages` are the latest messages, oldest first.
 
-    `target_id` is Chrome's id of its page, frame or worker.
+    `target_id` is Chrome's id of its page, frame or worker. `request` is the request of the handshake to `url`.
+    `status` is "connecting", "open" or "closed", with the times `opened_at` and `closed_at`. `failure` is Chrome's
+    reason if the websocket failed, or "".
     """
 
     def __init__(self, request_id: str, url: str, session: Session, request: Request | None) -> None:

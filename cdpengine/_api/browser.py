@@ -344,7 +344,7 @@ class BrowserContext(ContextParts):
 
     `id` is Chrome's browserContextId, None for the default context. `proxy` is the proxy it was created with,
     `browser` its browser. Settings for all its pages are in its parts: `network`, `emulation`, `storage` and
-    `scripts`.
+    `scripts`. `request` sends HTTP requests with the context's cookies and settings.
 
     `internals` has the engine's own parts of this context. They change without notice.
     """

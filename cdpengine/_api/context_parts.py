@@ -172,26 +172,6 @@ class ContextParts:
 
         return AwaitableScope("context.allow_downloads(...)", last, scope)
 
-    async def set_up(self, plan: ContextPlan, stored: StorageState | None, timeout: float) -> None:
-        """Apply the options of a new context, before it has pages."""
-        core, state, proxy = self.internals, self.internals.state, plan.proxy
-        core.ignore_https_errors = plan.rules.ignore_https_errors
-        await apply_rules(self._scope, plan.rules, timeout)
-        if proxy is not None and proxy.username is not None and proxy.password is not None:
-            await self.network.http_credentials(proxy.username, proxy.password, proxy=True)
-        if plan.downloads is not None:
-            await state.downloads.allow(core.id, plan.downloads)
-        elif plan.accept_downloads:
-            await state.downloads.allow(core.id, await state.downloads.directory_of(core.id))
-        if plan.permissions:
-            await state.permissions.keep(PermissionLayer(core.id, None, plan.permissions))
-        if plan.emulation:
-            await core.check_emulation(plan.emulation)
-            await state.emulations.keep(core, Layer(plan.emulation, applies=core.holds))
-        if stored is not None:
-            await apply_state(state.session, state.creations, core.id, core.origin_page, stored)
-            await restore_session_items(self._scope, stored, timeout)
-
 
 _DISPOSE_TIMEOUT = 2.0
 """Maximum time in seconds to dispose of a context when its block ends."""
@@ -281,8 +261,30 @@ async def make_context(
             context = stack.enter_context(adopted(core))
             stack.push_async_callback(state.downloads.end_context, made.browser_context_id)
             try:
-                await context.set_up(plan, stored, timeout)
+                await _set_up(core, plan, stored, timeout)
             except BaseException:
                 await stack.aclose()  # here, to share the rest of the deadline with the cleanup
                 raise
         yield context
+
+
+async def _set_up(core: ContextCore, plan: ContextPlan, stored: StorageState | None, timeout: float) -> None:
+    """Apply the options of a new context, before it has pages."""
+    state, proxy, scope = core.state, plan.proxy, SettingScope.of_context(core)
+    core.on_end(scope.end_all)
+    core.ignore_https_errors = plan.rules.ignore_https_errors
+    await apply_rules(scope, plan.rules, timeout)
+    if proxy is not None and proxy.username is not None and proxy.password is not None:
+        await Network(scope, RouteTable()).http_credentials(proxy.username, proxy.password, proxy=True)
+    if plan.downloads is not None:
+        await state.downloads.allow(core.id, plan.downloads)
+    elif plan.accept_downloads:
+        await state.downloads.allow(core.id, await state.downloads.directory_of(core.id))
+    if plan.permissions:
+        await state.permissions.keep(PermissionLayer(core.id, None, plan.permissions))
+    if plan.emulation:
+        await core.check_emulation(plan.emulation)
+        await state.emulations.keep(core, Layer(plan.emulation, applies=core.holds))
+    if stored is not None:
+        await apply_state(state.session, state.creations, core.id, core.origin_page, stored)
+        await restore_session_items(scope, stored, timeout)

@@ -263,6 +263,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.double_click": POINTS,
     "Page.drag": POINTS,
     "PageEmulation.set": SWITCHES,
+    "Page.events": READS,
     "Page.evaluate": CODE,
     "Page.evaluate_handle": CODE,
     "PageMeasure.evaluate_statistics": READS,

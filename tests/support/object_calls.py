@@ -333,6 +333,7 @@ NOT_HERE = {
     "SettingScope": "the base of settings",
     "PageElements": "page_calls.py has its methods",
     "Locator": "page_calls.py has its methods",
+    "Assertion": "the assertions on pages and locators call it",
     "NodeSearch": "the search of a locator",
     "PageSearch": "the search of a locator",
     "PagePictures": "page_calls.py has its methods",
@@ -383,7 +384,10 @@ def running() -> list[str]:
 
 
 def methods_with_timeout() -> set[str]:
-    """Return all public methods that take a timeout, as "Class.method", of all leaf classes."""
+    """Return all public methods that take a timeout, as "Class.method".
+
+    These are the methods of all leaf classes, and those of Scripts, which contexts have.
+    """
     classes: set[type] = set()
     for module in pkgutil.walk_packages(cdpengine.__path__, "cdpengine."):
         if not module.name.endswith("__main__"):
@@ -397,7 +401,7 @@ def methods_with_timeout() -> set[str]:
         f"{each.__name__}.{name}"
         for each in classes
         if not each.__name__.startswith("_")
-        and not any(other.__base__ and each in other.__mro__[1:] for other in classes)
+        and (each is cdpengine.pages.Scripts or not any(each in other.__mro__[1:] for other in classes))
         for name, method in inspect.getmembers(each, callable)
         if not name.startswith("_") and "timeout" in _parameters(method)
     }

@@ -108,6 +108,10 @@ ADVICE: Mapping[type[EngineError], Advice] = {
     errors.WorkerLostError: Advice("Check whether the job already ran before retrying."),
     errors.DisallowedByRobotsError: Advice("Omit this URL. The message has the reason."),
     errors.ResourcesExhaustedError: Advice("Close pages or programs; then try again.", retryable=True),
+    errors.AssertionFailedError: Advice("The message has the expected and the latest state of the page."),
+    errors.TagNotLoadedError: Advice("Check the URL and the page's content security policy."),
+    errors.HttpRequestFailedError: Advice("Check the URL, and that its server answers.", retryable=True),
+    errors.HttpStatusError: Advice("The server refused the request. Check the URL and the request."),
     errors.PackageMissingError: Advice("Install the package that the message names."),
     EngineError: Advice("The message describes the error."),
 }
