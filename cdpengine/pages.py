@@ -1,5 +1,6 @@
 """Parts of a page: input devices, dialogs, elements, pictures, scripts, its window and snapshots."""
 
+from cdpengine._api.assertions.locator_assertions import LocatorAssertions
 from cdpengine._api.assertions.page_assertions import PageAssertions
 from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.elements import PageElements
@@ -26,6 +27,7 @@ __all__ = [
     "FrameSource",
     "Keyboard",
     "LabelledScreenshot",
+    "LocatorAssertions",
     "Mouse",
     "PageAssertions",
     "PageElements",

@@ -190,6 +190,41 @@ def on_page_storage(name: str, /, *arguments: object, **options: Any) -> Row:
     return calling(lambda stage: stage.page.storage, name, *arguments, **options)
 
 
+ASSERTIONS: list[tuple[Any, ...]] = [
+    ("to_be_attached",),
+    ("to_be_visible",),
+    ("to_be_hidden",),
+    ("to_be_enabled",),
+    ("to_be_disabled",),
+    ("to_be_editable",),
+    ("to_be_focused",),
+    ("to_be_empty",),
+    ("to_be_checked",),
+    ("to_be_in_viewport",),
+    ("to_have_text", "a"),
+    ("to_contain_text", "a"),
+    ("to_have_value", "a"),
+    ("to_have_values", ["a"]),
+    ("to_have_attribute", "a"),
+    ("to_have_id", "a"),
+    ("to_have_class", "a"),
+    ("to_contain_class", "a"),
+    ("to_have_css", "color", "red"),
+    ("to_have_count", 1),
+    ("to_have_role", "link"),
+    ("to_have_accessible_name", "a"),
+    ("to_have_accessible_description", "a"),
+    ("to_match_snapshot", "- link"),
+]
+"""Assertions about elements, with their arguments."""
+
+
+def on_assertions(name: str, /, *arguments: object) -> Row:
+    # The scripted page has no states, so most assertions wait until their deadline.
+    node, waits = cdpengine.BackendNode(5), name not in ("to_be_hidden", "to_have_count")
+    return calling(lambda stage: cdpengine.expect(stage.page.locate(ref=node)), name, *arguments, waits=waits)
+
+
 def on_page_assertions(name: str, /, *arguments: object) -> Row:
     return calling(lambda stage: cdpengine.expect(stage.page), name, *arguments)
 
@@ -318,6 +353,7 @@ CALLS: dict[str, Row] = {
     "OriginStorage.set": calling(_origin_storage, "set", {"a": "b"}),
     "OriginStorage.delete": calling(_origin_storage, "delete", "a"),
     "OriginStorage.clear": calling(_origin_storage, "clear"),
+    **{f"LocatorAssertions.{name}": on_assertions(name, *rest) for name, *rest in ASSERTIONS},
     "PageAssertions.to_have_url": on_page_assertions("to_have_url", "**"),
     "PageAssertions.to_have_title": on_page_assertions("to_have_title", ""),
     "PageAssertions.to_match_snapshot": on_page_assertions("to_match_snapshot", "- /children: equal"),

@@ -7,12 +7,13 @@ import os
 import attrs
 import msgspec
 
+from cdpengine._api.assertions.matching import check_expected
 from cdpengine._api.assertions.snapshots import check_snapshot
 from cdpengine._api.assertions.waiting import Assertion, Look, Observation
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import Budget
 from cdpengine._page.navigation.documents import FrameWatches, open_document
-from cdpengine._page.patterns import Words, check_words, collapse_space, describe_words
+from cdpengine._page.patterns import Words, collapse_space, describe_words
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine._urls.patterns import UrlPattern, url_test, url_words
 from cdpengine.errors import shown_url
@@ -56,7 +57,7 @@ class PageAssertions:
 
     async def to_have_title(self, title: Words, *, timeout: float | None = None) -> None:
         """Expect the title of the main document to equal a string, or to match a compiled pattern."""
-        check_words("title", title, empty=True)
+        check_expected("title", title)
 
         async def look(_watches: FrameWatches | None, _budget: Budget) -> Observation:
             document = await open_document(self._core.worlds, self._core.target.frames.main)

@@ -18,6 +18,7 @@ from cdpengine._budget import Budget, check_timeout
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import DocumentGone, FrameWatches
+from cdpengine._page.search.readings import watch_source
 from cdpengine.errors import (
     AssertionFailedError,
     DeadlineExceededError,
@@ -40,6 +41,9 @@ _COST_SHARE = 2
 
 _LONGEST_PAUSE = 0.25
 
+_RETRY_PAUSE = 0.05
+"""Pause in seconds before a document that was being replaced is looked at again."""
+
 _REPLACED = "its document was being replaced"
 
 
@@ -47,13 +51,15 @@ _REPLACED = "its document was being replaced"
 class Observation:
     """The result of one look: whether the assertion holds, and the observed state in a few words.
 
-    `details` are more lines for the error, such as the matches or a diff. `actual` is the complete observed value.
+    `details` are more lines for the error, such as a diff. `actual` is the complete observed value. `describe`
+    returns details that take time, such as the matches with their refs.
     """
 
     holds: bool
     seen: str
     details: Sequence[str] = ()
     actual: str = ""
+    describe: Callable[[], Awaitable[Sequence[str]]] | None = None
 
 
 Look: TypeAlias = Callable[["FrameWatches | None", Budget], Awaitable[Observation]]
@@ -125,7 +131,13 @@ class Assertion:
     async def _wait(self, budget: Budget, seen: Seen, latest: list[Observation]) -> None:
         target = self.core.target
         watches = FrameWatches(
-            target, self.core.worlds, [], frames=self.frames, changes=True, surroundings=True
+            target,
+            self.core.worlds,
+            [],
+            frames=self.frames,
+            changes=True,
+            surroundings=True,
+            source=watch_source(),
         )
         async with open_body_nursery() as nursery:
             nursery.start_soon(watches.run, name="watch for an assertion")
@@ -136,10 +148,10 @@ class Assertion:
                 began = trio.current_time()
                 if await self._look_once(watches, budget, seen, latest):
                     return
-                if latest[-1].seen == _REPLACED:
-                    known = None
-                cost = trio.current_time() - began
-                await trio.sleep(min(_LONGEST_PAUSE, max(_LEAST_PAUSE, _COST_SHARE * cost)))
+                pause = max(_LEAST_PAUSE, _COST_SHARE * (trio.current_time() - began))
+                if latest[-1].seen == _REPLACED:  # the watches may have reported the new document before
+                    known, pause = None, max(pause, _RETRY_PAUSE)
+                await trio.sleep(min(_LONGEST_PAUSE, pause))
 
     async def _look_once(
         self, watches: FrameWatches | None, budget: Budget, seen: Seen, latest: list[Observation]
@@ -161,6 +173,8 @@ class Assertion:
             observation = Observation(False, str(late).partition("\n")[0])
         seen.add(observation.seen)
         latest[:] = [observation]
+        if observation.describe is not None:  # the deadline may come before the end of it
+            latest[:] = [attrs.evolve(observation, details=await observation.describe())]
         return observation.holds
 
     def _failure(self, last: Observation, timeout: float, seen: Seen) -> AssertionFailedError:

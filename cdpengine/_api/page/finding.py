@@ -128,7 +128,7 @@ async def find_one(core: PageCore, query: Query, frame: FrameTarget | None, time
     needed = 1 if nth is None else count_needed(nth)
     found = await find_matches(core, base, frame, needed, timeout)
     if nth is None and len(found) > 1:
-        candidates = await _describe(core, found[:_MAX_CANDIDATES])
+        candidates = await describe_matches(core, found[:_MAX_CANDIDATES])
         raise AmbiguousNodeError(target=f"find {base}", count=len(found), candidates=candidates)
     if len(found) >= needed:
         return found[0 if nth is None else nth]
@@ -167,7 +167,7 @@ async def find_ref(core: PageCore, locator: BaseLocator, timeout: float) -> Ref:
         return core.received(ref)
 
 
-async def _describe(core: PageCore, found: Sequence[FoundNode]) -> tuple[str, ...]:
+async def describe_matches(core: PageCore, found: Sequence[FoundNode]) -> tuple[str, ...]:
     """Return descriptions of the nodes, with their refs and frames; without refs if that takes too long."""
     refs: dict[FoundNode, Ref] = {}
     with trio.move_on_after(_NAMING):

@@ -190,6 +190,7 @@ class FrameWatches:
     `run` follows the documents. `page.changes` is notified of every report. A "node" condition applies to `node`,
     and only in its frame. With `changes`, every change causes a report, and so does a pause of 0.25 s. With
     `surroundings`, changes without mutations and events are noticed in the page, and a pause causes no report.
+    `source` makes the watch of a document, instead of waiting.js alone.
     """
 
     def __init__(
@@ -202,6 +203,7 @@ class FrameWatches:
         frames: Callable[[], Sequence[Frame]] | None = None,
         changes: bool = False,
         surroundings: bool = False,
+        source: str | None = None,
     ) -> None:
         self._page = page
         self._worlds = worlds
@@ -210,6 +212,7 @@ class FrameWatches:
         self._frames = frames or (lambda: list(page.frames))
         self._changes = changes
         self._surroundings = surroundings
+        self._source = source
         self._watched: dict[Key, _Watched] = {}
         self._failure: EngineError | None = None
         self.rounds = 0
@@ -227,6 +230,13 @@ class FrameWatches:
         found = [watched.report for key in keys if (watched := self._watched.get(key)) is not None]
         reports = [report for report in found if report is not None]
         return reports if len(reports) == len(keys) else None
+
+    def watched(self, frame: Frame) -> tuple[Document, RemoteHandle] | None:
+        """Return the frame's document and the watch in it, or None if there is none yet."""
+        watched = self._watched.get(_key(frame))
+        if watched is None or watched.document is None or watched.handle is None or watched.handle.lost:
+            return None
+        return watched.document, watched.handle
 
     async def run(self) -> None:
         """Follow the documents until cancelled, or until the page ends. Raises nothing: see `reports`."""
@@ -282,7 +292,7 @@ class FrameWatches:
                     self._page.changes.notify()
                     await trio.sleep_forever()
                 arguments.append(node)
-            source = (
+            source = self._source or (
                 script_with_search("_page/navigation/waiting") if self._node is None else _watch_of_node()
             )
             watched.handle = await document.make(source, *arguments)

@@ -4,11 +4,13 @@
 //   next(known)   a promise of the next report whose `key` differs from `known`. With `request.surroundings`, it
 //                 has another key only after a change, else also after SLOW_LOOK_MS
 //   now()         the current report
+//   read(request, nodes)  a promise of the readings of `readings` (readings.js), whose changes cause reports then
 //   quiet(ms)     a promise of { still, changes, busy }, resolved when loaded and unchanged for `ms`
 //   stillness()   the current values: `still` is the time in ms without changes
 //   stop()        ends it all
-(request, search, node) => {
+(request, search, node, readings = null) => {
   const SLOW_LOOK_MS = 250; // for changes without events: a style sheet's rules, a property of an input
+  const READING_MS = 50; // the same for the nodes of `readings`, which are few
   const FRAME_MS = 16;
   const COST_SHARE = 4; // looking takes at most a fifth of the time
   const TEXT_SHOWN = 120;
@@ -26,6 +28,8 @@
   let grown = false; // new nodes may have shadow roots
   let observedAt = 0;
   let around = null;
+  let surroundedAt = -Infinity;
+  let readingCost = 0;
 
   const STATES = {
     attached: () => node.isAttached(),
@@ -83,10 +87,17 @@
     }
   }
 
-  function noteSurroundings() {
-    const now = surroundings();
-    if (around !== null && now !== around) changes += 1;
-    around = now;
+  // Counts the changes that neither a mutation nor an event reports.
+  function noteUnreported() {
+    if (performance.now() > surroundedAt + SLOW_LOOK_MS) {
+      const now = surroundings();
+      if (around !== null && now !== around) changes += 1;
+      around = now;
+      surroundedAt = performance.now();
+    }
+    const before = performance.now();
+    if (readings !== null && readings.changed()) changes += 1;
+    readingCost = performance.now() - before;
   }
 
   function report() {
@@ -170,6 +181,7 @@
   function stop() {
     stopped = true;
     observer.disconnect();
+    if (readings !== null) readings.stop();
     EventTarget.prototype.removeEventListener.call(window, "pagehide", leaving);
     for (const root of observed) for (const sign of SIGNS) DOM.removeEventListener(root, sign, signed, { capture: true });
     if (due !== null) clearTimeout(due.timer);
@@ -190,15 +202,16 @@
       const asked = performance.now();
       return waitUntil(
         () => {
-          if (request.surroundings) noteSurroundings();
+          if (request.surroundings) noteUnreported();
           else if (request.changes && performance.now() > asked + SLOW_LOOK_MS) changes += 1;
           const current = report();
           return current.key === known && !current.invalid ? null : current;
         },
-        () => SLOW_LOOK_MS,
+        () => (readings !== null && readings.isActive() ? Math.max(READING_MS, COST_SHARE * readingCost) : SLOW_LOOK_MS),
       );
     },
     now: () => report(),
+    read: (wanted, nodes) => readings.take(wanted, nodes),
     quiet: (ms) =>
       waitUntil(
         () => (stillness().still >= ms ? stillness() : null),
