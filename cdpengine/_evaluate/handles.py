@@ -92,7 +92,7 @@ class JSHandle:
 
     async def json_value(self, *, timeout: float = 30) -> Any:
         """Return the value as `Page.evaluate` returns it. Raises the errors of `evaluate`."""
-        self.check()
+        self.check_usable()
         budget = Budget.start(f"read a handle to {self.short()}", timeout)
         return await self.internals.read(self, budget)
 
@@ -101,7 +101,7 @@ class JSHandle:
 
         The new handle is released with this one. Raises the errors of `evaluate`.
         """
-        self.check()
+        self.check_usable()
         if not isinstance(name, int) or isinstance(name, bool):
             check_string("name", name, "a str, or the number of an item")
         budget = Budget.start(f"read property {name!r:.40} of a handle to {self.short()}", timeout)
@@ -112,7 +112,7 @@ class JSHandle:
 
         The new handles are released with this one. Raises DeadlineExceededError and StaleRefError.
         """
-        self.check()
+        self.check_usable()
         with within(f"read the properties of a handle to {self.short()}", timeout):
             return await self.internals.properties_of(self)
 
@@ -128,7 +128,7 @@ class JSHandle:
             self.remote.release()
         self._released = True
 
-    def check(self) -> None:
+    def check_usable(self) -> None:
         """Raise StaleRefError if the handle was released."""
         if self.released:
             raise self.stale("it was released, at the end of its block or by release()")

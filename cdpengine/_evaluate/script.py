@@ -75,7 +75,7 @@ class Script:
         """Add an object in the page to `objects`. Return the source of a primitive's handle, or of an object."""
         value = self.nodes.get(id(value), value)
         if isinstance(value, JSHandle):
-            value.check()
+            value.check_usable()
             if value.remote is None:
                 return value.source
         if not isinstance(value, Node | JSHandle):

@@ -236,7 +236,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "JSHandle.properties": READS,
     "JSHandle.items": READS,
     "JSHandle.release": ENDS,
-    "JSHandle.check": OWN,
+    "JSHandle.check_usable": OWN,
     "JSHandle.stale": OWN,
     "JSHandle.short": OWN,
     "PageElements.inner_text": READS,

@@ -71,7 +71,7 @@ async def find_handle_node(page: PageTarget, worlds: IsolatedWorlds, handle: JSH
 
     Raises InvalidArgumentError for a handle to any other value, StaleRefError if its document is gone.
     """
-    handle.check()
+    handle.check_usable()
     if isinstance(handle.node, FoundNode):
         return handle.node
     remote, expected = handle.remote, "a handle to an element"
