@@ -34,11 +34,15 @@ NO_MATCH = "no element matched"
 
 @attrs.frozen
 class Verdict:
-    """Whether the observed elements have the expected property, and the property in words."""
+    """Whether the observed elements have the expected property, and the property in words.
+
+    `secret`: the error must not show the expected value.
+    """
 
     holds: bool
     seen: str
     actual: str = ""
+    secret: bool = False
 
 
 @attrs.frozen
@@ -122,7 +126,9 @@ class ElementLook:
         return Observation(self.absent is not None and self.absent is not self.negated, seen)
 
     def _observe(self, verdict: Verdict) -> Observation:
-        return Observation(verdict.holds is not self.negated, verdict.seen, (), verdict.actual)
+        actual = "" if verdict.secret else verdict.actual
+        holds = verdict.holds is not self.negated
+        return Observation(holds, verdict.seen, (), actual, reveals=not verdict.secret)
 
 
 class AccessibilityData(msgspec.Struct):

@@ -24,7 +24,7 @@ from cdpengine._api.assertions.matching import (
     show_all,
 )
 from cdpengine._api.assertions.snapshots import check_snapshot
-from cdpengine._api.assertions.waiting import Assertion, Look
+from cdpengine._api.assertions.waiting import Assertion, Look, name_negations
 from cdpengine._api.page.locators import Locator
 from cdpengine._checks import check_count, check_flag, check_number, check_string
 from cdpengine._page.patterns import Words
@@ -35,6 +35,7 @@ _TOLERANCE = 1e-9
 """Tolerance of the part of an element that is in the viewport."""
 
 
+@name_negations
 @attrs.frozen
 class LocatorAssertions:
     """Assertions about the elements of a locator: `expect(page.locate(...))`.
@@ -179,6 +180,7 @@ class LocatorAssertions:
             ReadingRequest("value"),
             lambda actual: _is_value(value, actual),
             timeout,
+            veiled="have the expected value",
         )
 
     async def to_have_values(self, values: Sequence[Words], *, timeout: float | None = None) -> None:
@@ -213,10 +215,12 @@ class LocatorAssertions:
             if not isinstance(reading.value, str):
                 return Verdict(False, "it had no such attribute")
             holds = value is None or _is_value(value, reading.value, ignore_case)
-            return Verdict(holds, f"it was {show(reading.value, reading.secret)}", reading.value)
+            seen = f"it was {show(reading.value, reading.secret)}"
+            return Verdict(holds, seen, reading.value, reading.secret)
 
-        words = f"have the attribute {name}" + ("" if value is None else f" = {describe_expected(value)}")
-        await self._check_readings(words, ReadingRequest("attribute", name), judge, timeout)
+        veiled = f"have the attribute {name}"
+        words = veiled if value is None else f"{veiled} = {describe_expected(value)}"
+        await self._check_readings(words, ReadingRequest("attribute", name), judge, timeout, veiled=veiled)
 
     async def to_have_id(self, value: Words, *, timeout: float | None = None) -> None:
         """Expect the element to have this id."""
@@ -323,10 +327,11 @@ class LocatorAssertions:
     def _look(self, *, several: bool = False, absent: bool | None = None) -> ElementLook:
         return ElementLook(self._locator.page.internals, self._locator, self._negated, several, absent)
 
-    async def _check(self, words: str, look: Look, timeout: float | None) -> None:
-        subject = f"{self._locator} not" if self._negated else str(self._locator)
+    async def _check(self, words: str, look: Look, timeout: float | None, veiled: str = "") -> None:
+        subject = f"{self._locator} not to" if self._negated else f"{self._locator} to"
         core = self._locator.page.internals
-        await Assertion(core, f"{subject} to {words}", look).check(self._seconds(timeout))
+        hidden = f"{subject} {veiled}" if veiled else ""
+        await Assertion(core, f"{subject} {words}", look, veiled=hidden).check(self._seconds(timeout))
 
     async def _check_readings(
         self,
@@ -337,9 +342,10 @@ class LocatorAssertions:
         *,
         several: bool = False,
         absent: bool | None = None,
+        veiled: str = "",
     ) -> None:
         look = self._look(several=several, absent=absent).at_readings(request, judge)
-        await self._check(words, look, timeout)
+        await self._check(words, look, timeout, veiled)
 
     async def _check_state(
         self,
@@ -365,7 +371,13 @@ class LocatorAssertions:
         )
 
     async def _check_string(
-        self, words: str, request: ReadingRequest, match: Callable[[str], bool], timeout: float | None
+        self,
+        words: str,
+        request: ReadingRequest,
+        match: Callable[[str], bool],
+        timeout: float | None,
+        *,
+        veiled: str = "",
     ) -> None:
         """Check a property that is a string. An element without the property never has the expected one."""
 
@@ -374,9 +386,9 @@ class LocatorAssertions:
             if not isinstance(reading.value, str):
                 return Verdict(self._negated if reading.why else False, reading.why or "it had none")
             seen = f"it was {show(reading.value, reading.secret)}"
-            return Verdict(match(reading.value), seen, "" if reading.secret else reading.value)
+            return Verdict(match(reading.value), seen, reading.value, reading.secret)
 
-        await self._check_readings(words, request, judge, timeout)
+        await self._check_readings(words, request, judge, timeout, veiled=veiled)
 
     async def _check_strings(
         self,

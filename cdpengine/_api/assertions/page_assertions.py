@@ -9,7 +9,7 @@ import msgspec
 
 from cdpengine._api.assertions.matching import check_expected
 from cdpengine._api.assertions.snapshots import check_snapshot
-from cdpengine._api.assertions.waiting import Assertion, Look, Observation
+from cdpengine._api.assertions.waiting import Assertion, Look, Observation, name_negations
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import Budget
 from cdpengine._page.navigation.documents import FrameWatches, open_document
@@ -27,6 +27,7 @@ class _Title(msgspec.Struct):
     title: str = ""
 
 
+@name_negations
 @attrs.frozen
 class PageAssertions:
     """Assertions about a page: `expect(page)`. Each waits until it holds, and raises AssertionFailedError.

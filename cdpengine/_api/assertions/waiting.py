@@ -8,7 +8,7 @@ an assertion that already holds costs one look. The failure has the expected sta
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import attrs
 import trio
@@ -25,7 +25,10 @@ from cdpengine.errors import (
     PageUnresponsiveError,
     SessionGoneError,
 )
+from cdpengine.errors.misuse import name_ours
 from cdpengine.errors.texts import duration
+
+T = TypeVar("T")
 
 SINGLE_LOOK = 5.0
 """Timeout in seconds of an assertion that does not wait (`timeout=0`)."""
@@ -52,7 +55,8 @@ class Observation:
     """The result of one look: whether the assertion holds, and the observed state in a few words.
 
     `details` are more lines for the error, such as a diff. `actual` is the complete observed value. `describe`
-    returns details that take time, such as the matches with their refs.
+    returns details that take time, such as the matches with their refs. `reveals`: the element is known, and its
+    value is not secret, so the error may show the expected value.
     """
 
     holds: bool
@@ -60,6 +64,7 @@ class Observation:
     details: Sequence[str] = ()
     actual: str = ""
     describe: Callable[[], Awaitable[Sequence[str]]] | None = None
+    reveals: bool = False
 
 
 Look: TypeAlias = Callable[["FrameWatches | None", Budget], Awaitable[Observation]]
@@ -92,18 +97,27 @@ class Seen:
         return tuple(lines)
 
 
+def name_negations(kind: type[T]) -> type[T]:
+    """Let an unknown name of an assertion class, such as `not_to_be_visible`, lead to `not_.to_be_visible`."""
+    names = {f"not_{name}": f"expect(...).not_.{name}(...)" for name in vars(kind) if name.startswith("to_")}
+    setattr(kind, "__getattr__", name_ours(names))  # noqa: B010 - for the type checker
+    return kind
+
+
 @attrs.frozen
 class Assertion:
     """An assertion in words, and how to look whether it holds.
 
-    `words` continue "expected", such as 'button "Pay" to be enabled'. `frames` returns the frames whose changes
-    can change the result; None for all of the page.
+    `words` continue "expected", such as 'button "Pay" to be enabled'. `veiled` are the words without the expected
+    value, "" if that is never secret. `frames` returns the frames whose changes can change the result; None means
+    all of them.
     """
 
     core: PageCore
     words: str
     look: Look
     frames: Callable[[], Sequence[Frame]] | None = None
+    veiled: str = ""
 
     async def check(self, timeout: float) -> None:
         """Wait until the assertion holds. Raises AssertionFailedError, and the errors of a page that ended.
@@ -111,7 +125,7 @@ class Assertion:
         With timeout 0, looks only once.
         """
         seconds = check_timeout(timeout)
-        action, seen = f"expect {self.words}", Seen()
+        action, seen = f"expect {self.veiled or self.words}", Seen()
         latest: list[Observation] = []
         try:
             async with self.core.action(action, seconds or SINGLE_LOOK, everywhere=True) as budget:
@@ -179,7 +193,7 @@ class Assertion:
 
     def _failure(self, last: Observation, timeout: float, seen: Seen) -> AssertionFailedError:
         return AssertionFailedError(
-            expectation=self.words,
+            expectation=self.words if last.reveals else self.veiled or self.words,
             observed=last.seen,
             timeout=timeout,
             seen=seen.lines(),
