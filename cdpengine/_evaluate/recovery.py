@@ -198,8 +198,10 @@ def _take_terminations(
     async def wait() -> None:
         try:
             with trio.move_on_after(_GO_ON_TIMEOUT), suppress(SessionGoneError, ConnectionLostError):
-                while not all(call.done for call in pending):
+                while (open_call := next((call for call in pending if not call.done), None)) is not None:
                     await answers(sessions[0])
+                    with trio.move_on_after(_TERMINATE_AGAIN_AFTER), suppress(RemoteError, ProtocolError):
+                        await open_call.wait()
             note_terminated(sessions)
         finally:
             for call in pending:

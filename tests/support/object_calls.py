@@ -122,7 +122,8 @@ class Stage:
         return self.page.activity.console[0]
 
     async def handle(self) -> cdpengine.JSHandle:
-        self.scripted.on("Runtime.evaluate", {"result": REMOTE})
+        nth = self.scripted.count("Runtime.evaluate") + 1
+        self.scripted.on("Runtime.evaluate", result={"result": REMOTE}, nth=nth)
         return await self.stack.enter_async_context(self.page.evaluate_handle("({})"))
 
     async def error(self) -> cdpengine.PageError:
