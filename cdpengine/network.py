@@ -16,6 +16,7 @@ from cdpengine._activity.websocket import (
 from cdpengine._api.http.client import HttpClient, HttpOptions
 from cdpengine._api.http.response import HttpResponse
 from cdpengine._api.scopes.network import Network
+from cdpengine._evaluate.websockets.websocket_route import ServerConnection, WebSocketRoute
 from cdpengine._history import BoundedHistory
 from cdpengine._network.active_route import RouteFailure, RouteRegistration
 from cdpengine._network.messages import ABORT_REASONS, AbortReason, InterceptedResponse, ResourceType
@@ -43,8 +44,10 @@ __all__ = [
     "RouteFailure",
     "RouteRegistration",
     "SecurityDetails",
+    "ServerConnection",
     "Unread",
     "WebSocket",
     "WebSocketMessage",
+    "WebSocketRoute",
     "WebTransport",
 ]

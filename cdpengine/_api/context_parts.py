@@ -23,7 +23,7 @@ from cdpengine._api.page.workers import expect_new_worker
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.document_rules import DocumentRules, apply_rules
 from cdpengine._api.scopes.emulation import ContextEmulation
-from cdpengine._api.scopes.network import Network, RouteTable, route_requests
+from cdpengine._api.scopes.network import Network, RouteTable, route_requests, route_websockets
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.session_items import restore_session_items
 from cdpengine._api.scopes.storage import ContextStorage, load_state
@@ -33,6 +33,7 @@ from cdpengine._checks import check_flag, wrong_type
 from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import Proxy, check_options, check_proxy, context_params
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
+from cdpengine._evaluate.websockets.active_route import WebSocketHandler
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.downloads.download import Download
@@ -95,6 +96,31 @@ class ContextParts:
         return route_requests(
             self._scope, self._routes, pattern, handler, resource_type, stage, limit, timeout
         )
+
+    def route_websocket(
+        self,
+        pattern: UrlPattern,
+        handler: WebSocketHandler,
+        *,
+        limit: float = 30,
+        timeout: float = 30,
+    ) -> AwaitableScope[RouteRegistration]:
+        """Let `handler` answer the websockets of the context's pages whose URL matches `pattern`, as in `route`.
+
+        Use `async with` to route for a block, or `await` to route until `network.unroute`.
+
+        `handler` is an async function. It receives a WebSocketRoute, iterates over the page's messages, and sends
+        its own, or connects to the server and changes the messages of both directions. During the route, the
+        documents have another WebSocket class. Existing websockets, and those of workers, are not affected. A
+        websocket without a matching route gets a real connection.
+
+        If a handler raises, or does not answer within `limit` seconds, only its websocket closes (1011): see
+        `network.routes.failures` and the log. At the end of the block, the routed websockets close with the code
+        1001.
+
+        Raises InvalidArgumentError, DeadlineExceededError, and ConnectionLostError.
+        """
+        return route_websockets(self._scope, self._routes, pattern, handler, limit, timeout)
 
     @property
     def service_workers(self) -> list[Worker]:

@@ -219,6 +219,7 @@ SWITCHES = "names, numbers and states"
 ENDS = "it ends an operation and enters nothing"
 FILES = "names of files, which are locations"
 WAITS = "it waits"
+MESSAGES = "messages of websockets: recorders withhold the scripts that carry them"
 MARKUP = "a document that the program makes: recorders withhold it"
 OWN = "for the engine's own parts"
 KEYS = "keys one by one: recorders put them together"
@@ -311,6 +312,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.recover": ENDS,
     "PageEmulation.reset": ENDS,
     "Network.reset": ENDS,
+    "Page.route_websocket": MESSAGES,
     "Page.route": {
         "continue": _routed(lambda route, secret: route.continue_(headers={"X-Token": secret})),
         "fulfill": _routed(lambda route, secret: route.fulfill(headers={"Set-Cookie": f"sid={secret}"})),
@@ -360,6 +362,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
             lambda route, secret: route.continue_(headers={"X-Token": secret}), of_context=True
         ),
     },
+    "BrowserContext.route_websocket": MESSAGES,
     "ContextStorage.set_cookies": {
         "value": lambda stage, secret: stage.context.storage.set_cookies([_cookie(stage, secret)])
     },

@@ -303,6 +303,7 @@ CALLS: dict[str, Row] = {
     "ContextStorage.state, path": on_context("storage.state", PATH, threads=True),
     "ContextStorage.restore_state": on_context("storage.restore_state", STATE),
     "BrowserContext.route": on_context("route", "**", print),
+    "BrowserContext.route_websocket": on_context("route_websocket", "**", print),
     "BrowserContext.expect_service_worker": calling(
         lambda stage: stage.context, "expect_service_worker", waits=True
     ),

@@ -164,6 +164,7 @@ CALLS = {
     "emulation.reset": given(),
     "network.reset": given(),
     "route": given("**", print),
+    "route_websocket": given("**", print),
     "pictures.save_pdf": given(PATH),
     "screenshot": given(target=NODE),
     "scroll": given(0, 10, NODE),

@@ -44,7 +44,7 @@ STAY = {
     "HttpClient", "Keyboard", "Locator", "Mouse", "Network", "OriginStorage", "Page", "PageActivity", "PageElements",
     "PageEmulation", "PageMeasure", "PagePictures", "PageStorage", "PageWindow", "Profiling", "Route",
     "PageScripts", "RouteRegistration", "Scripts", "Session", "Touch", "Trace",
-    "MessageStream", "WebSocket", "Worker",
+    "MessageStream", "ServerConnection", "WebSocketRoute", "WebSocket", "Worker",
     "DownloadEvent", "PageEvents", "PopupEvent",
 }  # fmt: skip
 """Classes that belong to a connection, a page or a task. All other classes are values."""

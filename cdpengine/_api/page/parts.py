@@ -17,7 +17,8 @@ from cdpengine._api.page.window import PageWindow
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
-from cdpengine._api.scopes.network import Network, RouteTable, route_requests
+from cdpengine._api.scopes.network import Network, RouteTable, route_requests, route_websockets
+from cdpengine._evaluate.websockets.active_route import WebSocketHandler
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
@@ -159,3 +160,28 @@ class PageParts:
         return route_requests(
             self._scope, self._routes, pattern, handler, resource_type, stage, limit, timeout
         )
+
+    def route_websocket(
+        self,
+        pattern: UrlPattern,
+        handler: WebSocketHandler,
+        *,
+        limit: float = 30,
+        timeout: float = 30,
+    ) -> AwaitableScope[RouteRegistration]:
+        """Let `handler` answer the websockets of the page whose URL matches `pattern`, as in `route`.
+
+        Use `async with` to route for a block, or `await` to route until `network.unroute`.
+
+        `handler` is an async function. It receives a WebSocketRoute, iterates over the page's messages, and sends
+        its own, or connects to the server and changes the messages of both directions. During the route, the
+        documents have another WebSocket class. Existing websockets, and those of workers, are not affected. A
+        websocket without a matching route gets a real connection.
+
+        If a handler raises, or does not answer within `limit` seconds, only its websocket closes (1011): see
+        `network.routes.failures` and the log. At the end of the block, the routed websockets close with the code
+        1001.
+
+        Raises InvalidArgumentError, DeadlineExceededError, or the error of an unreachable page.
+        """
+        return route_websockets(self._scope, self._routes, pattern, handler, limit, timeout)

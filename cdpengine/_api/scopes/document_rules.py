@@ -13,7 +13,7 @@ import attrs
 
 from cdpengine._api.scopes.awaitable_scope import SettingScope
 from cdpengine._checks import check_choice, check_flag, checked
-from cdpengine._evaluate.injection import InitScript
+from cdpengine._evaluate.init_script import InitScript
 from cdpengine._javascript import script
 from cdpengine._page.page_scope import PostCommands, SessionOverride
 from cdpengine._protocol.calls import PendingCall

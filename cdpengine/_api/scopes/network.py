@@ -6,6 +6,8 @@ of its context are combined: the latest route comes first, headers are merged, a
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import TypeVar
@@ -15,7 +17,10 @@ import attrs
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
 from cdpengine._checks import check_choice, check_type
+from cdpengine._evaluate.websockets.active_route import ActiveWebSocketRoute, WebSocketHandler
+from cdpengine._evaluate.websockets.interceptor import websocket_interceptor_of
 from cdpengine._history import BoundedHistory, Records
+from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._network.active_route import (
     ActiveRoute,
     RouteFailure,
@@ -39,8 +44,11 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SessionOverride
 from cdpengine._pickling import not_picklable
 from cdpengine._urls.patterns import UrlPattern, chrome_url_of, join_pattern, url_test, url_words
+from cdpengine.errors import shown_url
 
 T = TypeVar("T")
+
+logger = get_logger("cdpengine.network")
 
 
 @attrs.define(eq=False)
@@ -252,6 +260,70 @@ def route_requests(
                 routes.active.remove(route.registration)
 
     return scope.lasting("route", "route", open_route)
+
+
+def route_websockets(
+    scope: SettingScope,
+    routes: RouteTable,
+    pattern: UrlPattern,
+    handler: WebSocketHandler,
+    limit: float,
+    timeout: float,
+) -> AwaitableScope[RouteRegistration]:
+    """Let `handler` answer websockets of a scope: `Page.route_websocket`, `BrowserContext.route_websocket`."""
+
+    @asynccontextmanager
+    async def open_route() -> AsyncIterator[RouteRegistration]:
+        base = None if scope.base_url is None else _HTTP.sub("ws", scope.base_url)
+        whole = join_pattern(base, pattern)
+        match = RouteMatch(test=url_test(whole), words=url_words(whole), types=frozenset({"WebSocket"}))
+        check_function("handler", handler)
+        check_limit(limit)
+        failures: Records[RouteFailure] = Records()
+        registration = RouteRegistration(match, BoundedHistory(failures))
+        name = getattr(handler, "__qualname__", type(handler).__name__)
+        failed = RepeatedWarning(
+            logger, "the handler %s of the websocket route of %s failed %s: %s", level=logging.ERROR
+        )
+
+        def note_use() -> None:
+            registration.seen += 1
+
+        def note_failure(url: str, reason: str, error: Exception | None) -> None:
+            failure = RouteFailure(url, "GET", "WebSocket", match.words, name, reason)
+            failures.add(failure)
+            routes.failures.add(failure)
+            failed.log(name, match.words, shown_url(url), reason, error=error)
+
+        async with open_body_nursery() as nursery:
+            route = ActiveWebSocketRoute(
+                match.test,
+                match.words,
+                whole if isinstance(whole, str) else None,
+                handler,
+                limit,
+                nursery,
+                note_use,
+                note_failure,
+            )
+            tabs = scope.page_scope.tabs
+            override = SessionOverride(
+                scope.page_scope,
+                lambda session: websocket_interceptor_of(tabs, session).add(route),
+                lambda session: websocket_interceptor_of(tabs, session).remove(route),
+                renew=lambda session: websocket_interceptor_of(tabs, session).renew(),
+            )
+            routes.active.insert(0, registration)
+            try:
+                async with scope.overriding(override, f"route {match.words}", timeout, route.close):
+                    yield registration
+            finally:
+                routes.active.remove(registration)
+
+    return scope.lasting("route", "route_websocket", open_route)
+
+
+_HTTP = re.compile("^http")
 
 
 def _route_match(

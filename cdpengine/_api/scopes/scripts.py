@@ -18,12 +18,12 @@ import trio
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope, check_function, check_limit
 from cdpengine._budget import within
 from cdpengine._checks import check_choice, check_string, invalid
+from cdpengine._evaluate.init_script import InitScript
 from cdpengine._evaluate.injection import (
     Binding,
     BindingFailure,
     ExposedBinding,
     ExposedFunction,
-    InitScript,
 )
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._evaluate.replies import holds_objects, receive_value

@@ -13,7 +13,7 @@ import attrs
 
 from cdpengine import _json
 from cdpengine._api.scopes.awaitable_scope import SettingScope
-from cdpengine._evaluate.injection import InitScript
+from cdpengine._evaluate.init_script import InitScript
 from cdpengine._javascript import script
 from cdpengine._page.page_scope import SessionOverride
 from cdpengine._page.tabs import Posted, Tabs

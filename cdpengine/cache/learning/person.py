@@ -20,7 +20,7 @@ import msgspec
 import trio
 
 from cdpengine import Page, _json
-from cdpengine._evaluate.injection import InitScript
+from cdpengine._evaluate.init_script import InitScript
 from cdpengine._javascript import own, script, with_dom
 from cdpengine._page.navigation.active_document import request_of_active
 from cdpengine._page.page_scope import PageScope, SessionOverride
