@@ -335,3 +335,51 @@ async def test_element_of_an_earlier_search_is_not_mistaken_for_one_of_the_last(
     await page.find(text="one")
     await page.click(second)
     assert await page.evaluate("hit") == 2
+
+
+ROLES_AND_NAMES = """<button>One</button><button aria-hidden=true>One</button><button hidden>One</button><div inert><button>One</button></div>
+<div style="visibility:hidden"><button>One</button></div><button>Two</button><a role=button href=x>two</a><button aria-label=Three>x</button>
+<button><h2>Four</h2></button><h2>Four</h2><details><summary>Five</summary><button>Six</button></details><label>Seven<input
+type=checkbox style="display:none"></label><select aria-label=Eight><option>Nine</select><div role=presentation><button>Ten</button></div>
+<div role=img aria-label=Eleven><button>In picture</button></div><svg aria-label=Twelve role=img></svg><p aria-hidden=true><button>Thirteen</button></p>
+<div id=open></div><script>document.getElementById('open').attachShadow({mode: 'open'}).innerHTML = '<button>Open</button>'</script>"""
+
+CLOSED = """<div id=closed></div><script>
+  document.getElementById('closed').attachShadow({mode: 'closed'}).innerHTML = '<button>Closed</button>'</script>"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [CLOSED, "<video controls></video>", "<x-a></x-a>", "<iframe srcdoc='<button>Two</button>'></iframe>"],
+)
+async def test_search_for_one_role_agrees_with_the_search_for_all(page: Page, more: str) -> None:
+    await page.set_content(ROLES_AND_NAMES + more)
+    names = [
+        "One",
+        "Two",
+        "Three",
+        "Four",
+        "Five",
+        "Six",
+        "Seven",
+        "Eight",
+        "Nine",
+        "Ten",
+        "Eleven",
+        "Twelve",
+        "Thirteen",
+        "Open",
+        "Closed",
+    ]
+    for role in ("button", "heading", "checkbox", "combobox", "option", "image"):
+        for name in (*names, "In picture"):
+            every = await page.find_all(role=role, name=name)
+            count = 0
+            try:
+                single = [await page.find(role=role, name=name)]
+            except NodeNotFoundError:
+                single = []
+            except AmbiguousNodeError as error:
+                single, count = every, error.count
+            assert single == every, (role, name)
+            assert count == (len(every) if len(every) > 1 else 0), (role, name)

@@ -59,7 +59,7 @@ _MARGIN = 0.1
 _MAX_CANDIDATES = 5
 """Maximum number of candidates in an error."""
 
-_NAMING = 1.0
+NAMING = 1.0
 """Maximum time to give refs to the candidates in an error, in seconds."""
 
 
@@ -126,9 +126,12 @@ async def find_one(core: PageCore, query: Query, frame: FrameTarget | None, time
     """Return the only match, or the chosen one: `Page.find`."""
     base, nth = split_pick(query)
     needed = 1 if nth is None else count_needed(nth)
-    found = await find_matches(core, base, frame, needed, timeout)
+    found = await find_matches_of(
+        core, base, frame, needed, check_timeout(timeout), last=(nth or 0) < 0, single=nth is None
+    )
     if nth is None and len(found) > 1:
-        candidates = await describe_matches(core, found[:_MAX_CANDIDATES])
+        naming = min(NAMING, timeout / 2) if timeout else NAMING
+        candidates = await describe_matches(core, found[:_MAX_CANDIDATES], naming)
         raise AmbiguousNodeError(target=f"find {base}", count=len(found), candidates=candidates)
     if len(found) >= needed:
         return found[0 if nth is None else nth]
@@ -167,10 +170,12 @@ async def find_ref(core: PageCore, locator: BaseLocator, timeout: float) -> Ref:
         return core.received(ref)
 
 
-async def describe_matches(core: PageCore, found: Sequence[FoundNode]) -> tuple[str, ...]:
+async def describe_matches(
+    core: PageCore, found: Sequence[FoundNode], seconds: float = NAMING
+) -> tuple[str, ...]:
     """Return descriptions of the nodes, with their refs and frames; without refs if that takes too long."""
     refs: dict[FoundNode, Ref] = {}
-    with trio.move_on_after(_NAMING):
+    with trio.move_on_after(seconds):
         for node in found:
             ref = core.refs.known(node.loader_id, node.backend_node_id) or await assign_ref(
                 core.target,
@@ -178,7 +183,7 @@ async def describe_matches(core: PageCore, found: Sequence[FoundNode]) -> tuple[
                 core.worlds,
                 node.backend_node_id,
                 node.session_id,
-                _NAMING,
+                seconds,
                 every=True,
             )
             if ref is not None:
@@ -217,12 +222,13 @@ async def find_matches_of(
     seconds: float,
     *,
     last: bool = False,
+    single: bool = False,
 ) -> list[FoundNode]:
     """Return all matches, as `find_matches`; of very many the first ones, or with `last` the last ones."""
     latest: list[list[FoundNode]] = []
     try:
         async with core.action(f"find {query}", seconds or _LOOK, everywhere=True) as budget:
-            look = _Look(core, query, frame, budget, last)
+            look = _Look(core, query, frame, budget, last, single)
             until = budget.deadline - min(_MARGIN, seconds / 10)
             found = await look.begin(until if seconds else 0.0)
             if len(found) >= needed or not seconds or _never_matches(query):
@@ -248,6 +254,7 @@ class _Look:
     _target: FrameTarget | None
     _budget: Budget
     _last: bool
+    _single: bool
     _frame: Frame | None = None
 
     async def begin(self, until: float) -> list[FoundNode]:
@@ -278,7 +285,14 @@ class _Look:
         return await read_present(
             core.target,
             lambda: (each.id for each in self._frames()),
-            lambda: find_nodes(core.target, core.worlds, self._query, self._frames(), last=self._last),
+            lambda: find_nodes(
+                core.target,
+                core.worlds,
+                self._query,
+                self._frames(),
+                last=self._last,
+                single=self._single,
+            ),
             self._budget,
         )
 

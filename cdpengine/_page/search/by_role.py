@@ -23,6 +23,7 @@ from cdpengine._page.navigation.documents import (
 from cdpengine._page.patterns import collapse_space, holds, with_name
 from cdpengine._page.scripts.node_lists import SERIALIZED, objects_of_nodes, text_and_nodes
 from cdpengine._page.scripts.page_functions import RemoteHandle, value_of
+from cdpengine._page.search.computed_names import query_candidates
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.hiding import MOST_CUSTOM, find_hiding
 from cdpengine._page.search.in_page import MOST, SearchedDocument, select
@@ -76,6 +77,27 @@ async def query_tree(document: SearchedDocument, criteria: Criteria, frame: Fram
     if queries > 1 and len(described) > 1:
         return await _in_order(document, described)
     return described
+
+
+async def query_quickly(document: SearchedDocument, criteria: Criteria) -> dict[int, str] | None:
+    """Return the same by a quick search, or None if that is impossible.
+
+    It may omit elements in closed shadow roots.
+    """
+    candidates = await query_candidates(document, criteria)
+    if candidates is None:
+        return None
+    nodes = _named(candidates)
+    found = _describe(
+        [(number, criteria.called(role), collapse_space(name)) for number, role, name in nodes], criteria
+    )
+    if not criteria.may_be_labelled:
+        return found
+    try:
+        hidden = _describe(await _labelled(_ask_labelled(document, criteria), criteria), criteria)
+    except RemoteError as error:
+        raise document_error(error) from None
+    return await _in_order(document, found | hidden) if found and hidden else found | hidden
 
 
 def _describe(nodes: Iterable[_Named], criteria: Criteria) -> dict[int, str]:

@@ -70,6 +70,7 @@ class _Head(msgspec.Struct):
 
 
 _SCRIPTS = {
+    "computed_names": "_page/search/computed_names",
     "find": "_page/search/find",
     "pattern_strings": "_page/search/pattern_strings",
     "matching_selectors": "_page/search/matching_selectors",

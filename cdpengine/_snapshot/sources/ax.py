@@ -26,6 +26,7 @@ import trio
 
 from cdpengine import _json
 from cdpengine._collector import pause_collector
+from cdpengine._page.accessibility import keep_warm
 from cdpengine._page.scripts.page_functions import context_gone
 from cdpengine._protocol.domains.accessibility import AXNode, AXTree
 from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
@@ -33,7 +34,7 @@ from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax_grafts import Graft, Place, add_grafts, add_missing
 from cdpengine._snapshot.sources.ax_nodes import fold
-from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm, mask_secrets
+from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, mask_secrets
 from cdpengine._snapshot.sources.computed import read_dom, role_and_name_source
 from cdpengine._snapshot.sources.document_kinds import describe_kind
 from cdpengine._snapshot.sources.internals import CustomElements

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
-from weakref import WeakSet
 
 import msgspec
 
@@ -26,7 +25,6 @@ from cdpengine._protocol.domains.accessibility import (
     AXValue,
     RelatedNode,
 )
-from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Node
 from cdpengine._snapshot.roles import MASKS
 
@@ -193,21 +191,6 @@ def _text(item: object) -> str | None:
 
 def _integer(item: object) -> int | None:
     return item if isinstance(item, int) and not isinstance(item, bool) else None
-
-
-_warm: WeakSet[Session] = WeakSet()
-
-
-def keep_warm(session: Session) -> None:
-    """Make Chrome keep the session's accessibility trees between snapshots from now on.
-
-    Sends `Accessibility.enable` once per session without waiting, as Chrome processes commands in order. It stays
-    enabled: otherwise each snapshot rebuilds the whole tree.
-    """
-    if session not in _warm:
-        if session.domains.add_user("Accessibility"):
-            session.post("Accessibility.enable")
-        _warm.add(session)
 
 
 # --- secret fields -------------------------------------------------------------------------------------------

@@ -24,12 +24,13 @@ from typing import Self
 import attrs
 import trio
 
+from cdpengine._page.accessibility import keep_warm
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.accessibility import AXName, AXNode, AXTree
 from cdpengine._snapshot.node import FrameRequest, Node
 from cdpengine._snapshot.roles import role_and_kind
 from cdpengine._snapshot.sources.ax_nodes import SingleNodes
-from cdpengine._snapshot.sources.ax_tree import ignored_reasons, keep_warm, name_sources, value_text
+from cdpengine._snapshot.sources.ax_tree import ignored_reasons, name_sources, value_text
 from cdpengine._snapshot.sources.columns import NO_INTERNALS, Custom, Internals, Pairs, Walk
 from cdpengine._snapshot.sources.walk import CALL, Installed
 from cdpengine._snapshot.text import collapse_space

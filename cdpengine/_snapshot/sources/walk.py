@@ -22,6 +22,7 @@ import trio
 
 from cdpengine import _json
 from cdpengine._javascript import own, script
+from cdpengine._page.accessibility import keep_warm
 from cdpengine._page.scripts.node_lists import LONGEST_REASON, SERIALIZED, SerializedList
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
@@ -43,7 +44,6 @@ from cdpengine._protocol.domains.runtime import ExceptionDetails
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine._snapshot.node import Document, FrameRequest
-from cdpengine._snapshot.sources.ax_tree import keep_warm
 from cdpengine._snapshot.sources.columns import Custom, Part, role_bits
 from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
 
