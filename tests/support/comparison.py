@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_overloads
+from typing import Any, Literal, get_args, get_origin, get_overloads
 
 import attrs
 from doc_examples import ROOT
@@ -255,11 +255,31 @@ def _called(function: Any, node: ast.Call, found: list[str]) -> Any:
         found.append(f"{ast.unparse(node)}: at most {positional:.0f} positional arguments")
     if inspect.isclass(function):
         return function
+    found += _wrong_choices(plain, node)
     returned = {
-        _class_named(inspect.get_annotations(each).get("return", ""), each) for each in (plain, *variants)
+        _class_named(inspect.get_annotations(each).get("return", ""), each) for each in variants or [plain]
     }
     known = returned - {_UNKNOWN}
     return known.pop() if len(known) == 1 else _UNKNOWN
+
+
+def _wrong_choices(function: Any, node: ast.Call) -> list[str]:
+    """Return faults of strings for parameters that accept only some, such as `state="enabled"`."""
+    parameters = inspect.signature(function).parameters
+    places = [
+        each for name, each in parameters.items() if name != "self" and each.kind is not each.KEYWORD_ONLY
+    ]
+    given = [(places[min(place, len(places) - 1)], value) for place, value in enumerate(node.args) if places]
+    given += [
+        (parameters[each.arg], each.value) for each in node.keywords if each.arg and each.arg in parameters
+    ]
+    faults = []
+    for parameter, value in given:
+        kind = function.__globals__.get(parameter.annotation)
+        chosen = value.value if isinstance(value, ast.Constant) else None
+        if get_origin(kind) is Literal and isinstance(chosen, str) and chosen not in get_args(kind):
+            faults.append(f"{parameter.name}={chosen!r}: no such choice")
+    return faults
 
 
 def _overloads(function: Any, node: ast.Call) -> Sequence[Any]:

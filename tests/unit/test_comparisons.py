@@ -40,6 +40,8 @@ def test_calls_that_the_engine_lacks_are_found() -> None:
         "page.locate(css).frobnicate: Locator has no 'frobnicate'"
     ]
     assert faults("page.title(1)") == ["page.title(1): at most 0 positional arguments"]
+    assert faults('page.events("popups", "frobnications")') == ["kinds='frobnications': no such choice"]
+    assert faults('page.wait_for(ref="e1", state="frobnicated")') == ["state='frobnicated': no such choice"]
     assert faults("cdpengine.Frobnicator") == ["cdpengine.Frobnicator: no such name"]
     assert faults("tab.click()") == ["unknown object 'tab'"]
     assert faults("click the button") != []
