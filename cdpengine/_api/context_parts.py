@@ -84,8 +84,9 @@ class ContextParts:
         of the URL. `resource_type` restricts it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
         function. It receives a Route and calls `continue_`, `fulfill`, `abort`, or `fallback` for the next route.
         The latest route comes first. With `stage="response"`, the handler runs when the response has begun. Routes
-        apply to all pages of the context, with their frames and workers, from their first request. They do not see
-        requests answered by a service worker or the memory cache.
+        apply to all pages of the context, with their frames and workers, from their first request, and to the
+        requests that its service workers and shared workers send. Chrome ends no service worker meanwhile. Routes
+        do not see requests answered by a service worker or the memory cache.
 
         If a handler raises, does not answer or takes more than `limit` seconds, only its request fails
         (net::ERR_FAILED): see `network.routes.failures` and the log. A request that is still paused at the end of

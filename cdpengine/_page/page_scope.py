@@ -18,6 +18,7 @@ from cdpengine._budget import undoing
 from cdpengine._logs import get_logger
 from cdpengine._page.page_target import REVIVED, PageTarget
 from cdpengine._page.tabs import Posted, Tabs
+from cdpengine._page.worker_targets import WorkerTarget
 from cdpengine._protocol.feed import UNDISCARDED
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
@@ -41,6 +42,9 @@ DOCUMENTS = frozenset({"page", "iframe"})
 
 DOCUMENTS_AND_WORKERS = DOCUMENTS | {"worker"}
 
+SHARED_WORKERS = frozenset({"shared_worker", "service_worker"})
+"""Types of workers that belong to no page."""
+
 _BEGIN_TIMEOUT = 2.0
 """Time in seconds for pages to confirm the beginning, except the required one. Commands run in order, even if the
 page answers later."""
@@ -51,11 +55,15 @@ _END_TIMEOUT = 0.5
 
 @attrs.frozen(eq=False)
 class PageScope:
-    """The pages of `tabs` that `covers` accepts. `page` is the required one, None for a context."""
+    """The pages of `tabs` that `covers` accepts. `page` is the required one, None for a context.
+
+    `covers_worker` accepts shared workers and service workers, which belong to no page.
+    """
 
     tabs: Tabs
     covers: Callable[[PageTarget], bool]
     page: PageTarget | None = None
+    covers_worker: Callable[[WorkerTarget], bool] | None = None
 
     @classmethod
     def of_page(cls, tabs: Tabs, page: PageTarget, *, popups: bool = True) -> PageScope:
@@ -116,6 +124,8 @@ class SessionOverride:
         if page is not None and not page.session.is_discarded and (error := page.session.error()) is not None:
             raise error
         self._scope.tabs.add_set_up(self._set_up, None if self._renew is None else self._renew_on)
+        if self._covers_workers:
+            await self._scope.tabs.workers.add_set_up(self._set_up_worker)
         calls = [(session, self._begin_on(session)) for session in self._scope.sessions()]
         until = trio.current_time() + _BEGIN_TIMEOUT
         for session, posted in calls:
@@ -153,6 +163,20 @@ class SessionOverride:
             for call in calls:
                 with suppress(SessionGoneError, ConnectionLostError, RemoteError):
                     await call.raw()
+        if self._covers_workers:
+            await self._scope.tabs.workers.remove_set_up(self._set_up_worker)
+
+    @property
+    def _covers_workers(self) -> bool:
+        return self._scope.covers_worker is not None and not SHARED_WORKERS.isdisjoint(self._types)
+
+    def _set_up_worker(self, worker: WorkerTarget, session: Session) -> list[Posted]:
+        covers = self._scope.covers_worker
+        if covers is None or not covers(worker):
+            return []
+        with suppress(SessionGoneError, ConnectionLostError):
+            return self._begin_on(session)
+        return []
 
     def _set_up(self, page: PageTarget, session: Session) -> list[Posted]:
         if not self._scope.covers(page):

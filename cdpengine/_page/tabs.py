@@ -385,6 +385,8 @@ class Tabs:
                 page.attach_worker_session(session)
                 calls.append(("attach", _post_auto_attach(session)))  # for the workers that it starts
             calls += self._post_further(page, session)
+        else:
+            calls += [("further", call) for call in self.workers.set_up(session)]
         await _run(session)
         if (worker := self.workers.known.get(attachment.info.target_id)) is not None:
             worker.start()

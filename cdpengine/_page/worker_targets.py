@@ -7,7 +7,7 @@ first user attaches it, and the last one detaches it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Literal
 
@@ -16,6 +16,7 @@ import trio
 from cdpengine._budget import undoing
 from cdpengine._notifier import Notifier
 from cdpengine._page.scripts.remote_resources import RemoteResources
+from cdpengine._protocol.calls import PendingCall, SharedCall
 from cdpengine._protocol.domains.target import AttachToTargetReply, TargetCreated, TargetDestroyed, TargetInfo
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
@@ -37,11 +38,23 @@ _DETACH_TIMEOUT = 0.5
 
 WorkerListener = Callable[["WorkerTarget"], None]
 
+WorkerSetUp = Callable[["WorkerTarget", Session], Sequence[PendingCall | SharedCall]]
+"""Posts the set-up of the session of a shared worker or service worker, before its first script if it is new."""
+
+_PAGES: list[dict[str, object]] = [{"type": "page", "exclude": False}, {"exclude": True}]
+_PAGES_AND_WORKERS: list[dict[str, object]] = [
+    {"type": "page", "exclude": False},
+    {"type": "service_worker", "exclude": False},
+    {"type": "shared_worker", "exclude": False},
+    {"exclude": True},
+]
+
 
 class WorkerTarget:
     """A worker in the engine's model. `page_id` is the target id of a dedicated worker's page.
 
-    `session` is the attached session, or None. `started`: the worker is no longer paused at its start.
+    `session` is the attached session, or None. `kept_session` is one that a setting keeps, or None. `started`: the
+    worker is no longer paused at its start.
     """
 
     def __init__(self, info: TargetInfo, changes: Notifier, page_id: str | None = None) -> None:
@@ -51,6 +64,7 @@ class WorkerTarget:
         self.context_id = info.browser_context_id
         self.page_id = page_id
         self.session: Session | None = None
+        self.kept_session: Session | None = None
         self.started = self.kind != "dedicated"
         self.closed = False
         self.users = 0
@@ -108,6 +122,8 @@ class WorkerTargets:
         self._changes = changes
         self._creations = creations
         self._listeners: list[WorkerListener] = []
+        self._set_ups: list[WorkerSetUp] = []
+        self._attaching_all = trio.Lock()
         root.on_event("Target.targetCreated", self._note_created)
         root.on_event("Target.targetDestroyed", self._note_destroyed)
         root.on_end(self._end_all)
@@ -145,6 +161,9 @@ class WorkerTargets:
             assert worker.session is not None
             yield worker.session
             return
+        if (kept := worker.kept_session) is not None and not kept.ended:
+            yield kept
+            return
         worker.users += 1
         try:
             async with worker.attaching:
@@ -158,6 +177,53 @@ class WorkerTargets:
                 worker.session = None
                 with undoing(_DETACH_TIMEOUT):
                     await self._detach(session.id)
+
+    # --- settings of shared workers and service workers ------------------------------------------------------
+
+    async def add_set_up(self, set_up: WorkerSetUp) -> None:
+        """Keep all shared workers and service workers attached, and call `set_up` for each session.
+
+        Raises RemoteError, ConnectionLostError.
+        """
+        self._set_ups.append(set_up)
+        async with self._attaching_all:
+            if len(self._set_ups) == 1:
+                await self._auto_attach(_PAGES_AND_WORKERS)
+        targets = self._root.connection.targets
+        for worker in [each for each in self.known.values() if each.kind != "dedicated"]:
+            async with worker.attaching:  # a call that attaches it has its own session
+                for session in list(targets.sessions.values()):
+                    if session.target_id == worker.target_id and session is not worker.session:
+                        self.set_up(session)
+
+    async def remove_set_up(self, set_up: WorkerSetUp) -> None:
+        """Undo `add_set_up`. The last one detaches the workers. Shielded and bounded."""
+        if set_up in self._set_ups:
+            self._set_ups.remove(set_up)
+        if self._set_ups:
+            return
+        with undoing(_DETACH_TIMEOUT), suppress(RemoteError, SessionGoneError, ConnectionLostError):
+            async with self._attaching_all:
+                if not self._set_ups:
+                    await self._auto_attach(_PAGES)
+                    for worker in list(self.known.values()):
+                        if (session := worker.kept_session) is not None:
+                            worker.kept_session = None
+                            await self._detach(session.id)
+
+    def set_up(self, session: Session) -> list[PendingCall | SharedCall]:
+        """Call the set-up functions for the session of a worker that Chrome attached automatically."""
+        worker = self.known.get(session.target_id or "")
+        if worker is None or worker.kind == "dedicated" or not self._set_ups:
+            return []
+        worker.kept_session = session
+        session.closing_reason = session.closing_reason or _ENDED
+        return [call for set_up in tuple(self._set_ups) for call in set_up(worker, session)]
+
+    async def _auto_attach(self, targets: list[dict[str, object]]) -> None:
+        await self._root.call(
+            "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True, filter=targets
+        )
 
     async def _attach(self, worker: WorkerTarget) -> None:
         params = {"targetId": worker.target_id, "flatten": True}

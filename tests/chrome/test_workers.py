@@ -21,6 +21,14 @@ addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 """
 
+FETCHING = """
+addEventListener("install", () => skipWaiting());
+addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+addEventListener("fetch", (event) => {
+    if (event.request.url.endsWith("/echo/page")) event.respondWith(fetch("/echo/worker"));
+});
+"""
+
 RUNS = """() => new Promise((resolve) => {
     const look = () => (self.number || self.nested ? resolve() : setTimeout(look, 5));
     look();
@@ -35,6 +43,7 @@ def site(httpserver: HTTPServer) -> Site:
         "/counting.js": COUNTING,
         "/nesting.js": NESTING,
         "/serving.js": SERVING,
+        "/fetching.js": FETCHING,
         "/ending.js": "close()",
     }
     for path, source in sources.items():
@@ -210,3 +219,46 @@ async def test_a_page_without_workers_gets_no_new_message(browser: cdpengine.Bro
         before = browser.statistics().main.sent
         assert page.workers == context.service_workers == context.shared_workers == []
         assert browser.statistics().main.sent == before
+
+
+REGISTER = """async (path) => {
+    await navigator.serviceWorker.register(path);
+    await navigator.serviceWorker.ready;
+    if (!navigator.serviceWorker.controller) {
+        await new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve));
+    }
+}"""
+
+
+@pytest.mark.parametrize("registered_first", [True, False])
+async def test_a_route_of_a_context_answers_requests_of_service_workers(
+    browser: cdpengine.Browser, site: Site, registered_first: bool
+) -> None:
+    seen: list[tuple[str, str]] = []
+
+    async def answer(route: cdpengine.Route) -> None:
+        seen.append((route.request.url.rpartition("/")[2], route.request.target_id))
+        await route.fulfill(body="from the route")
+
+    async with browser.new_context() as context:
+        page = await context.new_page(site.url)
+        if registered_first:
+            await page.evaluate(REGISTER, "/fetching.js")
+        async with context.route("*/echo/worker", answer) as registration:
+            if not registered_first:
+                await page.evaluate(REGISTER, "/fetching.js")
+            worker = context.service_workers[0]
+            assert (
+                await page.evaluate("fetch('/echo/page').then((reply) => reply.text())") == "from the route"
+            )
+            assert (
+                await worker.evaluate("fetch('/echo/worker').then((reply) => reply.text())")
+                == "from the route"
+            )
+            assert seen == [("worker", worker.target_id)] * 2
+            assert registration.seen == 2
+        assert "/echo/worker" in await page.evaluate("fetch('/echo/page').then((reply) => reply.text())")
+        assert "/echo/worker" in await worker.evaluate("fetch('/echo/worker').then((reply) => reply.text())")
+        await until(
+            lambda: not any(each.attached for each in browser.targets if each.target_id == worker.target_id)
+        )

@@ -209,7 +209,7 @@ class SettingScope:
     @classmethod
     def of_context(cls, core: ContextCore) -> SettingScope:
         """Return the scope of all pages of a context, including later ones."""
-        page_scope = PageScope(core.state.tabs, core.holds)
+        page_scope = PageScope(core.state.tabs, core.holds, covers_worker=core.holds)
         return cls(
             page_scope, core.action, evaluate_enabled=core.state.evaluate_enabled, base_url=core.base_url
         )

@@ -41,7 +41,7 @@ from cdpengine._network.settings import (
     check_cpu_rate,
 )
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SessionOverride
+from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, SHARED_WORKERS, SessionOverride
 from cdpengine._pickling import not_picklable
 from cdpengine._urls.patterns import UrlPattern, chrome_url_of, join_pattern, url_test, url_words
 from cdpengine.errors import shown_url
@@ -250,6 +250,7 @@ def route_requests(
                 scope.page_scope,
                 lambda session: interceptor_of(session).add(route),
                 lambda session: interceptor_of(session).remove(route),
+                types=DOCUMENTS | SHARED_WORKERS,
                 renew=lambda session: interceptor_of(session).renew(),
             )
             routes.active.insert(0, route.registration)
