@@ -19,6 +19,7 @@ from cdpengine._api.scopes.network import Network
 from cdpengine._evaluate.websockets.websocket_route import ServerConnection, WebSocketRoute
 from cdpengine._history import BoundedHistory
 from cdpengine._network.active_route import RouteFailure, RouteRegistration
+from cdpengine._network.archive import HarArchive
 from cdpengine._network.messages import ABORT_REASONS, AbortReason, InterceptedResponse, ResourceType
 from cdpengine._network.settings import NetworkConditions
 
@@ -30,6 +31,7 @@ __all__ = [
     "BoundedHistory",
     "DocumentActivity",
     "EventSourceMessage",
+    "HarArchive",
     "HttpClient",
     "HttpOptions",
     "HttpResponse",

@@ -16,10 +16,12 @@ from typing import Any, TypeVar
 import attrs
 import trio
 
+from cdpengine._activity.har_bodies import LARGEST_BODY
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.http.client import HttpClient
 from cdpengine._api.page.expecting import Expected
 from cdpengine._api.page.workers import expect_new_worker
+from cdpengine._api.scopes.archives import NotFound, record_har, route_from_har
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.document_rules import DocumentRules, apply_rules
 from cdpengine._api.scopes.emulation import ContextEmulation
@@ -35,6 +37,7 @@ from cdpengine._emulation.options import Proxy, check_options, check_proxy, cont
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
 from cdpengine._evaluate.websockets.active_route import WebSocketHandler
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
+from cdpengine._network.archive import HarArchive
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.worker_targets import WorkerTarget
@@ -154,6 +157,63 @@ class ContextParts:
 
     def _holds_service_worker(self, worker: WorkerTarget) -> bool:
         return worker.kind == "service" and self.internals.holds(worker)
+
+    @block("context.record_har(path)")
+    async def record_har(
+        self,
+        path: str | Path,
+        *,
+        url: UrlPattern | None = None,
+        bodies: bool = True,
+        largest_body: int = LARGEST_BODY,
+        redacted: bool = True,
+        overwrite: bool = True,
+        timeout: float = 30,
+    ) -> AsyncIterator[Path]:
+        """Record the requests of the block, and write them to an HTTP Archive (HAR 1.2) at its end.
+
+        The archive has the requests of all pages of the context, with their frames and workers.
+        `url` selects some. The options are those of `activity.save_har`. `redacted=False` keeps secrets, which
+        `route_from_har` needs for posted bodies. `timeout` limits the beginning, and the writing. After an error
+        in the block, the file is written within 1 s if possible. Do not clear or stop `activity` in the block.
+
+        Raises InvalidArgumentError, FileNotWrittenError, DeadlineExceededError, ConnectionLostError, and
+        PackageMissingError without the extra `debug`, which redaction needs.
+        """
+        recording = record_har(
+            self._scope, self.internals.state, path, url=url, bodies=bodies, largest_body=largest_body,
+            redacted=redacted, overwrite=overwrite, timeout=timeout,
+        )  # fmt: skip
+        async with recording as place:
+            yield place
+
+    def route_from_har(
+        self,
+        path: str | Path,
+        *,
+        url: UrlPattern | None = None,
+        not_found: NotFound = "abort",
+        update: bool = False,
+        redacted: bool = True,
+        timeout: float = 30,
+    ) -> AwaitableScope[HarArchive | None]:
+        """Answer requests from an HTTP Archive instead of the servers.
+
+        Use `async with` for a block, or `await` to route until `network.unroute`.
+
+        A response is found by method, URL and posted body. Equal requests get their responses in order, and the
+        last one repeats. `url` restricts the requests. Without a response, "abort" fails the request, and
+        "fallback" passes it to the next route or the server. `update=True` records the block to the file instead,
+        as `record_har` does with these `redacted` secrets; it needs a block. In a redacted archive, posted bodies
+        are not compared, and no cookies are set.
+
+        The scope's value counts the `used` and `missing` responses. Raises FileUnreadableError,
+        InvalidArgumentError, and the errors of `route`.
+        """
+        return route_from_har(
+            self._scope, self._routes, self.internals.state, path, url=url, not_found=not_found, update=update,
+            redacted=redacted, timeout=timeout,
+        )  # fmt: skip
 
     @property
     def downloads(self) -> list[Download]:

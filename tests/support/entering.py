@@ -213,6 +213,7 @@ async def _new_context(stage: Stage, secret: str) -> None:
 
 POINTS = "it points"
 READS = "it only reads"
+ANSWERS = "responses of a file, for the page"
 LOOKS_FOR = "a search term is already on the page and is not entered"
 CODE = "the user's JavaScript: recorders withhold its arguments and results"
 SWITCHES = "names, numbers and states"
@@ -313,6 +314,10 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "PageEmulation.reset": ENDS,
     "Network.reset": ENDS,
     "Page.route_websocket": MESSAGES,
+    "Page.record_har": READS,
+    "Page.route_from_har": ANSWERS,
+    "BrowserContext.record_har": READS,
+    "BrowserContext.route_from_har": ANSWERS,
     "Page.route": {
         "continue": _routed(lambda route, secret: route.continue_(headers={"X-Token": secret})),
         "fulfill": _routed(lambda route, secret: route.fulfill(headers={"Set-Cookie": f"sid={secret}"})),

@@ -304,6 +304,8 @@ CALLS: dict[str, Row] = {
     "ContextStorage.restore_state": on_context("storage.restore_state", STATE),
     "BrowserContext.route": on_context("route", "**", print),
     "BrowserContext.route_websocket": on_context("route_websocket", "**", print),
+    "BrowserContext.record_har": on_context("record_har", PATH, threads=True),
+    "BrowserContext.route_from_har": on_context("route_from_har", PATH, update=True, threads=True),
     "BrowserContext.expect_service_worker": calling(
         lambda stage: stage.context, "expect_service_worker", waits=True
     ),

@@ -41,7 +41,7 @@ STAY = {
     "Binding", "BodyStream", "Browser", "BrowserCluster", "BrowserContext", "BrowserMeasure", "BrowserPool", "Budget",
     "Connection", "ContextEmulation", "ContextStorage", "Coverage", "Dialogs", "DocumentStorage", "Download",
     "EventStream", "Expected", "ExpectedFileChooser", "Frame", "FrameLocator", "InterceptedResponse", "JSHandle", "JobResults",
-    "HttpClient", "Keyboard", "Locator", "Mouse", "Network", "OriginStorage", "Page", "PageActivity", "PageElements",
+    "HarArchive", "HttpClient", "Keyboard", "Locator", "Mouse", "Network", "OriginStorage", "Page", "PageActivity", "PageElements",
     "PageEmulation", "PageMeasure", "PagePictures", "PageStorage", "PageWindow", "Profiling", "Route",
     "PageScripts", "RouteRegistration", "Scripts", "Session", "Touch", "Trace",
     "MessageStream", "ServerConnection", "WebSocketRoute", "WebSocket", "Worker",

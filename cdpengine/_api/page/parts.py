@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
+from functools import partial
+from pathlib import Path
 
 import attrs
 
-from cdpengine._activity.har import Redacting
+from cdpengine._activity.har_bodies import LARGEST_BODY
 from cdpengine._activity.page_activity import PageActivity
 from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.devices import Keyboard, Mouse, Touch
@@ -14,12 +16,14 @@ from cdpengine._api.page.elements import PageElements
 from cdpengine._api.page.pictures import PagePictures
 from cdpengine._api.page.tags import PageScripts
 from cdpengine._api.page.window import PageWindow
+from cdpengine._api.scopes.archives import NotFound, make_redactor, record_har, route_from_har
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
 from cdpengine._api.scopes.network import Network, RouteTable, route_requests, route_websockets
 from cdpengine._evaluate.websockets.active_route import WebSocketHandler
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
+from cdpengine._network.archive import HarArchive
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.file_choosers import FileChooser
@@ -27,7 +31,7 @@ from cdpengine._page.frames import Frame
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.session import Session
 from cdpengine._urls.patterns import UrlPattern
-from cdpengine.errors import packages_named
+from cdpengine.errors.misuse import block
 
 
 @not_picklable("a list of the dialogs in it")
@@ -114,16 +118,9 @@ class PageParts:
         """Console messages, errors and requests of the page, kept from `activity.start()` on, or streamed."""
         core = self.internals
         collector = core.state.activities.of(core.target)
-        return PageActivity(collector, self._make_redactor, core.state.version.product, core.base_url)
-
-    def _make_redactor(self) -> Redacting:
-        with packages_named():
-            from cdpengine.debug.recording.redact import Redactor  # archives and recordings share one table
-
-        redactor = Redactor()
-        for secret in self.internals.state.instruments.secrets:
-            redactor.add_secret(secret)
-        return redactor
+        return PageActivity(
+            collector, partial(make_redactor, core.state), core.state.version.product, core.base_url
+        )
 
     @property
     def file_choosers(self) -> list[FileChooser]:
@@ -185,3 +182,60 @@ class PageParts:
         Raises InvalidArgumentError, DeadlineExceededError, or the error of an unreachable page.
         """
         return route_websockets(self._scope, self._routes, pattern, handler, limit, timeout)
+
+    @block("page.record_har(path)")
+    async def record_har(
+        self,
+        path: str | Path,
+        *,
+        url: UrlPattern | None = None,
+        bodies: bool = True,
+        largest_body: int = LARGEST_BODY,
+        redacted: bool = True,
+        overwrite: bool = True,
+        timeout: float = 30,
+    ) -> AsyncIterator[Path]:
+        """Record the requests of the block, and write them to an HTTP Archive (HAR 1.2) at its end.
+
+        The archive has the requests of the page, its frames and workers, and the pages that it opens.
+        `url` selects some. The options are those of `activity.save_har`. `redacted=False` keeps secrets, which
+        `route_from_har` needs for posted bodies. `timeout` limits the beginning, and the writing. After an error
+        in the block, the file is written within 1 s if possible. Do not clear or stop `activity` in the block.
+
+        Raises InvalidArgumentError, FileNotWrittenError, DeadlineExceededError, ConnectionLostError, and
+        PackageMissingError without the extra `debug`, which redaction needs.
+        """
+        recording = record_har(
+            self._scope, self.internals.state, path, url=url, bodies=bodies, largest_body=largest_body,
+            redacted=redacted, overwrite=overwrite, timeout=timeout,
+        )  # fmt: skip
+        async with recording as place:
+            yield place
+
+    def route_from_har(
+        self,
+        path: str | Path,
+        *,
+        url: UrlPattern | None = None,
+        not_found: NotFound = "abort",
+        update: bool = False,
+        redacted: bool = True,
+        timeout: float = 30,
+    ) -> AwaitableScope[HarArchive | None]:
+        """Answer requests from an HTTP Archive instead of the servers.
+
+        Use `async with` for a block, or `await` to route until `network.unroute`.
+
+        A response is found by method, URL and posted body. Equal requests get their responses in order, and the
+        last one repeats. `url` restricts the requests. Without a response, "abort" fails the request, and
+        "fallback" passes it to the next route or the server. `update=True` records the block to the file instead,
+        as `record_har` does with these `redacted` secrets; it needs a block. In a redacted archive, posted bodies
+        are not compared, and no cookies are set.
+
+        The scope's value counts the `used` and `missing` responses. Raises FileUnreadableError,
+        InvalidArgumentError, and the errors of `route`.
+        """
+        return route_from_har(
+            self._scope, self._routes, self.internals.state, path, url=url, not_found=not_found, update=update,
+            redacted=redacted, timeout=timeout,
+        )  # fmt: skip

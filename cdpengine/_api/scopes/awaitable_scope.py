@@ -225,11 +225,13 @@ class SettingScope:
         self, kind: str, name: str, scope: Callable[[], AbstractAsyncContextManager[T]]
     ) -> AwaitableScope[T]:
         """Return a setting that can be awaited to last, or entered for a block."""
+        return AwaitableScope(f"{name}(...)", partial(self.keep, kind, scope), scope)
 
-        async def last() -> tuple[T, Callable[[], Awaitable[None]]]:
-            return await self._registry.keep(kind, scope)
-
-        return AwaitableScope(f"{name}(...)", last, scope)
+    async def keep(
+        self, kind: str, scope: Callable[[], AbstractAsyncContextManager[T]]
+    ) -> tuple[T, Callable[[], Awaitable[None]]]:
+        """Enter a scope that lasts until the returned function is called, or its owner ends."""
+        return await self._registry.keep(kind, scope)
 
     async def end(self, kind: str, where: Callable[[Any], bool] = lambda _value: True) -> int:
         """End the awaited settings of a kind, and return their number."""
