@@ -22,6 +22,7 @@ from ._api.browser_parts import BrowserStatistics as BrowserStatistics
 from ._api.connecting import connect as connect
 from ._api.opening import launch as launch
 from ._api.page.core import BackendNode as BackendNode
+from ._api.page.frame import Frame as Frame
 from ._api.page.locators import Locator as Locator
 from ._api.page.navigating import Navigation as Navigation
 from ._emulation.devices import DEVICES as DEVICES
@@ -42,7 +43,6 @@ from ._page.dialogs import Dialog as Dialog
 from ._page.dialogs import DialogAnswer as DialogAnswer
 from ._page.downloads.download import Download as Download
 from ._page.file_choosers import FileChooser as FileChooser
-from ._page.frames import Frame as Frame
 from ._page.search.locator import FoundNode as FoundNode
 from ._pictures.pdf import PdfOptions as PdfOptions
 from ._protocol.session import Session as Session

@@ -1,4 +1,4 @@
-"""Responses of a page's documents (MainDocuments).
+"""Responses of a frame's documents (MainDocuments).
 
 Rule: the documents are followed during a navigation. Nothing is switched on for it, because a navigation observes
 the network anyway. For other requests only the ids are decoded.
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from cdpengine._activity.exchange import Exchanges
 from cdpengine._activity.request import Response, request_of
 from cdpengine._activity.request_state import Following, RequestState
+from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.streams import Event
@@ -25,12 +26,16 @@ _EXTRA = (network.RequestWillBeSentExtraInfo, network.ResponseReceivedExtraInfo)
 
 
 class MainDocuments:
-    """The documents of a page's main frame. A document's request id is its loader id."""
+    """The documents of a page's main frame, or of another frame. A document's request id is its loader id."""
 
-    def __init__(self, page: PageTarget) -> None:
-        self._page = page
+    def __init__(self, page: PageTarget, frame: Frame | None = None) -> None:
+        self._session = page.session if frame is None else frame.session
+        self._frame = frame
         self._exchanges = Exchanges(_MAX_ENDED)
         self._following = Following()
+
+    def _frame_id(self) -> str:
+        return self._session.frame_id if self._frame is None else self._frame.id
 
     def response(self, loader_id: str) -> Response | None:
         """Return the response of a document, or None if Chrome reported none."""
@@ -40,7 +45,7 @@ class MainDocuments:
     @contextmanager
     def followed(self) -> Iterator[None]:
         """Follow the documents while the body runs."""
-        session = self._page.session
+        session = self._session
         for method in _EVENTS:
             session.on_event(method, self._take)
         try:
@@ -55,10 +60,10 @@ class MainDocuments:
         request_id = event.decode(network.RequestEvent).request_id
         if kind is network.RequestWillBeSent:
             sent = event.decode(network.RequestWillBeSent)
-            if request_id != sent.loader_id or sent.frame_id != self._page.session.frame_id:
+            if request_id != sent.loader_id or sent.frame_id != self._frame_id():
                 return
         elif kind not in _EXTRA and self._exchanges.known(None, request_id) is None:
             return
         exchange = self._exchanges.take(None, event.decode(kind))
         if exchange is not None and exchange.state is None:
-            exchange.state = RequestState(exchange, self._page.session, self._following)
+            exchange.state = RequestState(exchange, self._session, self._following)

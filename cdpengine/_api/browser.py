@@ -22,7 +22,7 @@ from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.event_kinds import EventKind
 from cdpengine._api.page.events import PageEvents, open_events
 from cdpengine._api.page.expecting import Expectation, Expected, PageExpectations, wait_for_expected
-from cdpengine._api.page.locators import PageLocating
+from cdpengine._api.page.frame import PageFrames
 from cdpengine._api.page.navigating import PageNavigation
 from cdpengine._api.page.parts import PageParts
 from cdpengine._api.page.workers import PageWorkers
@@ -379,7 +379,7 @@ class BrowserContext(ContextParts):
 
 
 @not_picklable("data that you read from it: its URL, its title, a snapshot")
-class Page(PageLocating, PageNavigation, PageExpectations, PageWorkers, PageParts):
+class Page(PageFrames, PageNavigation, PageExpectations, PageWorkers, PageParts):
     """One page (tab or popup). Get it from `browser.new_page()` or `browser.pages`.
 
     Common operations are methods of the page. Its parts have the others: `network`, `emulation`, `storage`,

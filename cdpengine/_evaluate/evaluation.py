@@ -231,7 +231,10 @@ class Evaluator:
         nodes = [each for each in objects if isinstance(each, Node)]
         frame = self._frame_of(nodes)
         if script.frame is not None:  # a frame that moved to another process is a new object
-            frame = self.page.frames.get(script.frame.id) or script.frame
+            present = self.page.frames.get(script.frame.id)
+            if present is None:
+                raise _frame_gone_error(script.frame)
+            frame = present
         run.session = await self._session_of(script, frame, nodes)
         budget.step("evaluating")
         started = trio.current_time()
@@ -325,10 +328,7 @@ class Evaluator:
             queried = await self.page.evaluation_session_of(session.target_id or self.page.target_id)
             context = await _find_main_context(queried, session, frame.id)
         if context is None:
-            raise NodeNotFoundError(
-                target=f"frame {frame.url[:200] or frame.id[:8]}",
-                reason="it was removed, or moved to another process",
-            )
+            raise _frame_gone_error(frame)
         return context
 
     async def _send(
@@ -384,6 +384,13 @@ _OWN_TRIES = 8
 _WAITS = "waiting for an earlier evaluation that keeps the page busy"
 
 HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
+
+
+def _frame_gone_error(frame: Frame) -> NodeNotFoundError:
+    return NodeNotFoundError(
+        target=f"frame {frame.url[:200] or frame.id[:8]}",
+        reason="it was removed, or moved to another process",
+    )
 
 
 def _several_documents_error(source: str) -> InvalidArgumentError:

@@ -69,8 +69,7 @@ PAGE = {
     "set_default_timeout": "timeout= of each call, in seconds",
     "set_default_navigation_timeout": "timeout= of each call, in seconds",
     "set_extra_http_headers": "page.network.extra_headers(headers)",
-    "main_frame": "page.frames[0]",
-    "mainFrame": "page.frames[0]",
+    "mainFrame": "page.main_frame",
     "unroute": "page.network.unroute(...), or leave the block of page.route(...)",
     "aria_snapshot": "page.snapshot()",
     "accessibility": "page.snapshot()",
@@ -251,7 +250,7 @@ HANDLE = {
     "get_properties": "handle.properties()",
     "dispose": "handle.release(), or leave the block of evaluate_handle()",
     "jsonValue": "handle.json_value()",
-    "content_frame": "page.elements.content_frame(handle)",
+    "content_frame": "page.content_frame(handle)",
 } | {
     name: ours.format("handle")
     for name, ours in _ON_ELEMENTS.items()
@@ -259,12 +258,24 @@ HANDLE = {
 }
 """Names on a handle."""
 
-FRAME = {name: f"page.{name}(..., frame=frame)" for name in ("evaluate", "find", "find_all", "snapshot")} | {
-    "locator": "page.locate(..., frame=frame)",
-    "goto": "page.evaluate('location.href = ...', frame=frame)",
-    "content": "page.evaluate('document.documentElement.outerHTML', frame=frame)",
-    "child_frames": "the frames of page.frames whose parent_id is frame.id",
-    "parent_frame": "frame.parent_id",
+FRAME = {
+    "locator": "frame.locate(css=...)",
+    "query_selector": "frame.find(css=...)",
+    "get_by_role": "frame.locate(role=..., name=...)",
+    "get_by_text": "frame.locate(text=...)",
+    "click": "frame.locate(...).click()",
+    "fill": "frame.locate(...).fill(value)",
+    "inner_text": "frame.locate(...).inner_text()",
+    "frame_locator": "frame.locate(...).content_frame",
+    "child_frames": "frame.children",
+    "childFrames": "frame.children",
+    "parent_frame": "frame.parent",
+    "parentFrame": "frame.parent",
+    "is_detached": "frame.attached",
+    "wait_for_selector": "frame.wait_for(css=...)",
+    "wait_for_function": "frame.wait_for(expression=...)",
+    "wait_for_load_state": "frame.wait_for(load_state=...)",
+    "wait_for_url": "frame.wait_for(url=...)",
 }
 
 LAUNCH = {

@@ -175,11 +175,11 @@ async def test_handles_of_frames(
     load = "(url) => new Promise(done => { far.onload = done; far.src = url })"
     await page.evaluate(load, far.replace("/login", "/frame"))
     near, other = page.frames[1:]
-    assert await page.elements.content_frame(page.locate("#near")) is near
+    assert await page.content_frame(page.locate("#near")) is near
     async with page.evaluate_handle("far") as owner:
-        assert await page.elements.content_frame(owner) is other
+        assert await page.content_frame(owner) is other
         with pytest.raises(NodeNotFoundError, match="owns no frame"):
-            await page.elements.content_frame(page.locate("body", frame=near))
+            await page.content_frame(page.locate("body", frame=near))
         found = await page.find("#b", frame=owner)
         assert found.frame_id == other.id
     for frame in (near, other):

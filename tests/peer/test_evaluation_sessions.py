@@ -50,7 +50,7 @@ async def inside(page: cdpengine.Page, scripted: ScriptedBrowser) -> Frame:
         "Page.frameAttached", {"frameId": "F9", "parentFrameId": page.target_id}, page.target_id
     )
     await quiet()
-    return page.frames[1]
+    return page.frames[1].internals
 
 
 async def test_a_lost_connection_is_replaced_without_disturbing_evaluations(

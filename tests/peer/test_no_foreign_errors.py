@@ -26,6 +26,7 @@ ASKS_NOTHING = {
     "expect_worker",
     "scripts.remove_init_scripts",
     "emulation.reset",
+    "frame.frame_element",
     "locator.all",
     "locator.count",
     "network.reset",

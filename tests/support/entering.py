@@ -231,7 +231,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "PageScripts.add_style_tag": MARKUP,
     "PageElements.blur": POINTS,
     "PageElements.bounding_box": READS,
-    "PageElements.content_frame": READS,
+    "Page.content_frame": READS,
     "PageElements.text_content": READS,
     "JSHandle.json_value": READS,
     "JSHandle.get_property": READS,

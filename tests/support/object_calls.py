@@ -126,6 +126,9 @@ class Stage:
         self.scripted.on("Runtime.evaluate", result={"result": REMOTE}, nth=nth)
         return await self.stack.enter_async_context(self.page.evaluate_handle("({})"))
 
+    async def primitive(self) -> cdpengine.JSHandle:
+        return await self.stack.enter_async_context(self.page.evaluate_handle("1"))
+
     async def error(self) -> cdpengine.PageError:
         await self.page.activity.start()
         thrown = {"text": "Uncaught", "exception": REMOTE}
@@ -325,8 +328,8 @@ CALLS: dict[str, Row] = {
     "Scripts.expose": on_context("scripts.expose", "name", print),
     "Scripts.unexpose": on_context("scripts.unexpose"),
     "ConsoleMessage.values": calling(Stage.message, "values"),
-    "JSHandle.json_value": calling(Stage.handle, "json_value"),
-    "JSHandle.get_property": calling(Stage.handle, "get_property", "a"),
+    "JSHandle.json_value": calling(Stage.primitive, "json_value"),
+    "JSHandle.get_property": calling(Stage.primitive, "get_property", "a"),
     "JSHandle.properties": calling(Stage.handle, "properties"),
     "JSHandle.items": calling(Stage.handle, "items"),
     "PageError.read": calling(Stage.error, "read"),
@@ -374,6 +377,7 @@ NOT_HERE = {
     "PageElements": "page_calls.py has its methods",
     "Locator": "page_calls.py has its methods",
     "Assertion": "the assertions on pages and locators call it",
+    "Frame": "page_calls.py has its methods",
     "NodeSearch": "the search of a locator",
     "PageSearch": "the search of a locator",
     "PagePictures": "page_calls.py has its methods",
@@ -406,8 +410,12 @@ ENGINE_OWN = {
     "take back",
     "Target.createTarget",
     "Target.createBrowserContext",
+    "terminate further",
+    "answers to terminations",
+    "cdpengine._page.navigation.liveness._one_of.<locals>.wait",
 }
-"""Tasks of a page or context that the browser has or may still create. They end with it, or undo it."""
+"""Tasks of a page or context that the browser has or may still create, and of the termination of its scripts. They
+end with it, or undo it."""
 
 
 def running() -> list[str]:

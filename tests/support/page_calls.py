@@ -90,7 +90,12 @@ CALLS = {
     "scripts.add_style_tag": given(content="p {}"),
     "elements.blur": given(NODE),
     "elements.bounding_box": given(NODE),
-    "elements.content_frame": given(NODE),
+    "content_frame": given(NODE),
+    "frame.content": given(),
+    "frame.frame_element": given(),
+    "frame.goto": given("https://a.example/"),
+    "frame.set_content": given("<p>"),
+    "frame.title": given(),
     "elements.text_content": given(NODE),
     "elements.inner_text": given(NODE),
     "elements.inner_html": given(NODE),
@@ -220,15 +225,24 @@ def methods() -> dict[str, Callable[..., Any]]:
         if "timeout" in inspect.signature(method).parameters
         and not hasattr(method, "__wrapped__")  # the page's own
     }
+    of_frames = {
+        f"frame.{name}": method
+        for name, method in inspect.getmembers(cdpengine.Frame, inspect.isfunction)
+        if "timeout" in inspect.signature(method).parameters
+        and not hasattr(method, "__wrapped__")  # the page's own
+    }
     return (
         of_parts
         | of_locators
+        | of_frames
         | {"activity.wait_for_response": cdpengine.network.PageActivity.wait_for_response}
     )
 
 
 def method_of(page: cdpengine.Page, name: str) -> Any:
-    """Return a method of `methods`, of the page or of a locator of its node."""
+    """Return a method of `methods`, of the page, of its main frame, or of a locator of its node."""
+    if name.startswith("frame."):
+        return getattr(page.main_frame, name.removeprefix("frame."))
     if name.startswith("locator."):
         return getattr(page.locate(ref=NODE), name.removeprefix("locator."))
     return attrgetter(name)(page)

@@ -62,7 +62,11 @@ async def frame_with(page: cdpengine.Page, end: str) -> Frame:
 
     def loaded() -> Frame | None:
         return next(
-            (each for each in page.frames if each.url.endswith(end) and each.reached(each.loader_id, "load")),
+            (
+                each
+                for each in page.internals.target.frames
+                if each.url.endswith(end) and each.reached(each.loader_id, "load")
+            ),
             None,
         )
 

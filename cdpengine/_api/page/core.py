@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 import attrs
 import trio
@@ -49,6 +50,8 @@ from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._page.announcing import announce_node
 from cdpengine._page.exposed_calls import wait_until_begun
+from cdpengine._page.frame_views import FrameView
+from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import (
     confirm_input,
     describe_navigation,
@@ -94,6 +97,7 @@ class PageCore:
         self.keyboard = KeyboardDevice(target.session, target.running, held=held_keys)
         self.mouse = MouseDevice(target.session, target.running, held=held_keys)
         self.touch = TouchDevice(target.session, target.running, held=held_keys)
+        self.frame_views: WeakValueDictionary[str, FrameView] = WeakValueDictionary()
         self.worlds = IsolatedWorlds()
         self.evaluator = Evaluator(
             target,
@@ -189,21 +193,23 @@ class PageCore:
             self.target.keep_focus,
         )
 
-    async def read(self, action: str, source: str, timeout: float, *args: object) -> object:
-        """Evaluate one of the engine's scripts in its isolated world.
+    async def read(
+        self, action: str, source: str, timeout: float, *args: object, frame: Frame | None = None
+    ) -> object:
+        """Evaluate one of the engine's scripts in its isolated world, in the main frame or in `frame`.
 
         A script without `args` only reads: if a navigation has begun meanwhile, the next document is read.
         """
         budget = Budget.start(action, timeout)
         async with explain_deadline(self.target, budget.deadline):
-            evaluated = Script(source, args, own=True)
+            evaluated = Script(source, args, frame, own=True)
             with action_span(f"page.{action}"):
                 if args:
                     return await self.evaluator.evaluate(evaluated, budget)
                 await confirm_input(self.target, budget.remaining)
                 return await read_present(
                     self.target,
-                    lambda: (self.target.frames.main.id,),
+                    lambda: ((frame or self.target.frames.main).id,),
                     lambda: self.evaluator.evaluate(evaluated, budget),
                     budget,
                 )

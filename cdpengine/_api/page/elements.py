@@ -17,7 +17,6 @@ import attrs
 import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
-from cdpengine._api.page.frame_targets import find_owned_frame
 from cdpengine._api.page.script_arguments import make_script
 from cdpengine._budget import Budget
 from cdpengine._checks import check_string, check_type, invalid
@@ -28,7 +27,6 @@ from cdpengine._input.node_content import Content, read_content
 from cdpengine._input.node_states import NodeStates, read_checked, read_states
 from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
 from cdpengine._javascript import script
-from cdpengine._page.frames import Frame
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._page.search.locator import BaseLocator
@@ -182,15 +180,6 @@ class PageElements:
         Raises StaleRefError, and NotInteractableError for a node that takes the focus again.
         """
         return await self._core.act(f"blur {describe_target(target)}", blur, target, heal, timeout)
-
-    async def content_frame(self, target: ElementTarget, *, timeout: float = 30) -> Frame:
-        """Return the frame that an iframe element shows.
-
-        Raises NodeNotFoundError for any other element, and the errors of `text_content`.
-        """
-        async with self._core.action(f"find the frame of {describe_target(target)}", timeout) as budget:
-            node = await self._core.find_node(target, budget)
-            return await find_owned_frame(self._core.target, target, node)
 
     @announced("select_text", _RUNNING)
     async def select_text(

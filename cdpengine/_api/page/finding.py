@@ -17,6 +17,7 @@ from cdpengine._api.page.targets import assign_ref, describe_target
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
+from cdpengine._page.frame_views import FrameView
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import read_present
 from cdpengine._page.navigation.documents import FrameWatches
@@ -117,7 +118,7 @@ class PageSearch:
         """Return a description of the query, with the frame if it has one."""
         if self.frame is None:
             return str(query)
-        if isinstance(self.frame, Frame):
+        if isinstance(self.frame, Frame | FrameView):
             return f"{query} in the frame {describe_frame(self.frame)}"
         return f"{query} in the frame {describe_target(self.frame)}"
 
@@ -331,7 +332,7 @@ def _where(core: PageCore, frame: FrameTarget | None) -> str:
     if frame is None:
         count = len(list(core.target.frames))
         return f"{count} frames" if count != 1 else "the page"
-    gone = isinstance(frame, Frame) and core.target.frames.get(frame.id) is None
+    gone = isinstance(frame, Frame | FrameView) and core.target.frames.get(frame.id) is None
     return "a frame that is no longer in the page" if gone else "the frame"
 
 

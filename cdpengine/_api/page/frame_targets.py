@@ -15,6 +15,7 @@ from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore, descr
 from cdpengine._budget import Budget
 from cdpengine._checks import check_string
 from cdpengine._evaluate.handles import JSHandle
+from cdpengine._page.frame_views import FrameView
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import Node
@@ -24,7 +25,7 @@ from cdpengine._snapshot.refs import Ref, parse_ref_text
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
 
-FrameTarget: TypeAlias = Frame | ElementTarget
+FrameTarget: TypeAlias = FrameView | Frame | ElementTarget
 """A Frame; a frame's id, name or URL pattern (`*` and `?`); or the frame's element: a ref, a node, a Locator."""
 
 _MOST_LISTED = 3
@@ -38,6 +39,8 @@ async def find_requested_frame(
     Waits for a frame with this id, name or URL until the time `until` of trio's clock. Raises the errors of
     `find_frame`.
     """
+    if isinstance(target, FrameView):
+        return target.internals
     if target is None or isinstance(target, Frame):
         return target
     if isinstance(target, str) and parse_ref_text(target) is None and until:
@@ -53,7 +56,7 @@ async def find_frame(core: PageCore, target: FrameTarget, budget: Budget) -> Fra
     `PageCore.find_node`.
     """
     page = core.target
-    if isinstance(target, Frame):
+    if isinstance(target, Frame | FrameView):
         known = page.frames.get(target.id)
         if known is None:
             raise NodeNotFoundError(target=f"frame {target.id[:8]}", reason="it is no longer in the page")
@@ -106,7 +109,7 @@ async def find_owned_frame(page: PageTarget, target: ElementTarget, node: Node) 
     return owned
 
 
-def describe_frame(frame: Frame) -> str:
+def describe_frame(frame: Frame | FrameView) -> str:
     """Return the name and the URL of a frame, for messages."""
     name = f"{quote(shorten(frame.name, 40))} " if frame.name else ""
     return f"{name}{shorten(shown_url(frame.url), 60)}"

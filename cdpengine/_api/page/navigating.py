@@ -16,7 +16,7 @@ from cdpengine._api.page.core import PageCore
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_for, recover_page
 from cdpengine._javascript import script
-from cdpengine._page.frames import LoadState
+from cdpengine._page.frames import Frame, LoadState
 from cdpengine._page.navigation.history import go_through_history
 from cdpengine._page.navigation.navigation import (
     NavigationResult,
@@ -151,13 +151,20 @@ class PageNavigation:
             return report
 
     async def _follow(self, go: Callable[[], Awaitable[NavigationResult]]) -> Navigation:
-        documents = MainDocuments(self.internals.target)
-        with documents.followed():
-            result = await go()
-        response = None
-        if result.loader_id:
-            collector = self.internals.target.collector
-            if isinstance(collector, Collector):  # the collector continues and may keep the body
-                response = collector.requests.response(result.loader_id)
-            response = response or documents.response(result.loader_id)
-        return Navigation(**attrs.asdict(result, recurse=False), response=response)
+        return await follow_documents(self.internals, None, go)
+
+
+async def follow_documents(
+    core: PageCore, frame: Frame | None, go: Callable[[], Awaitable[NavigationResult]]
+) -> Navigation:
+    """Run a navigation of the main frame, or of `frame`, and return its result with the response."""
+    documents = MainDocuments(core.target, frame)
+    with documents.followed():
+        result = await go()
+    response = None
+    if result.loader_id:
+        collector = core.target.collector
+        if isinstance(collector, Collector):  # the collector continues and may keep the body
+            response = collector.requests.response(result.loader_id)
+        response = response or documents.response(result.loader_id)
+    return Navigation(**attrs.asdict(result, recurse=False), response=response)

@@ -27,7 +27,6 @@ from cdpengine._network.archive import HarArchive
 from cdpengine._network.messages import ResourceType
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.file_choosers import FileChooser
-from cdpengine._page.frames import Frame
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.session import Session
 from cdpengine._urls.patterns import UrlPattern
@@ -97,11 +96,6 @@ class PageParts:
     def url(self) -> str:
         """The page's URL as of the last event, fragment included. "about:blank" before its first document."""
         return self.internals.target.frames.main.url or "about:blank"
-
-    @property
-    def frames(self) -> list[Frame]:
-        """The page's frames, the main one first."""
-        return list(self.internals.target.frames)
 
     @property
     def context_id(self) -> str | None:

@@ -15,7 +15,7 @@ import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.finding import find_matches, find_one, make_query
-from cdpengine._api.page.frame_targets import FrameTarget
+from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
 from cdpengine._api.page.pictures import PictureRequest, take_picture
 from cdpengine._api.page.script_arguments import make_script
 from cdpengine._api.page.snapshots import PageSection, TextOptions, extract, read_snapshot
@@ -65,7 +65,8 @@ from cdpengine.errors.other_libraries import FIND, SCREENSHOT
 QUIET = 0.1
 """Default time without activity, in seconds, after which a page counts as settled."""
 
-_TITLE = own("DOM.title(document)")
+TITLE = own("DOM.title(document)")
+CONTENT = script("_api/page/content")
 
 
 class PageReading:
@@ -75,11 +76,11 @@ class PageReading:
 
     async def title(self, *, timeout: float = 30) -> str:
         """Return the document's title."""
-        return str(await self.internals.read("title", _TITLE, timeout))
+        return str(await self.internals.read("title", TITLE, timeout))
 
     async def content(self, *, timeout: float = 30) -> str:
         """Return the document's current HTML, with its doctype."""
-        return str(await self.internals.read("content", script("_api/page/content"), timeout))
+        return str(await self.internals.read("content", CONTENT, timeout))
 
     async def snapshot(
         self,
@@ -393,6 +394,7 @@ class PageReading:
         network_idle: float | None = None,
         expression: str | None = None,
         seconds: float | None = None,
+        frame: FrameTarget | None = None,
         timeout: float = 30,
     ) -> None:
         """Wait until all given conditions hold at the same time.
@@ -407,7 +409,8 @@ class PageReading:
         "networkidle") while no navigation is in progress. `network_idle` is the number of seconds without a
         request in progress, counted from the call or later. `expression` is JavaScript, or a function without
         arguments, that is true in the page. It is evaluated in each animation frame; an exception counts as false.
-        `seconds` is a time that must have passed since the call.
+        `seconds` is a time that must have passed since the call. With `frame`, named as in `snapshot`, all
+        conditions except `ref`, `network_idle` and `seconds` are about this frame alone.
 
         After a navigation, the wait continues in the new document. A `ref` whose document or node is removed
         raises StaleRefError, unless `state` is "detached" or "hidden". Changes without an event, such as a style
@@ -428,10 +431,16 @@ class PageReading:
                 check_seconds(what, duration)
         conditions: list[Condition] = []
         core = self.internals
+        chosen = None
+        if frame is not None:
+            budget = Budget.start("wait", timeout)
+            with budget.scope():
+                chosen = await find_requested_frame(core, frame, budget, budget.deadline)
+            timeout = max(0.0, budget.deadline - trio.current_time())
         if load_state is not None:
-            conditions.append(make_load_condition(core.target, check_wait_until(load_state)))
+            conditions.append(make_load_condition(core.target, check_wait_until(load_state), chosen))
         if url is not None:
-            conditions.append(make_url_condition(core, url))
+            conditions.append(make_url_condition(core, url, chosen))
         parts: list[TextPart] = [
             ("text", text, True),
             ("text", text_gone, False),
@@ -439,7 +448,7 @@ class PageReading:
             ("css", css_gone, False),
         ]
         conditions += make_text_conditions(
-            core, [(kind, words, expected) for kind, words, expected in parts if words]
+            core, [(kind, words, expected) for kind, words, expected in parts if words], chosen
         )
         if ref is not None:
             checked = check_choice("state", state, NODE_STATES)
@@ -451,7 +460,7 @@ class PageReading:
         if network_idle is not None:
             conditions.append(NetworkIdle(core.target, float(network_idle)))
         if expression is not None:
-            conditions.append(make_expression(core, expression))
+            conditions.append(make_expression(core, expression, chosen))
         if seconds is not None:
             conditions.append(Elapsed(core.target, float(seconds)))
         await wait_for_all(core, conditions, timeout)

@@ -249,6 +249,7 @@ class Expression:
     page: PageTarget
     evaluator: Evaluator
     source: str
+    frame: Frame | None = None
     true: bool = False
     last: str = "it was not evaluated"
     _handle: JSHandle | None = None
@@ -290,7 +291,11 @@ class Expression:
         """Evaluate once again."""
         if self.true:
             try:
-                self._take(await self.evaluator.evaluate(Script(f"{self._watch()}.now()"), self._budget()))
+                self._take(
+                    await self.evaluator.evaluate(
+                        Script(f"{self._watch()}.now()", frame=self.frame), self._budget()
+                    )
+                )
             except EvaluationTerminatedError as error:
                 self.true, self.last = False, str(error)
         if not self.true:
@@ -322,10 +327,10 @@ class Expression:
                 raise
 
     async def _look(self) -> None:
-        async with self.evaluator.handle(Script(self._watch()), self._budget()) as handle:
+        async with self.evaluator.handle(Script(self._watch(), frame=self.frame), self._budget()) as handle:
             self._handle = handle
             try:
-                script_of_next = Script("(watch) => watch.next()", [handle])
+                script_of_next = Script("(watch) => watch.next()", [handle], self.frame)
                 self._take(await self.evaluator.evaluate(script_of_next, self._budget()))
             finally:
                 self._stop()
@@ -375,11 +380,11 @@ TextPart: TypeAlias = "tuple[str, Words | None, bool]"
 """The kind of a text condition ("text", "css"), its text or selector, and whether it must be present."""
 
 
-def make_url_condition(core: PageCore, url: UrlPattern) -> Condition:
-    """Return the condition that the main frame's URL matches. Raises InvalidArgumentError."""
+def make_url_condition(core: PageCore, url: UrlPattern, frame: Frame | None = None) -> Condition:
+    """Return the condition that the URL of the main frame, or `frame`, matches. Raises InvalidArgumentError."""
     whole = join_pattern(core.base_url, url)
     test, words = url_test(whole), url_words(whole)
-    main = core.target.frames.main
+    main = frame or core.target.frames.main
     return Simple(
         f"url {words}",
         lambda: test(main.url or _NO_URL),
@@ -387,23 +392,31 @@ def make_url_condition(core: PageCore, url: UrlPattern) -> Condition:
     )
 
 
-def make_load_condition(target: PageTarget, state: LoadState) -> Condition:
-    """Return the condition that the main document reached a state and no navigation is in progress."""
-    main = target.frames.main
+def make_load_condition(target: PageTarget, state: LoadState, frame: Frame | None = None) -> Condition:
+    """Return the condition that the document of a frame reached a state, without a navigation in progress."""
+    main = frame or target.frames.main
+
+    def is_leaving() -> bool:
+        return target.navigation.under_way if frame is None else frame.id in target.navigation.pending
 
     def reached() -> bool:
-        return not target.navigation.under_way and main.reached(main.loader_id, state)
+        return main.attached and not is_leaving() and main.reached(main.loader_id, state)
 
     def observe() -> str:
-        if target.navigation.under_way:
+        if is_leaving():
             return "a navigation was in progress"
         return f"it had reached {', '.join(sorted(main.lifecycle.get(main.loader_id, ()))) or 'nothing'}"
 
     return Simple(f"load state {state}", reached, observe)
 
 
-def make_text_conditions(core: PageCore, parts: Sequence[tuple[str, Words, bool]]) -> list[Condition]:
-    """Return one condition on the texts and selectors in `parts`, in all documents; [] if `parts` is empty."""
+def make_text_conditions(
+    core: PageCore, parts: Sequence[tuple[str, Words, bool]], frame: Frame | None = None
+) -> list[Condition]:
+    """Return one condition on the texts and selectors in `parts`, in all documents or in that of `frame`.
+
+    Returns [] if `parts` is empty.
+    """
     if not parts:
         return []
     requests, described = [], []
@@ -415,7 +428,13 @@ def make_text_conditions(core: PageCore, parts: Sequence[tuple[str, Words, bool]
         else:
             requests.append({"kind": kind, kind: words})
         described.append((f"{kind} {describe_words(words)}" + ("" if expected else " gone"), expected))
-    return [InPage(FrameWatches(core.target, core.worlds, requests), described, patterns=patterns)]
+
+    def frames() -> list[Frame]:
+        present = None if frame is None else core.target.frames.get(frame.id)
+        return list(core.target.frames) if frame is None else [] if present is None else [present]
+
+    watches = FrameWatches(core.target, core.worlds, requests, frames=frames)
+    return [InPage(watches, described, patterns=patterns)]
 
 
 def make_node_condition(core: PageCore, ref: ElementTarget, state: NodeState) -> Condition:
@@ -434,11 +453,11 @@ def make_node_condition(core: PageCore, ref: ElementTarget, state: NodeState) ->
     return InPage(watches, [(words, True)], node=describe_target(ref))
 
 
-def make_expression(core: PageCore, expression: str) -> Condition:
-    """Return the condition that the user's expression is true. Raises EvaluationDisabledError."""
+def make_expression(core: PageCore, expression: str, frame: Frame | None = None) -> Condition:
+    """Return the condition that the user's expression is true in a frame. Raises EvaluationDisabledError."""
     if not core.evaluator.enabled:
         raise EvaluationDisabledError(action="wait for an expression")
-    return Expression(core.target, core.evaluator, expression)
+    return Expression(core.target, core.evaluator, expression, frame)
 
 
 async def wait_for_all(core: PageCore, conditions: Sequence[Condition], timeout: float) -> None:

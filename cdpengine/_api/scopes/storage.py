@@ -21,7 +21,7 @@ from cdpengine._api.scopes.awaitable_scope import SettingScope
 from cdpengine._api.scopes.session_items import restore_session_items
 from cdpengine._budget import check_timeout, within
 from cdpengine._checks import check_flag, check_string, check_type, wrong_type
-from cdpengine._page.frames import Frame
+from cdpengine._page.frame_views import FrameView
 from cdpengine._page.navigation.expired_actions import explain_deadline
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.running_actions import announced
@@ -286,35 +286,39 @@ class DocumentStorage:
     _page: PageTarget
     local: bool
 
-    async def items(self, *, frame: Frame | None = None, timeout: float = 30) -> dict[str, str]:
+    async def items(self, *, frame: FrameView | None = None, timeout: float = 30) -> dict[str, str]:
         """Return all items."""
         async with self._within("read the storage", frame, timeout) as items:
             return await items.read()
 
     @announced("set_storage", attrgetter("_page.running"))
-    async def set(self, items: Mapping[str, str], *, frame: Frame | None = None, timeout: float = 30) -> None:
+    async def set(
+        self, items: Mapping[str, str], *, frame: FrameView | None = None, timeout: float = 30
+    ) -> None:
         """Set items and keep the others. If there is no room for all, none is set."""
         checked = check_items(items)
         async with self._within("set items of the storage", frame, timeout) as storage:
             await storage.write(checked)
 
     @announced("set_storage", attrgetter("_page.running"))
-    async def delete(self, *keys: str, frame: Frame | None = None, timeout: float = 30) -> None:
+    async def delete(self, *keys: str, frame: FrameView | None = None, timeout: float = 30) -> None:
         """Remove items. Missing items are not an error."""
         checked = check_keys(keys)
         async with self._within("delete items of the storage", frame, timeout) as storage:
             await storage.delete(checked)
 
     @announced("set_storage", attrgetter("_page.running"))
-    async def clear(self, *, frame: Frame | None = None, timeout: float = 30) -> None:
+    async def clear(self, *, frame: FrameView | None = None, timeout: float = 30) -> None:
         """Remove all items."""
         async with self._within("clear the storage", frame, timeout) as storage:
             await storage.clear()
 
     @asynccontextmanager
-    async def _within(self, action: str, frame: Frame | None, timeout: float) -> AsyncIterator[StorageItems]:
+    async def _within(
+        self, action: str, frame: FrameView | None, timeout: float
+    ) -> AsyncIterator[StorageItems]:
         page = self._page
-        check_type("frame", frame, Frame | None, "one of page.frames")
+        check_type("frame", frame, FrameView | None, "one of page.frames")
         async with explain_deadline(page, trio.current_time() + check_timeout(timeout)):
             with within(action, timeout):
                 await page.running.ready()

@@ -87,19 +87,24 @@ async def read_present(
     """
     end = trio.current_time() + PATIENCE
     while True:
-        before = page.frames.main.loader_id
+        before = _documents(page, frame_ids())
         try:
             value = await read()
         except EvaluationTerminatedError:
             left = end - trio.current_time()
             awaited = left > 0 and await wait_for_documents(page, frame_ids(), budget, left)
-            if not awaited and page.frames.main.loader_id == before:
+            if not awaited and _documents(page, frame_ids()) == before:
                 raise
         else:
             left = end - trio.current_time()
             if left <= 0 or not await wait_for_documents(page, frame_ids(), budget, left):
                 return value
         budget.step("the document was replaced meanwhile; reading the new one")
+
+
+def _documents(page: PageTarget, frame_ids: Iterable[str]) -> list[str]:
+    frames = (page.frames.get(each) for each in frame_ids)
+    return [page.frames.main.loader_id, *(frame.loader_id for frame in frames if frame is not None)]
 
 
 async def confirm_input(page: PageTarget, seconds: float) -> None:

@@ -16,7 +16,7 @@ import trio
 
 from cdpengine._budget import Budget, undoing
 from cdpengine._checks import check_choice
-from cdpengine._page.frames import LOAD_STATES, LoadState
+from cdpengine._page.frames import LOAD_STATES, Frame, LoadState
 from cdpengine._page.navigation.active_document import request_of_active
 from cdpengine._page.navigation.document_waits import QUESTIONS, wait_for_documents, wait_until_begun
 from cdpengine._page.navigation.liveness import answers
@@ -202,7 +202,7 @@ async def go_to(
                 await _wait_for_crash(page, budget)
                 if not await _does_answer(page, budget):
                     raise NavigationFailedError(url=url, reason=f"{_ABORTED} ({_MADE_HANG})")
-            raise NavigationFailedError(url=url, reason=_explain(url, reply.error_text))
+            raise NavigationFailedError(url=url, reason=explain_refused_navigation(url, reply.error_text))
         if reply.loader_id is None:
             budget.step("waiting for the move within the document")
             await page.wait_for(lambda: page.frames.main.moves_within > moves_before)
@@ -379,16 +379,24 @@ async def _arrive(
         url = watch.documents[loader_id].urls[-1]
         raise NavigationFailedError(url=url, reason=f"{_ABORTED} (Chrome gave it up, or it was replaced)")
     await page.running.set_up_answered()  # a page that hung or had crashed reports its frames only now
-    restored = main.restored == arrived_id
+    return make_result(page, main, arrived_id, watch)
+
+
+def make_result(page: PageTarget, frame: Frame, arrived_id: str, watch: DocumentWatch) -> NavigationResult:
+    """Return the result of a navigation of `frame` that arrived at a document.
+
+    Raises NavigationFailedError if Chrome shows an error page.
+    """
+    restored = frame.restored == arrived_id
     known = page.document_data(arrived_id) if restored else None
     document = watch.documents.get(arrived_id) or (known if isinstance(known, _Document) else _Document())
-    if main.loader_id == arrived_id and main.unreachable_url:
+    if frame.loader_id == arrived_id and frame.unreachable_url:
         reason = document.failure or "Chrome shows an error page in its place"
-        raise NavigationFailedError(url=main.unreachable_url, reason=reason)
+        raise NavigationFailedError(url=frame.unreachable_url, reason=reason)
     page.store_document_data(arrived_id, document)
     response = document.response
     return NavigationResult(
-        url=main.url,
+        url=frame.url,
         status=response.status or None if response else None,
         redirects=tuple(document.urls[:-1]),
         mime_type=response.mime_type if response else "",
@@ -467,7 +475,8 @@ async def _stop(session: Session) -> None:
         await session.call("Page.stopLoading")
 
 
-def _explain(url: str, error_text: str) -> str:
+def explain_refused_navigation(url: str, error_text: str) -> str:
+    """Return the reason of Chrome's refusal for people."""
     if error_text != _ABORTED:
         return error_text
     scheme = url.partition(":")[0].lower()

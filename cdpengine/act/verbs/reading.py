@@ -222,9 +222,8 @@ async def _ref_of(performance: Performance, found: FoundNode) -> Ref:
     text = await performance.page.extract_text(found, timeout=performance.left)
     name = shorten(" ".join(text.split()), _TEXT_OF_FOUND)
     node = Node("generic", kind_of("generic"), name, backend_node_id=found.backend_node_id)
-    frame = next(
-        (each for each in performance.page.frames if each.id == found.frame_id), performance.page.frames[0]
-    )
+    frames = performance.page.internals.target.frames
+    frame = frames.get(found.frame_id) or frames.main
     document = Document(
         [node],
         frame_id=found.frame_id,
