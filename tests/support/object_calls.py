@@ -215,6 +215,7 @@ ASSERTIONS: list[tuple[Any, ...]] = [
     ("to_contain_class", "a"),
     ("to_have_css", "color", "red"),
     ("to_have_count", 1),
+    ("to_have_js_property", "checked", True),
     ("to_have_role", "link"),
     ("to_have_accessible_name", "a"),
     ("to_have_accessible_description", "a"),

@@ -17,6 +17,7 @@ from cdpengine._api.assertions.matching import (
     equals,
     has_classes,
     in_order,
+    is_same,
     show,
     show_all,
 )
@@ -54,6 +55,28 @@ def test_lists() -> None:
     assert not in_order(["hre", "On"], actual, contains)
     assert not in_order(["One", "One"], actual, contains)
     assert in_order([], [], contains)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "same"),
+    [
+        (1, 1, True),
+        (1.0, 1, True),
+        (True, 1, False),
+        ("a", "a", True),
+        ("a", "A", False),
+        (re.compile("a"), "bab", True),
+        (re.compile("1"), 1, False),
+        ((1, "a"), [1, "a"], True),
+        ([1], [1, 2], False),
+        ({"a": [True]}, {"a": [True]}, True),
+        ({"a": [True]}, {"a": [1]}, False),
+        (None, None, True),
+        (None, 0, False),
+    ],
+)
+def test_json_values(expected: object, actual: object, same: bool) -> None:
+    assert is_same(expected, actual) is same
 
 
 def test_classes() -> None:

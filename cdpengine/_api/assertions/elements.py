@@ -62,7 +62,7 @@ class ElementLook:
         """Return a look at the number of elements."""
 
         async def look(_watches: FrameWatches | None, budget: Budget) -> Observation:
-            return self._observe(judge(len(await self._find(budget))))
+            return self.observe(judge(len(await self.find(budget))))
 
         return look
 
@@ -70,13 +70,13 @@ class ElementLook:
         """Return a look at one property of the elements."""
 
         async def look(watches: FrameWatches | None, budget: Budget) -> Observation:
-            found = await self._find(budget)
-            if (early := self._without_single(found)) is not None:
+            found = await self.find(budget)
+            if (early := self.without_single(found)) is not None:
                 return early
             readings = await read_nodes(self.core.target, self.core.worlds, found, request, watches)
             if not all(reading.attached for reading in readings):
-                return self._observe_removal()
-            return self._observe(judge(readings))
+                return self.observe_removal()
+            return self.observe(judge(readings))
 
         return look
 
@@ -84,15 +84,16 @@ class ElementLook:
         """Return a look at the role, name and description of the element in Chrome's accessibility tree."""
 
         async def look(_watches: FrameWatches | None, budget: Budget) -> Observation:
-            found = await self._find(budget)
-            if (early := self._without_single(found)) is not None:
+            found = await self.find(budget)
+            if (early := self.without_single(found)) is not None:
                 return early
             data = await _read_accessibility(self.core, found[0])
-            return self._observe_removal() if data is None else self._observe(judge(data))
+            return self.observe_removal() if data is None else self.observe(judge(data))
 
         return look
 
-    async def _find(self, budget: Budget) -> list[FoundNode]:
+    async def find(self, budget: Budget) -> list[FoundNode]:
+        """Return the present matches. Raises StaleRefError if the one element of the locator cannot come back."""
         try:
             return await find_all_matches(self.locator, budget)
         except (NodeNotFoundError, StaleRefError):
@@ -100,7 +101,7 @@ class ElementLook:
                 raise  # the element cannot come back
             return []
 
-    def _without_single(self, found: Sequence[FoundNode]) -> Observation | None:
+    def without_single(self, found: Sequence[FoundNode]) -> Observation | None:
         """Return the observation if there is no element, or if there are several but one is needed."""
         if not found and not self.several:
             return self._observe_absence(NO_MATCH)
@@ -116,7 +117,7 @@ class ElementLook:
         more = [f"- and {len(found) - _MOST_LISTED} more"] if len(found) > _MOST_LISTED else []
         return [*(f"- {each}" for each in listed), *more]
 
-    def _observe_removal(self) -> Observation:
+    def observe_removal(self) -> Observation:
         """Return the observation of an element that was removed after the search. Raises DocumentGone."""
         if self.locator.searches:
             raise DocumentGone  # search again
@@ -125,7 +126,8 @@ class ElementLook:
     def _observe_absence(self, seen: str) -> Observation:
         return Observation(self.absent is not None and self.absent is not self.negated, seen)
 
-    def _observe(self, verdict: Verdict) -> Observation:
+    def observe(self, verdict: Verdict) -> Observation:
+        """Return the observation of a verdict, negated if the assertion is."""
         actual = "" if verdict.secret else verdict.actual
         holds = verdict.holds is not self.negated
         return Observation(holds, verdict.seen, (), actual, reveals=not verdict.secret)

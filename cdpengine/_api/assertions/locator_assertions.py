@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import attrs
 
+from cdpengine import _json
 from cdpengine._api.assertions.elements import AccessibilityData, ElementLook, Verdict
 from cdpengine._api.assertions.matching import (
     ExpectedTexts,
@@ -20,9 +22,11 @@ from cdpengine._api.assertions.matching import (
     equals,
     has_classes,
     in_order,
+    is_same,
     show,
     show_all,
 )
+from cdpengine._api.assertions.properties import PropertyLook, PropertyReading
 from cdpengine._api.assertions.snapshots import check_snapshot
 from cdpengine._api.assertions.waiting import Assertion, Look, name_negations
 from cdpengine._api.page.locators import Locator
@@ -30,6 +34,10 @@ from cdpengine._checks import check_count, check_flag, check_number, check_strin
 from cdpengine._page.patterns import Words
 from cdpengine._page.search.readings import Reading, ReadingRequest, What
 from cdpengine._snapshot.roles import check_role
+from cdpengine._snapshot.text import shorten
+from cdpengine.errors import EvaluationDisabledError
+
+_LONGEST_SHOWN = 120
 
 _TOLERANCE = 1e-9
 """Tolerance of the part of an element that is in the viewport."""
@@ -252,6 +260,37 @@ class LocatorAssertions:
         words = f"have the style {name}: {describe_expected(value)}"
         request = ReadingRequest("style", name)
         await self._check_string(words, request, lambda actual: equals(value, actual), timeout)
+
+    async def to_have_js_property(self, name: str, value: object, *, timeout: float | None = None) -> None:
+        """Expect a property that the page's own scripts see, such as "checked" or "dataset.state".
+
+        `value` is compared with the property's JSON; a pattern searches a string. Dots lead to inner properties.
+        Raises EvaluationDisabledError if the browser refuses scripts.
+        """
+        check_string("name", name, empty=False)
+        core = self._locator.page.internals
+        if not core.evaluator.enabled:
+            raise EvaluationDisabledError(action="expect a JavaScript property")
+
+        def judge(reading: PropertyReading) -> Verdict:
+            if not reading.found:
+                return Verdict(value is None, "it was undefined, or has no JSON")
+            actual = _json.decode_leniently(reading.json)
+            seen = "it was secret" if reading.secret else f"it was {shorten(reading.json, _LONGEST_SHOWN)}"
+            return Verdict(is_same(value, actual), seen, reading.json, reading.secret)
+
+        look = PropertyLook(self._look(), name.split("."), judge)
+        subject = f"{self._locator} not to" if self._negated else f"{self._locator} to"
+        veiled = f"{subject} have the JavaScript property {name}"
+        expected = describe_expected(value) if isinstance(value, str | re.Pattern) else f"{value!r:.80}"
+        await Assertion(
+            core,
+            f"{veiled} = {expected}",
+            look.look,
+            veiled=veiled,
+            follow=look.follow,
+            count=lambda: look.changes,
+        ).check(self._seconds(timeout))
 
     async def to_have_count(self, count: int, *, timeout: float | None = None) -> None:
         """Expect this number of matching elements."""

@@ -67,6 +67,17 @@ def _search(pattern: re.Pattern[str], actual: str, ignore_case: bool) -> bool:
     return pattern.search(actual) is not None or pattern.search(collapse_space(actual)) is not None
 
 
+def is_same(expected: object, actual: object) -> bool:
+    """Return whether a JSON value equals the expected one; True is not 1. A pattern searches a string."""
+    if isinstance(expected, re.Pattern):
+        return isinstance(actual, str) and _search(expected, actual, False)
+    if isinstance(expected, list | tuple) and isinstance(actual, list):
+        return len(expected) == len(actual) and all(map(is_same, expected, actual))
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return expected.keys() == actual.keys() and all(is_same(expected[key], actual[key]) for key in actual)
+    return isinstance(expected, bool) is isinstance(actual, bool) and expected == actual
+
+
 def all_match(expected: Sequence[Words], actual: Sequence[str], match: Callable[[Words, str], bool]) -> bool:
     """Return whether there are as many strings as expected ones, and each matches."""
     return len(expected) == len(actual) and all(map(match, expected, actual))

@@ -110,7 +110,7 @@ class Assertion:
 
     `words` continue "expected", such as 'button "Pay" to be enabled'. `veiled` are the words without the expected
     value, "" if that is never secret. `frames` returns the frames whose changes can change the result; None means
-    all of them.
+    all of them. `follow` runs during the wait and notices changes that the watches do not; `count` counts these.
     """
 
     core: PageCore
@@ -118,6 +118,8 @@ class Assertion:
     look: Look
     frames: Callable[[], Sequence[Frame]] | None = None
     veiled: str = ""
+    follow: Callable[[], Awaitable[None]] | None = None
+    count: Callable[[], int] = int
 
     async def check(self, timeout: float) -> None:
         """Wait until the assertion holds. Raises AssertionFailedError, and the errors of a page that ended.
@@ -155,10 +157,16 @@ class Assertion:
         )
         async with open_body_nursery() as nursery:
             nursery.start_soon(watches.run, name="watch for an assertion")
-            known: tuple[int, str] | None = None
+            if self.follow is not None:
+                nursery.start_soon(self.follow, name="follow an assertion")
+
+            def state() -> tuple[int, int, str]:
+                return watches.rounds, self.count(), target.frames.main.url
+
+            known: tuple[int, int, str] | None = None
             while True:
-                await target.wait_for(lambda: (watches.rounds, target.frames.main.url) != known)  # noqa: B023
-                known = watches.rounds, target.frames.main.url
+                await target.wait_for(lambda: state() != known)  # noqa: B023
+                known = state()
                 began = trio.current_time()
                 if await self._look_once(watches, budget, seen, latest):
                     return

@@ -6,13 +6,13 @@ template may leave out names and marks, and may have patterns between slashes. R
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias, get_args
 
 import attrs
 
+from cdpengine import _json
 from cdpengine._page.patterns import Words, collapse_space
 from cdpengine._snapshot.roles import check_role
 from cdpengine._snapshot.text import is_token, quote
@@ -288,7 +288,7 @@ def _read_words(body: str, at: int, number: int) -> tuple[Words | None, int]:
         start += 1
     if (string := _STRING.match(body, start)) is not None:
         try:
-            return str(json.loads(string[0])), string.end()
+            return str(_json.decode_leniently(string[0])), string.end()
         except ValueError:
             raise _invalid(number, string[0], "a JSON string in double quotes") from None
     if (pattern := _PATTERN.match(body, start)) is not None:
