@@ -240,6 +240,21 @@ async def test_frames_navigations_and_redrawing_pages(page: Page, httpserver: HT
     await expect(page).to_have_url("**/after")
 
 
+async def test_element_of_a_frame_that_appears_and_goes(page: Page) -> None:
+    await page.set_content("<main id=main></main>")
+    inside = page.frame_locator("iframe").locate("p")
+    await expect(inside).to_be_hidden(timeout=0)
+    await expect(inside).to_have_count(0)
+    with pytest.raises(AssertionFailedError, match="but no element matched"):
+        await expect(inside).to_have_text("Inside", timeout=0.2)
+    await page.evaluate(
+        """void setTimeout(() => main.innerHTML = "<iframe srcdoc='<p>Inside'></iframe>", 200)"""
+    )
+    await expect(inside).to_have_text("Inside")
+    await page.evaluate("void setTimeout(() => main.replaceChildren(), 200)")
+    await expect(inside).not_.to_be_attached()
+
+
 async def test_ref_of_a_removed_element(page: Page) -> None:
     await page.set_content("<main id=main><button>Go</button></main>")
     ref = (await page.snapshot()).find(role="button")

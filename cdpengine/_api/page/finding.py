@@ -260,8 +260,10 @@ class _Look:
 
     async def begin(self, until: float) -> list[FoundNode]:
         """Find the frame, waiting for it until a time of trio's clock, and return the present matches."""
-        core = self._core
-        self._frame = await find_requested_frame(core, self._target, self._budget, until)
+        core, target = self._core, self._target
+        if isinstance(target, BaseLocator) and not until:
+            target = await find_match(target)  # without waiting
+        self._frame = await find_requested_frame(core, target, self._budget, until)
         if any(isinstance(leaf, Known) for leaf in leaves(self._query)):
             self._query = await _with_nodes(core, self._query, self._budget)
         return await self._matches()
