@@ -10,6 +10,7 @@ from cdpengine._api.page.parts import Dialogs
 from cdpengine._api.page.pictures import LabelledScreenshot, PagePictures
 from cdpengine._api.page.tags import PageScripts
 from cdpengine._api.page.window import PageWindow, WindowBounds
+from cdpengine._api.scopes.clock import PageClock
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.worker import Worker
 from cdpengine._evaluate.injection import Binding, BindingFailure
@@ -30,6 +31,7 @@ __all__ = [
     "LocatorAssertions",
     "Mouse",
     "PageAssertions",
+    "PageClock",
     "PageElements",
     "PagePictures",
     "PageScripts",

@@ -383,8 +383,8 @@ class Page(PageFrames, PageNavigation, PageExpectations, PageWorkers, PageParts)
     """One page (tab or popup). Get it from `browser.new_page()` or `browser.pages`.
 
     Common operations are methods of the page. Its parts have the others: `network`, `emulation`, `storage`,
-    `scripts`, `measure`, `activity`, `dialogs`, `elements`, `pictures` and `window`. Its devices are `keyboard`,
-    `mouse` and `touch`.
+    `scripts`, `clock`, `measure`, `activity`, `dialogs`, `elements`, `pictures` and `window`. Its devices are
+    `keyboard`, `mouse` and `touch`.
 
     `internals` has the engine's own parts of this page. They change without notice.
     """

@@ -369,6 +369,7 @@ CALLS: dict[str, Row] = {
 """Rows by class and method. The part after a comma names a second way to call it."""
 
 NOT_HERE = {
+    "PageClock": "it evaluates in the page: tests/chrome/test_clock.py",
     "HttpClient": "it uses sockets of its own: tests/chrome/test_http.py",
     "Page": "page_calls.py has its methods",
     "PageEmulation": "page_calls.py has its methods",

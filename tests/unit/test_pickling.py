@@ -45,7 +45,7 @@ STAY = {
     "PageEmulation", "PageMeasure", "PagePictures", "PageStorage", "PageWindow", "Profiling", "Route",
     "PageScripts", "RouteRegistration", "Scripts", "Session", "Touch", "Trace",
     "MessageStream", "ServerConnection", "WebSocketRoute", "WebSocket", "Worker",
-    "DownloadEvent", "PageEvents", "PopupEvent",
+    "DownloadEvent", "PageClock", "PageEvents", "PopupEvent",
 }  # fmt: skip
 """Classes that belong to a connection, a page or a task. All other classes are values."""
 

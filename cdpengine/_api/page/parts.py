@@ -18,6 +18,7 @@ from cdpengine._api.page.tags import PageScripts
 from cdpengine._api.page.window import PageWindow
 from cdpengine._api.scopes.archives import NotFound, make_redactor, record_har, route_from_har
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, SettingScope
+from cdpengine._api.scopes.clock import PageClock
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
 from cdpengine._api.scopes.network import Network, RouteTable, route_requests, route_websockets
@@ -75,6 +76,7 @@ class PageParts:
         self._routes = RouteTable()
         self.network = Network(self._scope, self._routes)
         self.scripts = PageScripts(self._scope, core)
+        self.clock = PageClock(core, self._scope)
         self.emulation = PageEmulation(core)
         self.measure = PageMeasure(core)
         self.dialogs = Dialogs(core)
