@@ -147,6 +147,7 @@ CONTEXT = {
     "set_extra_http_headers": "context.network.extra_headers(headers)",
     "unroute": "context.network.unroute(...), or leave the block of context.route(...)",
     "route_web_socket": "context.route_websocket(pattern, handler)",
+    "clock": "page.clock",
     "unroute_all": "context.network.unroute(), or leave the block of context.route(...)",
     "new_cdp_session": "page.session",
     "tracing": "page.measure.trace(path)",
@@ -259,13 +260,22 @@ HANDLE = {
 """Names on a handle."""
 
 FRAME = {
-    "locator": "frame.locate(css=...)",
+    **{name: f"frame.{ours}" for name, ours in _WAYS.items()},
+    **{
+        name: f"frame.locate(...).{name}(...)"
+        for name in _ON_ELEMENTS
+        if name in PAGE
+        or name in ("click", "hover", "tap", "fill", "type", "press", "focus", "check", "uncheck")
+    },
     "query_selector": "frame.find(css=...)",
-    "get_by_role": "frame.locate(role=..., name=...)",
-    "get_by_text": "frame.locate(text=...)",
-    "click": "frame.locate(...).click()",
-    "fill": "frame.locate(...).fill(value)",
-    "inner_text": "frame.locate(...).inner_text()",
+    "query_selector_all": "frame.find_all(css=...)",
+    "eval_on_selector": "frame.locate(...).evaluate(function)",
+    "eval_on_selector_all": "frame.evaluate(function), which queries the elements itself",
+    "dblclick": "frame.locate(...).double_click()",
+    "select_option": "frame.locate(...).select(option)",
+    "set_input_files": "frame.locate(...).upload(files)",
+    "set_checked": "frame.locate(...).check() or uncheck()",
+    "drag_and_drop": "frame.locate(...).drag(destination)",
     "frame_locator": "frame.locate(...).content_frame",
     "child_frames": "frame.children",
     "childFrames": "frame.children",
@@ -276,6 +286,7 @@ FRAME = {
     "wait_for_function": "frame.wait_for(expression=...)",
     "wait_for_load_state": "frame.wait_for(load_state=...)",
     "wait_for_url": "frame.wait_for(url=...)",
+    "wait_for_timeout": "trio.sleep(seconds)",
 }
 
 LAUNCH = {

@@ -9,12 +9,22 @@ from pathlib import Path
 import pytest
 from comparison import COMPARISONS, PLAYWRIGHT, Row, faults, has_attribute, is_checked, rows, rows_of
 
-from cdpengine.errors.other_libraries import BROWSER, CONTEXT, ELEMENT, FRAME_LOCATOR, HANDLE, LOCATOR, PAGE
+from cdpengine.errors.other_libraries import (
+    BROWSER,
+    CONTEXT,
+    ELEMENT,
+    FRAME,
+    FRAME_LOCATOR,
+    HANDLE,
+    LOCATOR,
+    PAGE,
+)
 
 HINTS = {
     "Page": ("Page", PAGE),
     "Browser": ("Browser", BROWSER),
     "BrowserContext": ("BrowserContext", CONTEXT),
+    "Frame": ("Frame", FRAME),
     "FrameLocator": ("FrameLocator", FRAME_LOCATOR),
     "Locator": ("Locator", LOCATOR),
     "ElementHandle": ("FoundNode", ELEMENT),
@@ -22,7 +32,7 @@ HINTS = {
 }
 """Sections of the page "Coming from Playwright", and the class and the names of their errors for newcomers."""
 
-OTHER_NAMES = {"is_focused", "setInputFiles", "waitFor", "wait_for_navigation"}
+OTHER_NAMES = {"childFrames", "is_focused", "parentFrame", "setInputFiles", "waitFor", "wait_for_navigation"}
 """Names that the errors know in addition: of Playwright for JavaScript, older ones, and guesses."""
 
 LEAST_NAMES = {"from-playwright": 500, "from-puppeteer": 30, "from-nodriver": 30, "from-trio-cdp": 10}
