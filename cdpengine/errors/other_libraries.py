@@ -351,8 +351,8 @@ WAIT_FOR = {
     "selector": "page.wait_for(css=...)",
     "predicate": "page.wait_for(expression=...)",
     "function": "page.wait_for(expression=...)",
-    "role": "page.find(role=..., name=..., timeout=...)",
-    "name": "page.find(role=..., name=..., timeout=...)",
+    "role": "page.locate(role=..., name=...).wait_for()",
+    "name": "page.locate(role=..., name=...).wait_for()",
     "": "a name for the condition: page.wait_for(css='h1'), wait_for(text=...), wait_for(url=...) or "
     "wait_for(seconds=...)",
 }

@@ -383,3 +383,38 @@ async def test_search_for_one_role_agrees_with_the_search_for_all(page: Page, mo
                 single, count = every, error.count
             assert single == every, (role, name)
             assert count == (len(every) if len(every) > 1 else 0), (role, name)
+
+
+async def test_waiting_for_the_state_of_a_match(page: Page) -> None:
+    await page.set_content("<main></main>")
+    main, go = page.locate("main"), page.locate("main").locate("button")
+    waits = {
+        "attached": "main.innerHTML = '<button disabled hidden>Go</button>'", "visible": "main.firstChild.hidden = false",
+        "enabled": "main.innerHTML = '<button>Go</button>'", "disabled": "main.innerHTML = '<button disabled>Go</button>'",
+        "hidden": "main.innerHTML = ''",
+    }  # fmt: skip
+    await page.evaluate("void (main = document.querySelector('main'))")
+    state: Any
+    for state, change in waits.items():
+        with pytest.raises(cdpengine.errors.DeadlineExceededError, match=f"is {state}"):
+            await go.wait_for(state, timeout=0.3)
+        await page.evaluate(f"void setTimeout(() => {{ {change} }}, 100)")
+        await go.wait_for(state, timeout=20)
+    await go.wait_for("detached", timeout=5)
+    await page.evaluate("main.innerHTML = '<button>Go</button><button>Go</button>'")
+    with pytest.raises(AmbiguousNodeError):
+        await go.wait_for(timeout=20)
+    await page.evaluate(
+        "void setTimeout(() => { document.body.innerHTML += '<input type=checkbox checked>' }, 100)"
+    )
+    await page.locate("[type=checkbox]").wait_for("checked", timeout=20)
+    await page.wait_for(ref=main, state="visible", text="Go", timeout=20)
+
+
+async def test_readings_wait_for_the_match(page: Page) -> None:
+    await page.set_content("<main></main>")
+    await page.evaluate(
+        "void setTimeout(() => { document.querySelector('main').innerHTML = '<p>late</p>' }, 200)"
+    )
+    assert (await page.locate("p").extract_text(timeout=20)).strip() == "late"
+    assert "late" in (await page.locate("p").snapshot(timeout=20)).text

@@ -16,6 +16,7 @@ import trio
 from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.finding import find_matches, find_one, make_query
 from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
+from cdpengine._api.page.match_state import MatchState
 from cdpengine._api.page.pictures import PictureRequest, take_picture
 from cdpengine._api.page.script_arguments import make_script
 from cdpengine._api.page.snapshots import PageSection, TextOptions, extract, read_snapshot
@@ -403,7 +404,8 @@ class PageReading:
         visible in none. Either can be a compiled pattern, which is searched for in the displayed text of each
         frame. `css` matches a visible element (open shadow roots included), `css_gone` matches none. `ref`, a
         target as in actions, is in `state`: "visible", "hidden", "attached", "detached", "enabled", "disabled",
-        "checked" or "unchecked". A Locator is resolved once, before everything else. `url` is the main frame's
+        "checked" or "unchecked". A Locator searches again after each change, and its match may be
+        replaced meanwhile; several matches are an error. `url` is the main frame's
         URL: a glob in which only "*" is special, a compiled regular expression that is searched for, or a
         function. `load_state` is a state of the current document ("commit", "domcontentloaded", "load",
         "networkidle") while no navigation is in progress. `network_idle` is the number of seconds without a
@@ -452,11 +454,14 @@ class PageReading:
         )
         if ref is not None:
             checked = check_choice("state", state, NODE_STATES)
-            if isinstance(ref, BaseLocator | JSHandle):
+            if isinstance(ref, JSHandle):
                 budget = Budget.start("wait", timeout)
                 ref = await core.find_element(ref, budget.deadline)
                 timeout = max(0.0, budget.deadline - trio.current_time())
-            conditions.append(make_node_condition(core, ref, checked))
+            if isinstance(ref, BaseLocator):
+                conditions.append(MatchState(core, ref, checked))
+            else:
+                conditions.append(make_node_condition(core, ref, checked))
         if network_idle is not None:
             conditions.append(NetworkIdle(core.target, float(network_idle)))
         if expression is not None:
