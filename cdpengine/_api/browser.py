@@ -43,8 +43,8 @@ from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState
 from cdpengine._urls.patterns import UrlPattern, join_pattern, join_url, url_test
 from cdpengine.errors import InvalidArgumentError, SessionGoneError, shown_url
-from cdpengine.errors.misuse import block, name_our_arguments, name_ours
-from cdpengine.errors.other_libraries import BROWSER, CONTEXT, NEW_PAGE, PAGE
+from cdpengine.errors.misuse import block, name_our_arguments, name_ours, refuse_arguments
+from cdpengine.errors.other_libraries import BROWSER, CONTEXT, NEW_CONTEXT, NEW_PAGE, PAGE
 
 _FIRST_DOCUMENT = 2.0
 """Time in seconds in which a new page must show its first document. It may never arrive."""
@@ -264,6 +264,7 @@ class Browser(BrowserParts):
         Raises InvalidArgumentError, FileUnreadableError, StorageUnavailableError, DeadlineExceededError or
         ConnectionLostError. After an error no context remains.
         """
+        refuse_arguments("new_context", emulation, NEW_CONTEXT)
         options = check_options(activity)
         plan = plan_context(
             storage_state=storage_state,

@@ -30,6 +30,13 @@ _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
 _POSITIONAL = re.compile(r"takes .*positional arguments? but .*given")
 
 
+def refuse_arguments(call: str, given: Mapping[str, object], names: Mapping[str, str]) -> None:
+    """Raise the TypeError of `explain_arguments` for a name of the table. For methods with `**options`."""
+    for name in given:
+        if (ours := names.get(name)) is not None:
+            raise TypeError(f"{call}() got an unexpected keyword argument {name!r}. In cdpengine: {ours}")
+
+
 def name_our_arguments(names: Mapping[str, str]) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Return a decorator for a method. Wrong arguments raise the TypeError of `explain_arguments`."""
 

@@ -342,6 +342,39 @@ NEW_PAGE = {
     "proxy": "browser.new_context(proxy=...), and its new_page()",
 }
 
+NEW_CONTEXT = {
+    "timezone_id": "timezone=...",
+    "timezoneId": "timezone=...",
+    "userAgent": "user_agent=...",
+    "baseURL": "base_url=...",
+    "storageState": "storage_state=...",
+    "is_mobile": "mobile=...",
+    "isMobile": "mobile=...",
+    "has_touch": "touch=...",
+    "hasTouch": "touch=...",
+    "deviceScaleFactor": "device_scale_factor=...",
+    "colorScheme": "color_scheme=...",
+    "no_viewport": "viewport=None",
+    "java_script": "java_script_enabled=...",
+    "javaScriptEnabled": "java_script_enabled=...",
+    "bypassCSP": "bypass_csp=...",
+    "ignoreHTTPSErrors": "ignore_https_errors=...",
+    "serviceWorkers": "service_workers=...",
+    "acceptDownloads": "accept_downloads=...",
+    "downloads_path": "downloads=...",
+    "extra_http_headers": "context.network.extra_headers(headers)",
+    "extraHTTPHeaders": "context.network.extra_headers(headers)",
+    "http_credentials": "context.network.http_credentials(username, password)",
+    "httpCredentials": "context.network.http_credentials(username, password)",
+    "offline": "context.network.offline()",
+    "record_har_path": "context.record_har(path)",
+    "recordHar": "context.record_har(path)",
+    "strict_selectors": "no such argument: a locator always needs exactly one element",
+    "client_certificates": "no such argument: Chrome's protocol has no command that chooses a certificate",
+    "clientCertificates": "no such argument: Chrome's protocol has no command that chooses a certificate",
+}
+"""Arguments of `new_context`."""
+
 GOTO = {
     "waitUntil": "wait_until=...",
     "new_tab": "browser.new_page(url)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -143,6 +144,18 @@ async def test_arguments_of_other_libraries_lead_to_the_engines_arguments(
             with pytest.raises(TypeError, match=re.escape(f". In cdpengine: {ours}")) as caught:
                 await call(*positional, **({argument: 1} if argument else {}))
             assert str(caught.value).startswith(f"{name}() ")
+
+
+async def test_options_of_contexts_of_other_libraries_lead_to_the_engines(
+    browser: cdpengine.Browser,
+) -> None:
+    for option, ours in other_libraries.NEW_CONTEXT.items():
+        with pytest.raises(TypeError, match=re.escape(f"{option!r}. In cdpengine: {ours}")):
+            async with browser.new_context(**{option: 1}):  # type: ignore[arg-type]
+                pass
+    known = set(inspect.signature(cdpengine.Browser.new_context).parameters)
+    assert not known & other_libraries.NEW_CONTEXT.keys()
+    assert not cdpengine.EmulationOptions.__annotations__.keys() & other_libraries.NEW_CONTEXT.keys()
 
 
 async def test_other_wrong_arguments_are_ordinary_type_errors(page: cdpengine.Page) -> None:
