@@ -380,6 +380,11 @@ class Tabs:
     async def _release(self, page: PageTarget | None, attachment: Attachment) -> None:
         session = attachment.session
         calls: list[tuple[str, Posted]] = []
+        worker = self.workers.known.get(attachment.info.target_id)
+        if worker is not None and attachment.waiting:
+            worker.pause(session)
+        elif worker is not None:
+            worker.start()
         if page is not None:
             if attachment.info.type == "worker":
                 page.attach_worker_session(session)
@@ -388,9 +393,9 @@ class Tabs:
         else:
             calls += [("further", call) for call in self.workers.set_up(session)]
         await _run(session)
-        if (worker := self.workers.known.get(attachment.info.target_id)) is not None:
-            worker.start()
         await _wait_for_answers(calls)
+        if worker is not None and attachment.waiting:
+            await worker.wait_loaded()
 
 
 async def _run(session: Session) -> None:

@@ -33,6 +33,18 @@ WORKER_TYPES: dict[str, WorkerKind] = {
 
 _ENDED = "it was terminated, closed itself, or its document is gone"
 
+_LOADED = "Inspector.workerScriptLoaded"
+"""Event after which a new worker can be used. An earlier evaluation crashes the process (measured)."""
+
+_LOADING_TIMEOUT = 5.0
+"""Time in seconds after which a worker counts as running without that event: its script may fail to load."""
+
+_YOUNG = 2.0
+"""Age in seconds up to which the script of a shared worker or service worker may not be loaded yet."""
+
+_LOADED_TIMEOUT = 0.3
+"""Time in seconds to wait for the event after attaching to a young one. Chrome does not repeat the event."""
+
 _DETACH_TIMEOUT = 0.5
 """Time in seconds to detach a worker at the end of its use."""
 
@@ -67,12 +79,24 @@ class WorkerTarget:
         self.kept_session: Session | None = None
         self.started = self.kind != "dedicated"
         self.closed = False
+        self.created_at = trio.current_time()
         self.users = 0
         self.attaching = trio.Lock()
         self._changes = changes
 
     def __repr__(self) -> str:
         return f"<WorkerTarget {self.kind} {self.target_id[:8]}>"
+
+    def pause(self, session: Session) -> None:
+        """Note that Chrome paused the worker at its start. It starts when its script is loaded."""
+        self.started = False
+        session.on_event(_LOADED, lambda _event: self.start())
+
+    async def wait_loaded(self) -> None:
+        """Wait until the script is loaded, or until it probably never will be."""
+        with trio.move_on_after(_LOADING_TIMEOUT):
+            await self._changes.wait_for(lambda: self.started or self.closed)
+        self.start()
 
     def set_session(self, session: Session) -> None:
         """Set the session that Chrome attached."""
@@ -241,6 +265,13 @@ class WorkerTargets:
         if session is None:
             raise worker.gone()
         worker.set_session(session)
+        if trio.current_time() - worker.created_at < _YOUNG:
+            loaded = trio.Event()
+            session.on_event(_LOADED, lambda _event: loaded.set())
+            session.on_end(loaded.set)
+            with trio.move_on_after(_LOADED_TIMEOUT):
+                await loaded.wait()
+            worker.created_at -= _YOUNG
 
     async def _detach(self, session_id: str | None) -> None:
         with suppress(RemoteError, SessionGoneError, ConnectionLostError):

@@ -262,3 +262,20 @@ async def test_a_route_of_a_context_answers_requests_of_service_workers(
         await until(
             lambda: not any(each.attached for each in browser.targets if each.target_id == worker.target_id)
         )
+
+
+async def test_a_worker_can_be_evaluated_in_as_soon_as_it_is_known(
+    browser: cdpengine.Browser, site: Site
+) -> None:
+    # An evaluation before the worker's script is loaded crashes its process, or leaves it without timers.
+    async with browser.new_context() as context:
+        page = await context.new_page(site.url)
+        for number in range(10):
+            async with page.expect_worker() as expected:
+                await page.evaluate(START, "/counting.js")
+            assert await expected.value.evaluate("typeof setTimeout") == "function"
+            await page.evaluate(
+                "(path) => { self.shared = new SharedWorker(path) }", f"/counting.js?{number}"
+            )
+            await until(lambda: len(context.shared_workers) > number)  # noqa: B023 - used before the next round
+            assert await context.shared_workers[-1].evaluate("typeof setTimeout") == "function"

@@ -160,6 +160,8 @@ class Stage:
         info = {"targetId": "W1", "type": "worker", "url": f"{ORIGIN}/worker.js"}
         attached = {"sessionId": "S-W1", "targetInfo": info, "waitingForDebugger": True}
         await self.send_event("Target.attachedToTarget", attached)
+        self.scripted.tell("Inspector.workerScriptLoaded", {}, "S-W1")
+        await quiet()
         self.scripted.on("Runtime.evaluate", self.evaluate_in_worker)
         return self.page.workers[0]
 
