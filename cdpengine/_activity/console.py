@@ -5,6 +5,7 @@ Rule: each message or error is built from one event. Its values (arguments, thro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from cdpengine._activity.values import (
@@ -24,6 +25,7 @@ from cdpengine._protocol.domains.runtime import (
     StackTrace,
 )
 from cdpengine._protocol.session import Session
+from cdpengine.errors import StaleRefError
 from cdpengine.errors.texts import shown as fit_to_show
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -117,6 +119,15 @@ class ConsoleMessage:
         if self._args is None:
             self._args = tuple(map(value_in_event, self._remote))
         return self._args
+
+    def remote_arguments(self) -> tuple[Session, Sequence[RemoteArgument]]:
+        """Return the session of the message and its arguments as Chrome sent them, for `Page.console_handles`.
+
+        Raises StaleRefError if the page left the message's document, or the message was sent to another process.
+        """
+        if not isinstance(self._session, Session) or self._document_number != self._session.documents_shown:
+            raise StaleRefError("console message", self.text[:80], "the page left its document")
+        return self._session, self._remote
 
     async def values(self, *, timeout: float = 30) -> tuple[Any, ...]:
         """Return the arguments as `Page.evaluate` returns values, with objects in their current state.

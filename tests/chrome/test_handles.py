@@ -195,3 +195,23 @@ async def test_handles_of_frames(
     ):
         with pytest.raises(InvalidArgumentError, match="elements of one document"):
             await page.evaluate("(...both) => both", body, array)
+
+
+async def test_console_arguments_as_handles(site: cdpengine.Page) -> None:
+    await site.activity.start()
+    await site.evaluate("console.log('go', go, {deep: [1, {x: 2n}]}, undefined)")
+    message = next(each for each in site.activity.console if each.source == "console")
+    text, element, value, nothing = site.console_handles(message)
+    assert await text.json_value() == "go"
+    assert (await site.click(element)).delivered
+    assert await site.evaluate("go.dataset.done") == "1"
+    assert await value.json_value() == {"deep": [1, {"x": 2}]}
+    assert await site.evaluate("(value) => typeof value", nothing) == "undefined"
+    assert await site.evaluate("({all}) => all[1] === go", {"all": [text, element]})
+    assert await (await value.properties())["deep"].json_value() == [1, {"x": 2}]
+    assert (await message.values())[2] == {"deep": [1, {"x": 2}]}
+    await site.goto(f"{site.url}?next")
+    with pytest.raises(StaleRefError, match="left its document"):
+        site.console_handles(message)
+    with pytest.raises(StaleRefError):
+        await value.json_value()

@@ -232,6 +232,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "PageElements.blur": POINTS,
     "PageElements.bounding_box": READS,
     "Page.content_frame": READS,
+    "Page.console_handles": READS,
     "PageElements.text_content": READS,
     "JSHandle.json_value": READS,
     "JSHandle.get_property": READS,

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import attrs
 
+from cdpengine._activity.console import ConsoleMessage
 from cdpengine._activity.har_bodies import LARGEST_BODY
 from cdpengine._activity.page_activity import PageActivity
 from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.elements import PageElements
 from cdpengine._api.page.pictures import PagePictures
+from cdpengine._api.page.script_arguments import hold_arguments
 from cdpengine._api.page.tags import PageScripts
 from cdpengine._api.page.window import PageWindow
 from cdpengine._api.scopes.archives import NotFound, make_redactor, record_har, route_from_har
@@ -22,6 +24,7 @@ from cdpengine._api.scopes.clock import PageClock
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
 from cdpengine._api.scopes.network import Network, RouteTable, route_requests, route_websockets
+from cdpengine._evaluate.handles import JSHandle
 from cdpengine._evaluate.websockets.active_route import WebSocketHandler
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
 from cdpengine._network.archive import HarArchive
@@ -117,6 +120,14 @@ class PageParts:
         return PageActivity(
             collector, partial(make_redactor, core.state), core.state.version.product, core.base_url
         )
+
+    def console_handles(self, message: ConsoleMessage) -> list[JSHandle]:
+        """Return handles to the arguments of a console message of this page. Sends nothing.
+
+        They are valid while the message is kept, until the page leaves its document. Raises StaleRefError after
+        that, and InvalidArgumentError for a message of a worker or of another page.
+        """
+        return hold_arguments(self.internals, message)
 
     @property
     def file_choosers(self) -> list[FileChooser]:

@@ -1,16 +1,19 @@
-"""Arguments of the user's scripts: elements and handles become objects in the page."""
+"""Arguments of scripts: elements and handles become objects in the page, and console arguments become handles."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cdpengine._activity.console import ConsoleMessage
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
 from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
 from cdpengine._budget import Budget
-from cdpengine._evaluate.handles import JSHandle
+from cdpengine._evaluate.handles import Holding, JSHandle, make_handle
 from cdpengine._evaluate.script import Script, World, find_objects
+from cdpengine._page.scripts.page_functions import new_group
 from cdpengine._page.search.locator import BaseLocator, FoundNode
 from cdpengine._snapshot.refs import Ref
+from cdpengine.errors import InvalidArgumentError
 
 _ELEMENTS = (Ref, BackendNode, FoundNode, BaseLocator)
 """Arguments of scripts that become elements in the page."""
@@ -39,3 +42,17 @@ async def make_script(
     }
     in_frame = None if frame is None else await find_requested_frame(core, frame, budget)
     return Script(source, [*first, *rest], frame=in_frame, world=world, nodes=nodes)
+
+
+def hold_arguments(core: PageCore, message: ConsoleMessage) -> list[JSHandle]:
+    """Return handles to the arguments of a console message. Sends nothing: Chrome keeps the arguments itself.
+
+    Raises InvalidArgumentError for a message of a worker or of another page, and StaleRefError.
+    """
+    session, arguments = message.remote_arguments()
+    frame = next((each for each in core.target.frames if each.session is session), None)
+    if frame is None:
+        given = f"a message of a {message.target_type}"
+        raise InvalidArgumentError("message", given, "a console message of this page or its frames")
+    holding = Holding(new_group("console"))  # without objects, so a release leaves the message as it is
+    return [make_handle(each, session, frame, holding, core.evaluator) for each in arguments]
