@@ -33,6 +33,7 @@ from cdpengine._api.page.locators import Locator
 from cdpengine._checks import check_count, check_flag, check_number, check_string
 from cdpengine._page.patterns import Words
 from cdpengine._page.search.readings import Reading, ReadingRequest, What
+from cdpengine._pickling import not_picklable
 from cdpengine._snapshot.roles import check_role
 from cdpengine._snapshot.text import shorten
 from cdpengine.errors import EvaluationDisabledError
@@ -44,6 +45,7 @@ _TOLERANCE = 1e-9
 
 
 @name_negations
+@not_picklable("values that you read")
 @attrs.frozen
 class LocatorAssertions:
     """Assertions about the elements of a locator: `expect(page.locate(...))`.

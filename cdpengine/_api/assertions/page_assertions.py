@@ -14,6 +14,7 @@ from cdpengine._api.page.core import PageCore
 from cdpengine._budget import Budget
 from cdpengine._page.navigation.documents import FrameWatches, open_document
 from cdpengine._page.patterns import Words, collapse_space, describe_words
+from cdpengine._pickling import not_picklable
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine._urls.patterns import UrlPattern, url_test, url_words
 from cdpengine.errors import shown_url
@@ -28,6 +29,7 @@ class _Title(msgspec.Struct):
 
 
 @name_negations
+@not_picklable("values that you read")
 @attrs.frozen
 class PageAssertions:
     """Assertions about a page: `expect(page)`. Each waits until it holds, and raises AssertionFailedError.

@@ -40,7 +40,7 @@ from cdpengine._budget import Budget, check_seconds
 from cdpengine._checks import check_choice, check_string
 from cdpengine._evaluate.handles import JSHandle
 from cdpengine._evaluate.recovery import Recovery
-from cdpengine._evaluate.script import World
+from cdpengine._evaluate.script import Script, World
 from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
 from cdpengine._page.announcing import announce_block
@@ -349,7 +349,12 @@ class PageReading:
         EvaluationDisabledError, and StaleRefError and NodeNotFoundError for a missing element.
         """
         budget = Budget.start("evaluate", timeout)
-        script = await make_script(self.internals, expression_or_function, args, target, frame, world, budget)
+        if args or target is not None or frame is not None:
+            script = await make_script(
+                self.internals, expression_or_function, args, target, frame, world, budget
+            )
+        else:
+            script = Script(expression_or_function, world=world)
         with action_span("page.evaluate"), self.internals.target.running.run("evaluate"):
             return await self.internals.evaluator.evaluate(script, budget, allow=recover)
 

@@ -156,7 +156,12 @@ class Downloads:
         self._listeners.append(listener)
         try:
             if not reported:
-                await self._root.call("Browser.setDownloadBehavior", self._behavior(context_id))
+                await self._root.call(
+                    "Browser.setDownloadBehavior",
+                    behavior=self._behavior(context_id),
+                    eventsEnabled=True,
+                    **in_context(context_id),
+                )
             yield
         finally:
             self._listeners.remove(listener)
@@ -362,13 +367,17 @@ class Downloads:
         """Whether Chrome must report downloads."""
         return bool(self._refused_contexts or self._open or self._listeners)
 
-    def _behavior(self, context_id: str | None) -> dict[str, object]:
-        behavior = "deny" if self._refuses(context_id) else "default"
-        return {"behavior": behavior, "eventsEnabled": self._reports, **in_context(context_id)}
+    def _behavior(self, context_id: str | None) -> str:
+        return "deny" if self._refuses(context_id) else "default"
 
     def _post_behavior(self, context_id: str | None) -> None:
         with suppress(SessionGoneError, ConnectionLostError):
-            self._root.post("Browser.setDownloadBehavior", self._behavior(context_id))
+            self._root.post(
+                "Browser.setDownloadBehavior",
+                behavior=self._behavior(context_id),
+                eventsEnabled=self._reports,
+                **in_context(context_id),
+            )
 
     def _refuses(self, context_id: str | None) -> bool:
         """Return whether the context refuses downloads. If the default context (None) does, all contexts do."""

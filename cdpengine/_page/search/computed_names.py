@@ -24,7 +24,7 @@ from cdpengine.errors import RemoteError
 _MOST = 10
 """Maximum number of candidates. Each takes 0.1 to 0.4 ms."""
 
-_LONGEST = 0.1
+_LONGEST = 0.25
 """Time in seconds for the answers. A frame that was never drawn may not answer."""
 
 
