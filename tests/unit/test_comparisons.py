@@ -108,6 +108,12 @@ def test_a_name_of_playwright_that_the_engine_lacks_has_an_error_that_names_the_
 
 
 @pytest.mark.parametrize("section", HINTS)
+def test_no_row_overlooks_an_attribute_of_the_same_name(section: str) -> None:
+    without = {name for name, row in playwright_rows(section).items() if row.cells[1].startswith("none")}
+    assert {name for name in without if has_attribute(HINTS[section][0], name)} == set()
+
+
+@pytest.mark.parametrize("section", HINTS)
 def test_the_errors_for_newcomers_name_the_calls_of_the_tables(section: str) -> None:
     _kind, hints = HINTS[section]
     for name, row in playwright_rows(section).items():
