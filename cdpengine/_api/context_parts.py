@@ -45,7 +45,7 @@ from cdpengine._paths import to_path
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._storage.storage_state import StorageState, apply_state
-from cdpengine._urls.patterns import UrlPattern
+from cdpengine._urls.patterns import UrlPattern, join_pattern
 from cdpengine._urls.reading import read_url
 from cdpengine.errors import ConnectionLostError, RemoteError
 from cdpengine.errors.misuse import block
@@ -150,8 +150,9 @@ class ContextParts:
         Works like `page.expect_worker`. A service worker that Chrome stopped and starts again is a new worker.
         """
         state = self.internals.state
+        whole = None if url is None else join_pattern(self.internals.base_url, url)
         async with expect_new_worker(
-            state, state.session, self._holds_service_worker, url, where, timeout
+            state, state.session, self._holds_service_worker, whole, where, timeout
         ) as expected:
             yield expected
 

@@ -72,11 +72,16 @@ async def test_relative_urls_and_patterns_are_joined_to_the_base_url(
         async with page.expect_response("/cart?n=*") as response:
             await page.click(page.locate(role="button"))
             await page.wait_for(url="/cart*", timeout=5)
+            await cdpengine.expect(page).to_have_url("/cart?n=*")
+            await cdpengine.expect(page).not_.to_have_url("cart?n=*")
         assert response.value.status == 200
         async with page.expect_popup(url="popup") as popup:
             await page.evaluate("void open('/shop/popup')")
         await popup.value.goto("item")
         assert popup.value.url == f"{base}item", "popups have the base URL of their context"
+        async with page.expect_worker(url="/worker.js") as worker:
+            await page.evaluate("void new Worker('/worker.js')")
+        assert worker.value.url == site.url_for("/worker.js")
         async with page.route("item", answer):
             await page.goto("item")
             assert await page.title() == "routed"

@@ -16,7 +16,7 @@ from cdpengine._page.navigation.documents import FrameWatches, open_document
 from cdpengine._page.patterns import Words, collapse_space, describe_words
 from cdpengine._pickling import not_picklable
 from cdpengine._snapshot.text import quote, shorten
-from cdpengine._urls.patterns import UrlPattern, url_test, url_words
+from cdpengine._urls.patterns import UrlPattern, join_pattern, url_test, url_words
 from cdpengine.errors import shown_url
 
 _TITLE = "function () { return { title: DOM.title(document) }; }"
@@ -47,8 +47,12 @@ class PageAssertions:
         return attrs.evolve(self, negated=not self._negated)
 
     async def to_have_url(self, url: UrlPattern, *, timeout: float | None = None) -> None:
-        """Expect the URL of the main frame to match a glob, a compiled pattern or a function."""
-        test, main = url_test(url), self._core.target.frames.main
+        """Expect the URL of the main frame to match a glob, a compiled pattern or a function.
+
+        A relative glob is joined to the `base_url` of the context, as in `wait_for`.
+        """
+        whole = join_pattern(self._core.base_url, url)
+        test, main = url_test(whole), self._core.target.frames.main
 
         async def look(_watches: FrameWatches | None, _budget: Budget) -> Observation:
             current = main.url or _NO_URL
@@ -56,7 +60,7 @@ class PageAssertions:
                 test(current) is not self._negated, f"it was {shown_url(current)}", (), current
             )
 
-        await self._check(f"to have the URL {url_words(url)}", look, timeout)
+        await self._check(f"to have the URL {url_words(whole)}", look, timeout)
 
     async def to_have_title(self, title: Words, *, timeout: float | None = None) -> None:
         """Expect the title of the main document to equal a string, or to match a compiled pattern."""

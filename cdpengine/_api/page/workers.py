@@ -15,7 +15,7 @@ from cdpengine._api.worker import Worker, describe_others, worker_test
 from cdpengine._budget import Budget
 from cdpengine._page.worker_targets import WorkerTarget
 from cdpengine._protocol.session import Session
-from cdpengine._urls.patterns import UrlPattern
+from cdpengine._urls.patterns import UrlPattern, join_pattern
 from cdpengine.errors.misuse import block
 
 
@@ -45,7 +45,8 @@ class PageWorkers:
         which names other workers, SessionGoneError.
         """
         core = self.internals
-        async with expect_new_worker(core.state, core.session, self._owns, url, where, timeout) as expected:
+        whole = None if url is None else join_pattern(core.base_url, url)
+        async with expect_new_worker(core.state, core.session, self._owns, whole, where, timeout) as expected:
             yield expected
 
     def _owns(self, worker: WorkerTarget) -> bool:
