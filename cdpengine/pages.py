@@ -2,6 +2,7 @@
 
 from cdpengine._api.assertions.locator_assertions import LocatorAssertions
 from cdpengine._api.assertions.page_assertions import PageAssertions
+from cdpengine._api.page.accessibility import AccessibilityIssue
 from cdpengine._api.page.devices import Keyboard, Mouse, Touch
 from cdpengine._api.page.elements import PageElements
 from cdpengine._api.page.expecting import Expected, ExpectedFileChooser
@@ -18,6 +19,7 @@ from cdpengine._page.downloads.download import DownloadProgress
 from cdpengine._snapshot.snapshot import FrameSource, SnapshotStats
 
 __all__ = [
+    "AccessibilityIssue",
     "Binding",
     "BindingFailure",
     "Dialogs",

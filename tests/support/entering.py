@@ -278,6 +278,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.expect_worker": WAITS,
     "PageScripts.expose": CODE,
     "Network.extra_headers": {"authorization": _extra_headers, "key": _extra_headers_of_context},
+    "Page.accessibility_issues": READS,
     "Page.extract_markdown": READS,
     "Page.extract_text": READS,
     "Page.fill": {

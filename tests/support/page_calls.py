@@ -85,6 +85,7 @@ def given(*arguments: object, kind: str = "text", **options: object) -> Call:
 FILE, PATH = Path(__file__), Path("to be written")
 
 CALLS = {
+    "accessibility_issues": given(),
     "scripts.add_init_script": given("1"),
     "scripts.add_script_tag": given("/a.js"),
     "scripts.add_style_tag": given(content="p {}"),

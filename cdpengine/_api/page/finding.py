@@ -162,6 +162,7 @@ async def find_ref(core: PageCore, locator: BaseLocator, timeout: float) -> Ref:
             node.session_id,
             budget.remaining,
             every=True,
+            frame_id=node.frame_id,
         )
         if ref is None:
             raise NodeNotFoundError(
@@ -186,6 +187,7 @@ async def describe_matches(
                 node.session_id,
                 seconds,
                 every=True,
+                frame_id=node.frame_id,
             )
             if ref is not None:
                 refs[node] = ref

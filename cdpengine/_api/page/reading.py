@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 import trio
 
+from cdpengine._api.page.accessibility import AccessibilityIssue, find_issues
 from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.finding import find_matches, find_one, make_query
 from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
@@ -230,6 +231,30 @@ class PageReading:
             exact=exact,
         )
         return await find_matches(self.internals, query, frame, 1, timeout)
+
+    async def accessibility_issues(
+        self,
+        *,
+        tags: Sequence[str] = (),
+        rules: Sequence[str] = (),
+        without: Sequence[str] = (),
+        axe: str | os.PathLike[str] | None = None,
+        timeout: float = 30,
+    ) -> list[AccessibilityIssue]:
+        """Check the page and its frames with axe-core. Return one issue for each element that breaks a rule.
+
+        `tags` ("wcag2a", "wcag21aa", "best-practice") or `rules` ("image-alt") restrict the check; `without`
+        leaves rules out. `axe` is the path of `axe.min.js` (4.3 or newer). By default the file of the nearest
+        `node_modules/axe-core`, or of an installed package `axe-playwright-python` or `axe-core-python`, is used.
+        axe-core runs in an isolated world, so the page's scripts do not see it. A frame that cannot be checked is
+        left out.
+
+        Raises InvalidArgumentError, InvalidStateError if axe-core was not found, DeadlineExceededError, and the
+        error of an unreachable page.
+        """
+        core = self.internals
+        async with core.action("check the accessibility", timeout, everywhere=True) as budget:
+            return await find_issues(core, tags=tags, rules=rules, without=without, axe=axe, budget=budget)
 
     async def extract_text(
         self,

@@ -305,12 +305,15 @@ async def assign_ref(
     seconds: float,
     *,
     every: bool = False,
+    frame_id: str | None = None,
 ) -> Ref | None:
-    """Assign a ref to a backend node in the session's frames. Return it, or None after `seconds`.
+    """Assign a ref to a backend node in the session's frames, or in one. Return it, or None after `seconds`.
 
     With `every`, any element gets one, even an element without a line in snapshots.
     """
-    frames = [frame for frame in page.frames if frame.session.id == session_id]
+    frames = [
+        frame for frame in page.frames if frame.session.id == session_id and frame_id in (None, frame.id)
+    ]
     with trio.move_on_after(min(_FATE_TIMEOUT, seconds)), suppress(SessionGoneError, ConnectionLostError):
         for frame in frames:
             if (await _ask_fate(Node(frame.session, node, frame.id, ""), worlds))[0]:
