@@ -1,6 +1,6 @@
 """Events of a page: the stream of `page.events()` and the classes of its events.
 
-The stream also has ConsoleMessage, PageError, Request, Response and RequestEnded.
+The stream also has ConsoleMessage, PageError, Request, Response, RequestEnded and WebSocket.
 """
 
 from cdpengine._api.page.event_kinds import (

@@ -440,10 +440,10 @@ class Page(PageFrames, PageNavigation, PageExpectations, PageWorkers, PageParts)
                         case DialogEvent(dialog=dialog): ...
 
         `kinds` are "popups", "dialogs", "downloads", "file_choosers", "workers", "frames", "load_states",
-        "console", "errors", "requests", "responses" and "finished"; the default is all of them. A crash and the
-        end of the page are always reported. "console" and "errors" enable Chrome's Runtime domain, "console" also
-        Log, and the last three Network. The block begins when Chrome has confirmed them, so no later event is
-        missed. The other kinds enable nothing.
+        "console", "errors", "requests", "responses", "finished" and "websockets"; the default is all of them. A
+        crash and the end of the page are always reported. "console" and "errors" enable Chrome's Runtime domain,
+        "console" also Log, and the last four Network. The block begins when Chrome has confirmed them, so no later
+        event is missed. The other kinds enable nothing.
 
         Events of one session (the page, a frame of another process, a worker) are in Chrome's order. At most
         `buffer` events wait. Further ones are dropped, and EventsLostError is raised in their place. `timeout`

@@ -143,7 +143,7 @@ async def test_events_equal_the_record_of_a_bare_connection_in_order(
             assert set(await bare.frames(session)) == {page.frames[0].id} | (attached - detached)
     check_order(record, [each for event in found if (each := seen(event)) is not None])
     started = [e for e in found if isinstance(e, ev.WorkerStarted | ev.WorkerEnded)]
-    assert [(type(e).__name__, e.url) for e in started] == [
+    assert [(type(e).__name__, e.worker.url) for e in started] == [
         ("WorkerStarted", f"{here}/worker.js"), ("WorkerEnded", f"{here}/worker.js"),
     ]  # fmt: skip
     script = next(e for e in found if isinstance(e, cdpengine.ConsoleMessage) and e.text == "worker script")
@@ -289,6 +289,28 @@ async def test_nothing_is_enabled_outside_the_block_and_only_the_chosen_domains_
     await page.evaluate("1")
     assert sent("Network.disable") == 1
     assert sent("Browser.setDownloadBehavior") == 2  # on and off again: the shared browser is not ours
+
+
+async def test_a_websocket_is_an_event_and_a_started_worker_can_be_used(
+    page: cdpengine.Page, serve: Callable[..., str]
+) -> None:
+    await page.goto(serve("<title>a</title>"))
+    async with page.events("websockets", "workers") as events:
+        await page.evaluate(
+            "new WebSocket('ws://127.0.0.1:9/none'); worker = new Worker('data:,self.n = 5'); 1"
+        )
+        socket = await events.wait_for(cdpengine.network.WebSocket, timeout=10)
+        assert socket.url == "ws://127.0.0.1:9/none"
+    async with page.events("workers") as events:
+        await page.evaluate("other = new Worker('data:,self.n = 5'); 1")
+        started = await events.wait_for(ev.WorkerStarted, timeout=10)
+        assert await started.worker.evaluate("n") == 5
+        assert started.worker in page.workers
+        await page.evaluate("other.terminate(); 1")
+        ended = await events.wait_for(ev.WorkerEnded, timeout=10)
+        assert ended.worker is started.worker
+        assert ended.worker.closed
+        await page.evaluate("worker.terminate(); 1")
 
 
 async def test_wait_for_names_the_skipped_events(page: cdpengine.Page) -> None:

@@ -46,7 +46,7 @@ STAY = {
     "PageEmulation", "PageMeasure", "PagePictures", "PageStorage", "PageWindow", "Profiling", "Route",
     "PageScripts", "RouteRegistration", "Scripts", "Session", "Touch", "Trace",
     "MessageStream", "ServerConnection", "WebSocketRoute", "WebSocket", "Worker",
-    "DownloadEvent", "PageClock", "PageEvents", "PopupEvent",
+    "DownloadEvent", "WorkerEnded", "WorkerStarted", "PageClock", "PageEvents", "PopupEvent",
 }  # fmt: skip
 """Classes that belong to a connection, a page or a task. All other classes are values."""
 

@@ -9,6 +9,8 @@ import attrs
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.request import Request, Response
 from cdpengine._activity.streams import RequestEnded
+from cdpengine._activity.websocket import WebSocket
+from cdpengine._api.worker import Worker
 from cdpengine._page.dialogs import Dialog
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.file_choosers import FileChooser
@@ -19,7 +21,7 @@ P = TypeVar("P")
 
 EventKind = Literal[
     "popups", "dialogs", "downloads", "file_choosers", "workers", "frames", "load_states",
-    "console", "errors", "requests", "responses", "finished",
+    "console", "errors", "requests", "responses", "finished", "websockets",
 ]  # fmt: skip
 
 
@@ -56,20 +58,20 @@ class FileChooserEvent:
     chooser: FileChooser
 
 
+@not_picklable("the URL of its worker")
 @attrs.frozen
 class WorkerStarted:
     """The page, a frame or a worker started a dedicated worker. It has not run its first script yet."""
 
-    url: str
-    target_id: str
+    worker: Worker
 
 
+@not_picklable("the URL of its worker")
 @attrs.frozen
 class WorkerEnded:
-    """A dedicated worker ended."""
+    """A dedicated worker that started in the block ended."""
 
-    url: str
-    target_id: str
+    worker: Worker
 
 
 @attrs.frozen
@@ -100,6 +102,7 @@ PageEvent: TypeAlias = (
     | Request
     | Response
     | RequestEnded
+    | WebSocket
     | PageCrashed
     | PageClosed
 )

@@ -30,6 +30,7 @@ from cdpengine._api.page.event_kinds import (
     WorkerEnded,
     WorkerStarted,
 )
+from cdpengine._api.worker import Worker
 from cdpengine._budget import within
 from cdpengine._checks import check_choice, check_count, wrong_type
 from cdpengine._page.dialogs import TrackedDialog
@@ -157,7 +158,7 @@ async def _listen(
 ) -> None:
     """Deliver the kinds that the engine follows in any case."""
     page, tabs, downloads, chosen = core.target, core.state.tabs, core.state.downloads, feed.patterns
-    worker_urls: dict[Session, str] = {}
+    workers: dict[Session, Worker] = {}
 
     def note_popup(popup: PageTarget) -> None:
         if popup.opener_id == page.target_id:
@@ -174,10 +175,13 @@ async def _listen(
         feed.deliver(FileChooserEvent(chooser))
 
     def note_worker(session: Session) -> None:
-        target_id = session.target_id or ""
-        info = session.connection.targets.infos.get(target_id)
-        url = worker_urls.setdefault(session, "" if info is None else info.url)
-        feed.deliver((WorkerEnded if session.ended else WorkerStarted)(url, target_id))
+        target = tabs.workers.known.get(session.target_id or "")
+        if session.ended:
+            if (worker := workers.pop(session, None)) is not None:
+                feed.deliver(WorkerEnded(worker))
+        elif target is not None:
+            workers[session] = core.state.workers.of(target)
+            feed.deliver(WorkerStarted(workers[session]))
 
     def note_frame(report: FrameReport) -> None:
         if ("load_states" if isinstance(report, LoadStateReached) else "frames") in chosen:
