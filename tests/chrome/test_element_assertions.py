@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 import trio
+from busy_machine import slack
 from pytest_httpserver import HTTPServer
 
 import cdpengine
@@ -102,7 +103,7 @@ async def test_failure_names_the_observed_state(page: Page, name: str) -> None:
     await page.set_content(FORM)
     selector, check, seen = FAILS[name]
     with pytest.raises(AssertionFailedError) as raised:
-        await check(expect(page.locate(selector)), 0.2)
+        await check(expect(page.locate(selector)), 0)
     assert raised.value.observed == seen
     assert f"but {seen}" in str(raised.value)
 
@@ -114,9 +115,9 @@ async def test_a_secret_value_is_in_no_error_and_no_recording(
     async with debug.record(browser, tmp_path / "a.jsonl"):
         for value in ("s3cret-other", re.compile("s3cret-other")):
             with pytest.raises(AssertionFailedError) as raised:
-                await expect(page.locate("#pin")).to_have_value(value, timeout=0.2)
+                await expect(page.locate("#pin")).to_have_value(value, timeout=0)
             assert str(raised.value).startswith(
-                "expected css '#pin' to have the expected value within 0.2 s, but it was a secret"
+                "expected css '#pin' to have the expected value, but it was a secret"
             )
             with pytest.raises(AssertionFailedError) as raised:
                 await expect(page.locate("#pin")).to_have_attribute("value", value, timeout=0)
@@ -139,7 +140,7 @@ async def test_several_matches_are_listed_with_refs(page: Page) -> None:
     await page.set_content("<button>One</button><button>Two</button>")
     for assertions in (expect(page.locate("button")), expect(page.locate("button")).not_):
         with pytest.raises(AssertionFailedError) as raised:
-            await assertions.to_be_visible(timeout=0.7)
+            await assertions.to_be_visible(timeout=0)
         assert raised.value.observed == "2 elements matched"
         assert re.fullmatch(r"- e\d+ button 'One'", raised.value.details[0])
     await expect(page.locate("button").last).to_have_text("Two")
@@ -172,25 +173,24 @@ async def test_change_ends_the_wait_promptly_and_a_waiting_assertion_sends_nothi
     await page.set_content(
         f"<style>i {{ color: red }} p {{ color: black }}</style><main id=main>{html}</main>"
     )
-    await page.evaluate(
-        f"void setTimeout(() => {{ {change.replace('cssRules[0]', 'cssRules[1]')}; window.at = Date.now() }}, 1500)"
-    )
     done = trio.Event()
 
     async def wait() -> None:
-        await check(expect(page.locate("#x"), timeout=10))
+        await check(expect(page.locate("#x"), timeout=30))
         done.set()
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait)
-        await trio.sleep(0.8)
-        sent = page.session.connection.statistics().sent
-        await trio.sleep(0.5)
-        assert page.session.connection.statistics().sent == sent
-        with trio.fail_after(10):
+        await trio.sleep(0.3)
+        with trio.fail_after(20):
+            sent = 0
+            while (now := page.session.connection.statistics().sent) != sent:
+                sent = now
+                await trio.sleep(0.5)
+        assert not done.is_set()
+        await page.evaluate(f"void setTimeout(() => {{ {change.replace('cssRules[0]', 'cssRules[1]')} }})")
+        with trio.fail_after(slack(1)):
             await done.wait()
-    late = await page.evaluate("Date.now() - window.at")
-    assert late < 1000
 
 
 async def test_value_typed_during_the_wait(page: Page) -> None:
@@ -206,13 +206,13 @@ async def test_failure_shows_the_states_over_time(page: Page) -> None:
     await page.evaluate("""void [150, 400, 650].forEach((delay, number) =>
         setTimeout(() => main.innerHTML = `<p>${number}</p>`, delay))""")
     with pytest.raises(AssertionFailedError) as raised:
-        await expect(page.locate("p")).to_have_text("9", timeout=1.2)
+        await expect(page.locate("p")).to_have_text("9", timeout=2)
     texts = [re.sub(r"^at [0-9.]+ s: ", "", each) for each in raised.value.seen]
     assert texts == ["no element matched", 'it was "0"', 'it was "1"', 'it was "2"']
     times = [float(each.split()[1]) for each in raised.value.seen]
     assert times == sorted(times)
     assert str(raised.value).startswith(
-        "expected css 'p' to have the text '9' within 1.2 s, but it was \"2\"\nSeen over time:"
+        "expected css 'p' to have the text '9' within 2 s, but it was \"2\"\nSeen over time:"
     )
 
 
@@ -227,14 +227,16 @@ async def test_frames_navigations_and_redrawing_pages(page: Page, httpserver: HT
     outer = serve(
         "/outer",
         f"""<iframe src="{inner}"></iframe><p id=clock></p><script>
-        setInterval(() => clock.textContent = performance.now(), 5);
-        setTimeout(() => frames[0].document.querySelector("button").disabled = true, 600);
-        setTimeout(() => location = "/after", 1500)</script>""",
+        setInterval(() => clock.textContent = performance.now(), 5)</script>""",
     )
     await page.goto(outer)
     button = page.locate(role="button", name="Inner")
     await expect(button).to_be_enabled()
+    await page.evaluate(
+        "void setTimeout(() => frames[0].document.querySelector('button').disabled = true, 100)"
+    )
     await expect(button).to_be_disabled()
+    await page.evaluate("void setTimeout(() => location = '/after', 100)")
     await expect(button).to_be_hidden()
     await expect(page.locate("h1")).to_have_text("After")
     await expect(page).to_have_url("**/after")
@@ -246,7 +248,7 @@ async def test_element_of_a_frame_that_appears_and_goes(page: Page) -> None:
     await expect(inside).to_be_hidden(timeout=0)
     await expect(inside).to_have_count(0)
     with pytest.raises(AssertionFailedError, match="but no element matched"):
-        await expect(inside).to_have_text("Inside", timeout=0.2)
+        await expect(inside).to_have_text("Inside", timeout=0)
     await page.evaluate(
         """void setTimeout(() => main.innerHTML = "<iframe srcdoc='<p>Inside'></iframe>", 200)"""
     )
@@ -265,7 +267,7 @@ async def test_ref_of_a_removed_element(page: Page) -> None:
     await expect(go).to_be_hidden()
     await expect(go).not_.to_be_attached()
     with pytest.raises(AssertionFailedError, match="no longer in the document"):
-        await expect(go).to_have_text("Go", timeout=0.2)
+        await expect(go).to_have_text("Go", timeout=0)
     await page.goto("data:text/html,<button>Go</button>")
     await expect(go).to_be_hidden()
     with pytest.raises(cdpengine.errors.StaleRefError):
