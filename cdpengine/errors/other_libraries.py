@@ -88,7 +88,7 @@ PAGE = {
     "eval_on_selector_all": "page.evaluate(function), which queries the elements itself",
     "drag_and_drop": "page.drag(source, destination)",
     "expose_binding": "page.scripts.expose(name, function)",
-    "expect_websocket": "page.activity.stream('websockets')",
+    "expect_websocket": "page.events('websockets') and events.wait_for(...)",
     "expect_request_finished": "page.events('finished') and events.wait_for(...)",
     "route_web_socket": "page.route_websocket(pattern, handler)",
     "unroute_all": "page.network.unroute(), or leave the block of page.route(...)",
