@@ -1,4 +1,4 @@
-"""Actions: click, hover, typing 500 characters, filling in 500 characters, and a click on the twentieth tab.
+"""Actions: click, hover, typing 500 characters, filling in 500 characters, and clicks by locator and on tab 20.
 
 Rule: every side acts on the same scene, one second after its browser's start, with 4 ms between two actions (like
 a program that checks something in between). Every side verifies with the page's record that the timed action
@@ -7,6 +7,7 @@ happened. Only the engine, Playwright and Puppeteer check whether a click can la
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import trio
@@ -35,7 +36,18 @@ async def run(bench: Bench) -> None:
             await measure(bench, engine, verb)
         for verb in ("type", "fill"):
             await measure(bench, engine, verb, text=TEXT)
+        await measure_locators(bench, engine)
         await measure(bench, engine, "click_tab", tabs=TABS)
+
+
+async def measure_locators(bench: Bench, engine: Engine) -> None:
+    """Measure clicks by locator beside clicks by ref, in turns on one page."""
+    repeats, turns = (
+        (QUICK["click"], QUICK_TURNS["click"]) if bench.quick else (REPEATS["click"], TURNS["click"])
+    )
+    sides = {"engine": "css", "engine: by role and name": "role", "engine: by ref": "ref"}
+    ways = {name: partial(engine.tell, "click_by", way=way, repeats=repeats) for name, way in sides.items()}
+    await bench.turns(ways, "click by locator", unit="ms", turns=min(bench.turn_count, turns))
 
 
 async def measure(bench: Bench, engine: Engine, verb: str, **order: Any) -> None:

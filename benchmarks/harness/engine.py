@@ -62,6 +62,19 @@ class Engine(Verbs):
     async def click(self, part: Part) -> None:
         await part[0].click(part[1])
 
+    async def do_click_by(self, way: str, repeats: int) -> dict[str, Any]:
+        """Click on the scene's button by a locator ("css", "role") or by its "ref"."""
+        tab: cdpengine.Page = await self.tab_at("/scene")  # type: ignore[no-untyped-call]
+        by_css = tab.locate("#go")
+        ref = await by_css.ref()
+        target = {
+            "css": by_css,
+            "role": tab.locate(role=ref.role, name=ref.name),
+            "ref": tab.locate(ref=ref),
+        }[way]
+        clicked = await self.clicked(tab, repeats, lambda _tab, _go: target.click())  # type: ignore[no-untyped-call]
+        return {"values": clicked}
+
     async def hover(self, part: Part) -> None:
         await part[0].hover(part[1])
 

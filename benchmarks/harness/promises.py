@@ -162,6 +162,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("actions: fill", "playwright", 1.6, FEW_ROUNDS),
     _at_most("actions: click", 6),
     _at_most("actions: hover", 6),
+    Promise("actions: click by locator", "engine: by ref", 1 / 1.3, FEW_ROUNDS),
     _at_most("actions: fill", 10),
     Promise(
         "actions: click on tab 20 of 20",

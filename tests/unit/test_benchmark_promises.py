@@ -136,10 +136,14 @@ def test_the_exit_status_of_the_check_follows_the_report(
             "actions",
             variant,
             unit="ms",
-            sides=(side("engine", 3), side("playwright", theirs), side("pydoll", theirs)),
+            sides=(
+                side("engine", 3),
+                *(side(each, theirs) for each in ("playwright", "pydoll", "engine: by ref")),
+            ),
         )
 
-    variants = ("click", "hover", "type", "fill", "click on tab 20 of 20", "click on tab 1 of 20")
+    tabs = ("click on tab 20 of 20", "click on tab 1 of 20")
+    variants = ("click", "hover", "type", "fill", "click by locator", *tabs)
     made = report(*(action(variant) for variant in variants))
     monkeypatch.setattr(check, "measured", lambda _names: made)
     assert check.main(["actions"]) == status

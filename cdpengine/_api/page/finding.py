@@ -43,6 +43,7 @@ from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import (
     AmbiguousNodeError,
     DeadlineExceededError,
+    EngineError,
     InvalidArgumentError,
     NodeNotFoundError,
     PageUnresponsiveError,
@@ -105,6 +106,26 @@ class PageSearch:
 
     core: PageCore
     frame: FrameTarget | None = None
+
+    async def find_now(self, query: Query) -> FoundNode | None:
+        """Return the single match if there is one now; None for any other result. Raises nothing.
+
+        An action calls it before `find_one`, which takes 0.2 ms more because it can wait and explain.
+        """
+        core, navigation = self.core, self.core.target.navigation
+        base, nth = split_pick(query)
+        known = any(isinstance(leaf, Known) for leaf in leaves(base))
+        if self.frame is not None or known or navigation.pending or navigation.fresh:
+            return None
+        try:
+            last, single = (nth or 0) < 0, nth is None
+            found = await find_nodes(core.target, core.worlds, base, last=last, single=single)
+        except EngineError:
+            return None
+        if navigation.pending or navigation.fresh or (single and len(found) != 1):
+            return None
+        index = nth or 0
+        return found[index] if len(found) >= count_needed(index) else None
 
     async def find_one(self, query: Query, timeout: float) -> FoundNode:
         """Return the single match, waiting for it. Raises the errors of `Page.find`."""

@@ -40,6 +40,9 @@ class FoundNode:
 class NodeSearch(Protocol):
     """The search of a page, or of one of its frames, for the matches of a query."""
 
+    async def find_now(self, query: Query) -> FoundNode | None:
+        """Return the single match if there is one now; None for any other result. Raises nothing."""
+
     async def find_one(self, query: Query, timeout: float) -> FoundNode:
         """Return the single match, waiting for it. Raises the errors of `page.find`."""
 
@@ -76,7 +79,10 @@ class BaseLocator:
 
 async def find_match(locator: BaseLocator, deadline: float = 0.0) -> FoundNode:
     """Return the current match. Waits until the deadline (trio's clock). Raises the errors of `page.find`."""
-    return await locator.internals.find_one(locator.query, max(0.0, deadline - trio.current_time()))
+    search = locator.internals
+    if (found := await search.find_now(locator.query)) is not None:
+        return found
+    return await search.find_one(locator.query, max(0.0, deadline - trio.current_time()))
 
 
 async def find_all_matches(locator: BaseLocator, budget: Budget) -> list[FoundNode]:
