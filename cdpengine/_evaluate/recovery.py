@@ -163,7 +163,7 @@ async def recover_worker(session: Session, call: SharedCall, unanswered: list[Sh
             done = await terminate([session], unanswered)
         step = RecoveryStep("terminate", done, "the worker is gone" if session.ended else "", _since(started))
         responsive = await _wait_for_answer([session], call, started + QUICK, unanswered, again=False)
-    return RecoveryReport(sent=True, steps=(step,), responsive=responsive)
+    return RecoveryReport(sent=True, steps=(step,), responsive=responsive, subject="the worker")
 
 
 async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) -> RecoveryReport:

@@ -403,6 +403,7 @@ class RecoveryReport:
     `sent`: a script was sent to the page. `responsive`: the page answered a probe after the last step.
     `under_way`: more steps are running, and the page's next action waits for them. `terminated`: Chrome confirmed
     the termination of the scripts in the page's process. `closed`: the page was closed.
+    `subject` is "the page", or "the worker" for a script of a worker.
     """
 
     __module__ = PACKAGE
@@ -411,6 +412,7 @@ class RecoveryReport:
     steps: tuple[RecoveryStep, ...] = ()
     responsive: bool = False
     under_way: bool = False
+    subject: str = "the page"
     terminated: bool = attrs.field(init=False)
     closed: bool = attrs.field(init=False)
 
@@ -430,9 +432,9 @@ class RecoveryReport:
         if self.closed:
             state = "the page was closed"
         elif self.responsive:
-            state = "the page answers again" if self.steps else "the page answers"
+            state = f"{self.subject} answers again" if self.steps else f"{self.subject} answers"
         else:
-            state = "the page does not answer yet"
+            state = f"{self.subject} does not answer yet"
         more = "; the recovery continues, and the page's next action waits for it" if self.under_way else ""
         steps = f" [{'; '.join(map(str, self.steps))}]" if self.steps else ""
         return f"{state}{more}{steps}"

@@ -39,7 +39,9 @@ async def test_a_websocket_is_kept_with_its_request_and_messages(
         await page_log(page, 3)
         socket = activity.websockets[0]
         assert (socket.url, socket.status, socket.protocol) == (sockets.url + "chat", "open", "chosen")
-        assert socket.request is activity.requests[0]
+        assert socket.request in list(activity.requests)
+        assert socket.request is not None
+        assert socket.request.type == "WebSocket"
         assert socket.request.response is not None
         assert socket.request.response.status == 101
         await until(lambda: len(socket.messages) == 4)

@@ -100,7 +100,7 @@ async def test_a_script_that_does_not_end_is_terminated_in_the_worker_alone(
 ) -> None:
     worker = await started(page, site)
     before = trio.current_time()
-    with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
+    with pytest.raises(cdpengine.errors.EvaluationTimeoutError, match="the worker"):
         await worker.evaluate(source, timeout=0.3)
     assert trio.current_time() - before < 2
     assert await page.evaluate("1 + 1") == 2
