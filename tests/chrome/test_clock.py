@@ -102,8 +102,9 @@ async def test_nested_timers_are_clamped_as_by_the_browser(page: cdpengine.Page,
             after - before >= 3.4 for before, after in itertools.pairwise(await page.evaluate(expression))
         ]
 
-    runs = [await clamped(nested) for _ in range(5)]
-    real = [min(run[at] for run in runs) for at in range(len(runs[0]))]  # a busy machine delays single steps
+    runs = [await clamped(nested) for _ in range(9)]
+    # A busy machine delays single steps, and shortens the next one.
+    real = [sum(run[at] for run in runs) > 4 for at in range(len(runs[0]))]
     async with page.clock.install(paused=True):
         await page.evaluate(f"({nested})().then(times => window.times = times); 1")
         await page.clock.run_for(1)

@@ -295,22 +295,19 @@ async def test_a_websocket_is_an_event_and_a_started_worker_can_be_used(
     page: cdpengine.Page, serve: Callable[..., str]
 ) -> None:
     await page.goto(serve("<title>a</title>"))
-    async with page.events("websockets", "workers") as events:
-        await page.evaluate(
-            "new WebSocket('ws://127.0.0.1:9/none'); worker = new Worker('data:,self.n = 5'); 1"
-        )
+    async with page.events("websockets") as events:
+        await page.evaluate("new WebSocket('ws://127.0.0.1:9/none'); 1")
         socket = await events.wait_for(cdpengine.network.WebSocket, timeout=10)
         assert socket.url == "ws://127.0.0.1:9/none"
     async with page.events("workers") as events:
-        await page.evaluate("other = new Worker('data:,self.n = 5'); 1")
+        await page.evaluate("worker = new Worker('data:,self.n = 5'); 1")
         started = await events.wait_for(ev.WorkerStarted, timeout=10)
-        assert await started.worker.evaluate("n") == 5
         assert started.worker in page.workers
-        await page.evaluate("other.terminate(); 1")
+        assert await started.worker.evaluate("n") == 5
+        await page.evaluate("worker.terminate(); 1")
         ended = await events.wait_for(ev.WorkerEnded, timeout=10)
         assert ended.worker is started.worker
         assert ended.worker.closed
-        await page.evaluate("worker.terminate(); 1")
 
 
 async def test_wait_for_names_the_skipped_events(page: cdpengine.Page) -> None:

@@ -7,7 +7,7 @@ import json
 import random
 from typing import Any
 
-STEP = 15
+STEP = 30
 """Smallest distance of two steps, in milliseconds."""
 
 RUN = """program => {
@@ -50,7 +50,7 @@ def _node(chance: random.Random, name: str, depth: int) -> dict[str, Any]:
     )
     return {
         "name": name,
-        "delay": chance.randint(1, 200),
+        "delay": chance.randint(1, 400),
         "children": children,
         "stops": repeats,
         "left": 3,
