@@ -179,9 +179,9 @@ async def main():
 def test_archives_of_requests_name_missing_packages() -> None:
     program = f"""
 from types import SimpleNamespace
-from cdpengine import Page
-page = SimpleNamespace(internals=SimpleNamespace(state=SimpleNamespace(instruments=SimpleNamespace(secrets=[]))))
-{caught("Page._make_redactor(page)")}
+from cdpengine._api.scopes.archives import make_redactor
+state = SimpleNamespace(instruments=SimpleNamespace(secrets=[]))
+{caught("make_redactor(state)")}
 """
     assert_one_line(run(MODULES["debug"], program).stdout, "ahocorasick-rs", "debug")
 
