@@ -185,22 +185,22 @@ class WorkerTargets:
             assert worker.session is not None
             yield worker.session
             return
-        if (kept := worker.kept_session) is not None and not kept.ended:
-            yield kept
-            return
         worker.users += 1
         try:
-            async with worker.attaching:
-                if worker.session is None or worker.session.ended:
-                    await self._attach(worker)
-            assert worker.session is not None
-            yield worker.session
+            session = worker.kept_session
+            if session is None or session.ended:
+                async with worker.attaching:
+                    if worker.session is None or worker.session.ended:
+                        await self._attach(worker)
+                session = worker.session
+            assert session is not None
+            yield session
         finally:
             worker.users -= 1
-            if not worker.users and (session := worker.session) is not None:
+            if not worker.users and (used := worker.session) is not None:
                 worker.session = None
                 with undoing(_DETACH_TIMEOUT):
-                    await self._detach(session.id)
+                    await self._detach(used.id)
 
     # --- settings of shared workers and service workers ------------------------------------------------------
 
@@ -233,7 +233,10 @@ class WorkerTargets:
                     for worker in list(self.known.values()):
                         if (session := worker.kept_session) is not None:
                             worker.kept_session = None
-                            await self._detach(session.id)
+                            if worker.users and worker.session is None:
+                                worker.session = session  # a call uses it, and detaches it
+                            else:
+                                await self._detach(session.id)
 
     def set_up(self, session: Session) -> list[PendingCall | SharedCall]:
         """Call the set-up functions for the session of a worker that Chrome attached automatically."""

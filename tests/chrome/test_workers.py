@@ -259,6 +259,10 @@ async def test_a_route_of_a_context_answers_requests_of_service_workers(
             assert registration.seen == 2
         assert "/echo/worker" in await page.evaluate("fetch('/echo/page').then((reply) => reply.text())")
         assert "/echo/worker" in await worker.evaluate("fetch('/echo/worker').then((reply) => reply.text())")
+        async with trio.open_nursery() as nursery, context.route("*/never", answer):
+            slow = "new Promise((resolve) => setTimeout(resolve, 700))"
+            nursery.start_soon(worker.evaluate, slow)
+            await trio.sleep(0.1)
         await until(
             lambda: not any(each.attached for each in browser.targets if each.target_id == worker.target_id)
         )
