@@ -7,7 +7,7 @@ methods have. A script that does not end is terminated in the worker alone.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any
 
 import attrs
@@ -19,6 +19,7 @@ from cdpengine._evaluate.script import Script
 from cdpengine._evaluate.worker_evaluation import WorkerEvaluator
 from cdpengine._page.worker_targets import WorkerKind, WorkerTarget, WorkerTargets
 from cdpengine._pickling import not_picklable
+from cdpengine._protocol.session import Session
 from cdpengine._protocol.wire import span as action_span
 from cdpengine._urls.patterns import UrlPattern, url_test
 from cdpengine.errors import shown_url
@@ -67,6 +68,22 @@ class Worker:
         """Wait until the worker has ended. Raises DeadlineExceededError."""
         with within("wait for the end of a worker", timeout):
             await self.internals.worker.wait_closed()
+
+    @block("worker.attached() as session")
+    async def attached(self, *, timeout: float = 30) -> AsyncIterator[Session]:
+        """Keep a protocol session with the worker during the block, for any command and event.
+
+        With it, the requests and the console of a service worker or a shared worker are seen:
+        `session.subscribe("Network.*")`. Chrome cannot end an idle service worker meanwhile. Raises
+        SessionGoneError if the worker has ended, DeadlineExceededError.
+        """
+        evaluator = self.internals
+        async with AsyncExitStack() as stack:
+            with within("attach to a worker", timeout):
+                if (error := evaluator.worker.error()) is not None:
+                    raise error
+                session = await stack.enter_async_context(evaluator.workers.attached(evaluator.worker))
+            yield session
 
     async def evaluate(self, expression_or_function: str, *args: object, timeout: float = 30) -> Any:
         """Evaluate an expression, or call a function with `args`, in the worker, and return its value.

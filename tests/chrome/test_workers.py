@@ -283,3 +283,18 @@ async def test_a_worker_can_be_evaluated_in_as_soon_as_it_is_known(
             )
             await until(lambda: len(context.shared_workers) > number)  # noqa: B023 - used before the next round
             assert await context.shared_workers[-1].evaluate("typeof setTimeout") == "function"
+
+
+async def test_a_session_of_a_service_worker_sees_its_requests(
+    browser: cdpengine.Browser, site: Site
+) -> None:
+    async with browser.new_context() as context:
+        page = await context.new_page(site.url)
+        await page.evaluate(REGISTER, "/fetching.js")
+        worker = context.service_workers[0]
+        async with worker.attached() as session, session.subscribe("Network.requestWillBeSent") as events:
+            await page.evaluate("fetch('/echo/page').then((reply) => reply.text())")
+            with trio.fail_after(10):
+                event = await events.receive()
+        assert event.params["request"]["url"] == site.url + "echo/worker"
+        await until(lambda: session.ended)

@@ -385,6 +385,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Browser.statistics": READS,
     "BrowserMeasure.trace": READS,
     "Browser.wait_for_page": WAITS,
+    "Worker.attached": OWN,
     "Worker.evaluate": CODE,
     "Worker.evaluate_handle": CODE,
     "Worker.wait_for_close": WAITS,

@@ -315,6 +315,7 @@ CALLS: dict[str, Row] = {
     "BrowserContext.expect_service_worker": calling(
         lambda stage: stage.context, "expect_service_worker", waits=True
     ),
+    "Worker.attached": calling(Stage.worker, "attached"),
     "Worker.evaluate": calling(Stage.worker, "evaluate", "1"),
     "Worker.evaluate_handle": calling(Stage.worker, "evaluate_handle", "[1]"),
     "Worker.wait_for_close": calling(Stage.worker, "wait_for_close", waits=True),
