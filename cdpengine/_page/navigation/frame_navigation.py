@@ -37,6 +37,8 @@ _STOP_TIMEOUT = 0.08
 _MOVE_TIMEOUT = 1.0
 """Time in seconds in which Chrome reports a frame again that moves to another process."""
 
+_ABORTED = "net::ERR_ABORTED"
+
 _ERROR_PAGE_TIMEOUT = 1.0
 """Time in seconds in which Chrome shows its error page after it refused a navigation."""
 
@@ -92,9 +94,11 @@ async def _navigate(
         if reply.is_download:
             raise NavigationFailedError(url=url, reason="the URL is a download, not a document")
         if reply.error_text:
-            # The frame shows an error page of Chrome, often in another process.
-            with trio.move_on_after(min(_ERROR_PAGE_TIMEOUT, budget.remaining / 2)):
-                await page.wait_for(lambda: _document_of(page, frame_id) not in ("", before))
+            if (
+                reply.error_text != _ABORTED
+            ):  # the frame shows an error page of Chrome, often in another process
+                with trio.move_on_after(min(_ERROR_PAGE_TIMEOUT, budget.remaining / 2)):
+                    await page.wait_for(lambda: _shows_error_page(page, frame_id))
             raise NavigationFailedError(url=url, reason=explain_refused_navigation(url, reply.error_text))
         loader_id = reply.loader_id
     if loader_id is None:
@@ -135,14 +139,14 @@ async def _navigate(
         ended = await page.wait_for(lambda: is_over() or (page.frames.get(frame_id) is None and "missing"))
         ended = None if ended == "missing" else ended
     if not isinstance(ended, Frame):
-        raise NavigationFailedError(url=url, reason=explain_refused_navigation(url, "net::ERR_ABORTED"))
+        raise NavigationFailedError(url=url, reason=explain_refused_navigation(url, _ABORTED))
     arrived_id = loader_id if loader_id and ended.reached(loader_id, wait_until) else ended.loader_id
     return make_result(page, ended, arrived_id, watch)
 
 
-def _document_of(page: PageTarget, frame_id: str) -> str:
+def _shows_error_page(page: PageTarget, frame_id: str) -> bool:
     frame = page.frames.get(frame_id)
-    return "" if frame is None else frame.loader_id
+    return frame is not None and bool(frame.unreachable_url)
 
 
 async def _wait_until_back(page: PageTarget, frame_id: str) -> bool:
