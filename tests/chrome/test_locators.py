@@ -418,3 +418,17 @@ async def test_readings_wait_for_the_match(page: Page) -> None:
     )
     assert (await page.locate("p").extract_text(timeout=20)).strip() == "late"
     assert "late" in (await page.locate("p").snapshot(timeout=20)).text
+
+
+async def test_selectors_relative_to_a_match(page: Page) -> None:
+    await page.set_content("<ul id=o><li>a<ul><li>b<li>c</ul><li>d</ul><ul><li>e</ul>")
+    outer = page.locate("#o")
+    assert [
+        await each.evaluate("(at) => at.firstChild.data") for each in await outer.locate("> li").all()
+    ] == ["a", "d"]
+    assert await outer.locate(":scope > li > ul > li").count() == 2
+    assert await page.locate("ul").locate("> li").count() == 5
+    assert await page.locate("ul").filter(has=page.locate("> li", text="e")).count() == 1
+    assert await outer.locate("> li", text="d", exact=True).count() == 1
+    with pytest.raises(InvalidArgumentError, match="> >"):
+        await outer.locate("> > li").count()

@@ -12,6 +12,8 @@
   const ATTRIBUTES = { placeholder: "placeholder", alt_text: "alt", title: "title" };
   const UNREAD = new Set(["script", "style", "template", "textarea", "select", "noscript"]);
 
+  const RELATIVE = /^\s*>|:scope\b/;
+
   function says(string, wanted, exact) {
     if (string === null) return false;
     return exact ? search.collapsed(string) === search.collapsed(wanted) : search.wanted(string).includes(search.wanted(wanted));
@@ -53,18 +55,22 @@
     return new Map(search.select("[" + attribute + "]").map((element) => [element, [DOM.getAttribute(element, attribute)]]));
   }
 
-  // A DOMException for an invalid selector has the selector as `selector`.
-  function select(css) {
+  // The elements of a selector, or with `scopes` their descendants that match a selector relative to them. A
+  // DOMException for an invalid selector has the selector as `selector`.
+  function select(css, scopes) {
     try {
-      return search.select(css);
+      if (scopes === null) return search.select(css);
+      const relative = css.replace(/^\s*>/, ":scope >");
+      return inPageOrder(new Set(scopes.flatMap((scope) => Array.from(DOM.querySelectorAll(scope, relative)))));
     } catch (error) {
       throw Object.assign(error, { selector: css });
     }
   }
 
-  // The elements that match a leaf, in page order, or null if it has no criteria.
-  function matchesOf(leaf) {
-    let found = leaf.css === undefined ? null : select(leaf.css);
+  // The elements that match a leaf, in page order, or null if it has no criteria. With `scopes`, the selector is
+  // relative to them.
+  function matchesOf(leaf, scopes = null) {
+    let found = leaf.css === undefined ? null : select(leaf.css, scopes);
     const keep = (test, all) => {
       found = (found ?? all()).filter(test);
     };
@@ -161,6 +167,7 @@
         return found === undefined ? [] : [found];
       }
       default:
+        if (scopes !== null && RELATIVE.test(query.css ?? "")) return matchesOf(query, scopes);
         if (!known.has(query)) known.set(query, leafMatches(query));
         return within(known.get(query), scopes);
     }
