@@ -13,6 +13,7 @@ import trio
 
 from cdpengine._budget import Budget, undoing
 from cdpengine._page.frames import Frame, LoadState
+from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.navigation.navigation import (
     DocumentWatch,
     NavigationResult,
@@ -33,6 +34,9 @@ from cdpengine.errors import (
 
 _STOP_TIMEOUT = 0.08
 """Time in seconds to stop an abandoned navigation."""
+
+_ANSWER_TIMEOUT = 0.5
+"""Time in seconds for the frame to answer before the navigation. A frame that hangs is navigated anyway."""
 
 _MOVE_TIMEOUT = 1.0
 """Time in seconds in which Chrome reports a frame again that moves to another process."""
@@ -64,6 +68,12 @@ async def go_to_in_frame(
     watch = DocumentWatch(frame.id, page.changes.notify)
     async with session.enabled("Network", wait=False):
         with watch.on(session):
+            # In a process that only starts, Chrome would report the request before it knows of the watch.
+            with (
+                trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)),
+                suppress(SessionGoneError, ConnectionLostError),
+            ):
+                await answers(session)
             try:
                 return await _navigate(page, frame, params, wait_until, watch, budget)
             except trio.Cancelled:

@@ -7,6 +7,7 @@ candidate. The result is incomplete if the page has closed shadow roots, so it i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import trio
@@ -25,7 +26,7 @@ _MOST = 10
 """Maximum number of candidates. Each takes 0.1 to 0.4 ms."""
 
 _LONGEST = 0.25
-"""Time in seconds for the answers. A frame that was never drawn may not answer."""
+"""Time in seconds for the answers of a child frame. One that was never drawn may not answer."""
 
 
 async def query_candidates(document: SearchedDocument, criteria: Criteria) -> list[AXNodeHead] | None:
@@ -47,7 +48,7 @@ async def query_candidates(document: SearchedDocument, criteria: Criteria) -> li
     }
     keep_warm(document.session)
     try:
-        with trio.move_on_after(_LONGEST):
+        with trio.move_on_after(math.inf if document.frame.parent_id is None else _LONGEST):
             return await _confirmed(document, criteria, request)
     except RemoteError as error:
         raise document_error(error) from None
