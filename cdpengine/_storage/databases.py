@@ -8,7 +8,7 @@ cannot (a CryptoKey, a file handle) is an error that names its store. Recordings
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from cdpengine import _json
@@ -35,6 +35,14 @@ async def write_databases(session: Session, origin: str, databases: Sequence[Dat
     for value in posted_values(_json.encode_ascii(plain).encode()):
         session.connection.instruments.add_secret(value)
     await _run(session, origin, plain)
+
+
+def check_absent(origin: str, names: Iterable[str], present: Container[str]) -> None:
+    """Raise StorageUnavailableError for a database that exists already."""
+    for name in names:
+        if name in present:
+            reason = f"IndexedDB: database {_json.encode_text(name)} exists already"
+            raise StorageUnavailableError(origin=origin, reason=reason)
 
 
 async def delete_databases(session: Session, origin: str, names: Sequence[str]) -> None:

@@ -41,6 +41,7 @@ from cdpengine._storage.cookies import (
 )
 from cdpengine._storage.databases import (
     DatabaseContent,
+    check_absent,
     check_databases,
     delete_databases,
     read_databases,
@@ -345,8 +346,8 @@ def write_state(path: Path, state: StorageState) -> None:
 
 logger = get_logger("cdpengine.state")
 
-_UNDO_TIMEOUT = 3.0
-"""Maximum duration of undoing a partly applied state, in seconds."""
+_UNDO_TIMEOUT = 10.0
+"""Maximum duration of undoing a partly applied state, in seconds. It opens a page, which may be slow."""
 
 
 async def collect_state(
@@ -426,7 +427,8 @@ async def apply_state(
                 created: list[str] = []
                 if each.indexed_db:
                     present = {one.name for one in await list_databases(page.session, items.storage_key)}
-                    created = [one["name"] for one in each.indexed_db if one["name"] not in present]
+                    created = [one["name"] for one in each.indexed_db]
+                    check_absent(each.origin, created, present)  # before the first write
                 before.append((each, await items.read(), created))
                 await items.write(each.local_storage)
                 if each.indexed_db:

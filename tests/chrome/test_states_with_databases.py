@@ -255,9 +255,11 @@ async def test_a_present_database_is_not_replaced_and_nothing_is_set(
     async with browser.new_context() as context:
         page = await context.new_page(site)
         await page.evaluate(f"async () => (await ({OPEN})('shop', 1)).close()")
+        await page.evaluate("onstorage = ({key}) => (globalThis.written ??= []).push(key)")
         with pytest.raises(StorageUnavailableError, match='"shop" exists already'):
             await context.storage.restore_state(state)
         assert await page.evaluate("localStorage.getItem('a')") is None
+        assert await page.evaluate("globalThis.written") is None, "nothing was written and then undone"
         assert [each.version for each in await context.storage.databases(site)] == [1]
         await context.storage.clear(site, "indexeddb")
         await context.storage.restore_state(state)
