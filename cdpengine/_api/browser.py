@@ -450,7 +450,12 @@ class Page(PageFrames, PageNavigation, PageExpectations, PageWorkers, PageParts)
         (seconds) applies to the beginning of the block. Raises InvalidArgumentError, DeadlineExceededError, and
         the error of a page that is gone.
         """
-        page_of = self.browser._page  # noqa: SLF001
+
+        def page_of(popup: PageTarget) -> Page:
+            page = self.browser.page(popup.target_id)
+            assert page is not None, "a new page is listed before it is reported"
+            return page
+
         async with open_events(self.internals, kinds, buffer, timeout, page_of) as events:
             yield events
 
