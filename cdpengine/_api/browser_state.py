@@ -45,7 +45,8 @@ class BrowserState:
     """The state that a Browser shares with its pages and contexts.
 
     `key` is equal for two connections to one browser. `context_ids` are the contexts that `new_context` created.
-    `closing` means that this program is ending the connection, or the browser.
+    `closing` means that this program is ending the connection, or the browser. `slow_mo` is the pause before each
+    action that sends input, in seconds.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class BrowserState:
         self.context_ids: set[str] = set()
         self.base_urls: dict[str | None, str] = {}
         self.closing = False
+        self.slow_mo = 0.0
         self._ref_numbers: dict[ContextCore | None, RefNumbers] = {}
         tabs.connection.root.on_end(self._note_end)
         for set_up in (self.emulations.post, self.visited_origins.set_up):

@@ -14,7 +14,7 @@ import trio
 from cdpengine._activity.options import ActivityOptions
 from cdpengine._api.attach import attach_websocket
 from cdpengine._api.browser import Browser
-from cdpengine._api.opening import check_activity, check_recording
+from cdpengine._api.opening import check_activity, check_pause, check_recording
 from cdpengine._budget import Budget, check_seconds
 from cdpengine._emulation.options import DEFAULT_VIEWPORT, check_viewport
 from cdpengine._launch.endpoint import (
@@ -40,6 +40,7 @@ async def connect(
     evaluate_enabled: bool = True,
     viewport: tuple[int, int] | None = DEFAULT_VIEWPORT,
     activity: bool | ActivityOptions | None = None,
+    slow_mo: float = 0,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
     """Connect to a running browser: "http://host:port", or its "ws://..." address.
@@ -51,8 +52,8 @@ async def connect(
     Script termination uses a second connection if the address names one browser (/devtools/browser/<id>, which
     http://host:port returns for Chrome) and leads to that browser again. Otherwise it shares the first connection,
     for example with services that start a browser for each connection or allow only one. `recover_after`,
-    `evaluate_enabled` and `activity` work as in `launch`. `viewport` does too, but only applies to pages that this
-    program opens; other pages keep their size.
+    `evaluate_enabled`, `activity` and `slow_mo` work as in `launch`. `viewport` does too, but only applies to
+    pages that this program opens; other pages keep their size.
 
     Raises InvalidArgumentError for an invalid endpoint, ConnectFailedError if no browser answers there within
     `timeout`.
@@ -61,6 +62,7 @@ async def connect(
         check_seconds("recover_after", recover_after)
     size = check_viewport(viewport)
     activity_options = check_activity(activity)
+    pause = check_pause(slow_mo)
     budget = Budget.start("connect", timeout)
     check_recording()
     resolved: ResolvedEndpoint | None = None
@@ -85,6 +87,7 @@ async def connect(
             await trio.lowlevel.checkpoint_if_cancelled()  # the timeout may expire at the last moment
             browser.internals.emulations.set_default_viewport(size)
             browser.set_activity(activity_options)
+            browser.internals.slow_mo = pause
             started()
             async with browser.internals.watch_pages(recover_after):
                 yield browser

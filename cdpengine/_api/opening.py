@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import trio
 
 from cdpengine._budget import Budget, check_seconds
-from cdpengine._checks import check_choice, check_count
+from cdpengine._checks import check_choice, check_count, check_number
 from cdpengine._collector import pause_collector
 from cdpengine._emulation.options import DEFAULT_VIEWPORT, check_viewport
 from cdpengine._launch.find import find_browser
@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 _CLOSE_TIMEOUT = 1.5
 """Time in seconds in which Chrome may close itself before its process is ended."""
 
+_LONGEST_PAUSE = 60.0
+"""Maximum of `slow_mo`, in seconds. A larger number is probably meant in milliseconds."""
+
 _PASSWORD = re.compile(r"://[^/?#\s:@]*:([^/?#\s]+)@")
 _EXIT_TIMEOUT = 1.0
 """Time in seconds to detect that the browser exited, after its connection ended during the start."""
@@ -68,6 +71,7 @@ async def launch(
     computed_accessibility: bool = True,
     viewport: tuple[int, int] | None = DEFAULT_VIEWPORT,
     activity: bool | ActivityOptions | None = None,
+    slow_mo: float = 0,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
     """Start a browser. The end of the block ends it and removes its temporary profile.
@@ -91,6 +95,8 @@ async def launch(
     `viewport` is the width and height of all pages in CSS pixels, or None for the size of their windows.
     `new_context`, `new_page` and `page.emulation` can override it. Popups keep the size that a page gives them.
     `activity` (True or an ActivityOptions) collects the activity of all pages, as `Browser.set_activity`.
+    `slow_mo` is a pause before each action that sends input, in seconds, for people who watch. The action's
+    timeout begins after it.
 
     While a browser runs, SIGTERM and SIGHUP cancel the whole trio program if the signal has no other handler.
     Every block is left, recordings get their last line, and the browser ends. The process then ends by that
@@ -106,6 +112,7 @@ async def launch(
         check_seconds("recover_after", recover_after)
     size = check_viewport(viewport)
     activity_options = check_activity(activity)
+    pause = check_pause(slow_mo)
     budget = Budget.start("launch the browser", timeout)
     options = LaunchOptions(
         find_browser(executable).path,
@@ -134,6 +141,7 @@ async def launch(
             browser.internals.downloads.refuse()
             browser.internals.emulations.set_default_viewport(size)
             browser.set_activity(activity_options)
+            browser.internals.slow_mo = pause
             started()
             ready()
             try:
@@ -165,6 +173,11 @@ def check_activity(activity: bool | ActivityOptions | None) -> ActivityOptions |
     from cdpengine._activity.options import check_options
 
     return check_options(activity)
+
+
+def check_pause(slow_mo: float) -> float:
+    """Return `slow_mo` in seconds. Raises InvalidArgumentError."""
+    return check_number("slow_mo", slow_mo, least=0, most=_LONGEST_PAUSE, unit="seconds")
 
 
 def choose_transport(requested: Transport | None) -> Transport:

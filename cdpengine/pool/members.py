@@ -43,6 +43,7 @@ class LaunchOptions(TypedDict, total=False):
     computed_accessibility: bool
     viewport: tuple[int, int] | None
     activity: bool | ActivityOptions | None
+    slow_mo: float
     timeout: float
 
 

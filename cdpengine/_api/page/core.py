@@ -265,6 +265,8 @@ class PageCore:
         self, action: str, timeout: float, *, refuse_renamed: bool = False
     ) -> AsyncIterator[InputAction]:
         """Run one action that sends input, and collect its effects on the page."""
+        if self.state.slow_mo:
+            await trio.sleep(self.state.slow_mo)
         async with self.action(action, timeout) as budget:
             renaming = Renaming(
                 self.target, self.worlds, lambda: self.refs, self.received, budget, refuse_renamed
