@@ -36,6 +36,9 @@ PAGE = """<!doctype html><title>Clickables</title>
 <div id=hidden class=pointer style="display:none">Hidden</div>
 <div id=invisible class=pointer style="visibility:hidden">InvisibleError</div>
 <div id=plain>Plain text</div>
+<div id=draggable draggable=true>By draggable</div>
+<div id=undraggable draggable=false>Not draggable</div>
+<button><span id=inner draggable=true>Inside of a draggable button</span></button>
 <div class=pointer id=around><a href="#x">Only a link</a></div>
 <button><span id=inside class=pointer>Inside of a button</span></button>
 <label id=label class=pointer>Label <input type=checkbox></label>
@@ -67,7 +70,7 @@ LISTENING = {
 }
 """Node names by id: the element's text if it contains only text, otherwise the title. Items have no names."""
 
-CLICKABLE = LISTENING | {"ancestor": ""}
+CLICKABLE = LISTENING | {"ancestor": "", "draggable": "By draggable"}
 
 ROOT = """<!doctype html><div id=root><header><h1>App</h1></header>
 <div class=list><div class=row>One</div><div class=row>Two</div><div class=row>Three</div></div>
@@ -146,6 +149,31 @@ async def test_listener_at_root_marks_neither_root_nor_descendants(page: cdpengi
     for reader in READERS:
         document = await reader(await frame_request(page))
         assert [node.name for node in clickables(document)] == ["Buy"]
+
+
+@pytest.mark.parametrize("reader", READERS)
+async def test_a_later_draggable_attribute_counts(page: cdpengine.Page, reader: Reader) -> None:
+    await page.set_content("<ul><li id=row>Row<li>Other</ul>")
+    assert clickables(await reader(await frame_request(page))) == []
+    await page.evaluate("() => { row.draggable = true }")
+    [row] = clickables(await reader(await frame_request(page)))
+    assert row.role == "listitem"
+    await page.evaluate("() => { row.innerHTML = '<b draggable=true>Card</b> <p draggable=true>Text' }")
+    document = await reader(await frame_request(page))
+    assert [node.role for node in clickables(document)] == ["listitem", "generic", "paragraph"]
+    await page.evaluate("() => { row.draggable = false; row.textContent = 'Row' }")
+    assert clickables(await reader(await frame_request(page))) == []
+
+
+async def test_unchanged_draggables_are_not_renamed(page: cdpengine.Page) -> None:
+    """A draggable card without a name is shown by its content, which is not its name."""
+    await page.set_content(
+        "<div draggable=true onclick='clicked = true'><p>Card</p><button>Open</button></div>"
+        "<script>var clicked = false</script>"
+    )
+    snapshot = await page.snapshot()
+    await page.click(snapshot.find(role="generic"), refuse_renamed=True)
+    assert await page.evaluate("clicked") is True
 
 
 HANDLERS = """<!doctype html><title>Handlers</title>

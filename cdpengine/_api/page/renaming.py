@@ -95,7 +95,7 @@ class Renaming:
         for node in () if captured is None else walk(captured.document.roots):
             if node.backend_node_id == number:
                 inside = " ".join(each.name for each in walk(node.children) if each.kind == "text")
-                return node.role, [node.name or inside, inside]
+                return node.role, [node.name or inside, node.name, inside]
         role = role_name(changed.role)
         if not changed.role:
             role = reported.role
@@ -146,7 +146,7 @@ def _roles(role: str) -> tuple[str, ...]:
     if not found <= ARIA_ROLES:
         found.add("")
     if role == "generic":
-        found |= FOLDED_ROLES | INLINE_ROLES
+        found |= FOLDED_ROLES | INLINE_ROLES | {"group"}  # Chrome's role of a draggable element
     if role == "image":
         found.add("none")
     return tuple(sorted(found))

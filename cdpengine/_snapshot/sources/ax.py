@@ -95,18 +95,20 @@ async def read_ax(request: FrameRequest) -> Document:
             break
         clickables, unknown = await _clickables(request)
     ids = frozenset[int]() if clickables is None else frozenset(clickables.ids)
+    draggables = frozenset[int]() if clickables is None else clickables.draggables
     secrets = frozenset[int]() if clickables is None else clickables.secrets
+    make = partial(_make_document, reply, within, request, ids, draggables, secrets)
     try:
         with pause_collector():
             doubtful: list[Node] = []
-            document = _make_document(reply, within, request, doubtful, ids, secrets)
+            document = make(doubtful)
             missing = _find_missing(document, clickables, reply)
         grafts = [] if clickables is None else await clickables.grafts()
         if clickables is not None and (missing or grafts):
             places = await clickables.places(missing) if missing else []
             with pause_collector():
                 doubtful = []
-                document = _make_document(reply, within, request, doubtful, ids, secrets, places, grafts)
+                document = make(doubtful, places, grafts)
     except ValueError as error:
         raise ProtocolError(method=method, reason=str(error), raw=bytes(reply)) from None
     if doubtful:
@@ -205,15 +207,21 @@ def _make_document(
     reply: msgspec.Raw | bytes,
     within: frozenset[int] | None,
     request: FrameRequest,
+    clickables: frozenset[int],
+    draggables: frozenset[int],
+    secrets: frozenset[int],
     doubtful: list[Node],
-    clickables: frozenset[int] = frozenset(),
-    secrets: frozenset[int] = frozenset(),
     missing: Sequence[Place] = (),
     grafts: Sequence[Graft] = (),
 ) -> Document:
     """Make the document of a reply. Decodes the whole tree into memory only if needed."""
     fold_nodes = partial(
-        fold, frame_id=request.frame_id, owners=request.owners, clickables=clickables, doubtful=doubtful
+        fold,
+        frame_id=request.frame_id,
+        owners=request.owners,
+        clickables=clickables,
+        draggables=draggables,
+        doubtful=doubtful,
     )
     if within is None and not request.raw and not missing and not grafts and not secrets:
         return fold_nodes(ax_nodes(reply))
@@ -294,6 +302,7 @@ class _Found(msgspec.Struct):
     last: int = 0
     skipped: int = 0
     acting: int = 0
+    draggables: tuple[int, ...] = ()
     secrets: tuple[int, ...] = ()
     beyond: tuple[int, ...] = ()
     type: str = ""
@@ -320,8 +329,8 @@ class Clickables:
 
     `refusal` describes the queries that failed, "" if none did. `skipped` counts the elements that
     `content-visibility: auto` skips and the accessibility tree lacks, and the interactive ones among them.
-    `secrets` are the secret fields whose values Chrome does not mask. `kind` is the description and
-    MIME type of a document that is not an HTML page.
+    `draggables` are draggable elements without a role. `secrets` are the secret fields whose values Chrome does
+    not mask. `kind` is the description and MIME type of a document that is not an HTML page.
     """
 
     def __init__(self, request: FrameRequest, installed: Installed, found: _Found, refusal: str) -> None:
@@ -334,6 +343,7 @@ class Clickables:
         self._customs, self._around = found.customs, found.around
         self.skipped = found.skipped, found.acting
         self._beyond = found.beyond
+        self.draggables = frozenset(ids[number] for number in found.draggables)
         self.secrets = frozenset(ids[number] for number in found.secrets)
         self.kind = describe_kind(found.type, found.size), found.type
 

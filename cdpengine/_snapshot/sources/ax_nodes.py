@@ -30,6 +30,7 @@ def fold(
     owners: AbstractSet[int] = frozenset(),
     doubtful: list[Node] | None = None,
     clickables: AbstractSet[int] = frozenset(),
+    draggables: AbstractSet[int] = frozenset(),
     ready: Mapping[str, Node] | None = None,
 ) -> Document:
     """Return the shown nodes of a reply, given as a whole tree or in chunks, which are released after use.
@@ -37,10 +38,11 @@ def fold(
     `within` limits a tree to the nodes with these backend node ids and their descendants in the accessibility
     tree, in which `aria-owns` moves nodes. `frame_id` is set on each node; the default is the root's frame.
     `owners` are the backend node ids of frame owners, `clickables` those of clickable elements; both are shown
-    whatever their role. `doubtful` collects the nodes with a bound of 0, which Chrome also reports for a missing
+    whatever their role. `draggables` are clickable elements that Chrome calls groups only because they are
+    draggable. `doubtful` collects the nodes with a bound of 0, which Chrome also reports for a missing
     bound. `ready` are finished nodes with their descendants, by their ids in the tree.
     """
-    single = SingleNodes(frame_id, owners, clickables, [] if doubtful is None else doubtful)
+    single = SingleNodes(frame_id, owners, clickables, draggables, [] if doubtful is None else doubtful)
     folding = _Folding(single, ready or {})
     for chunk in (nodes.nodes,) if isinstance(nodes, AXTree) else nodes:
         folding.convert(chunk)
@@ -61,6 +63,7 @@ class SingleNodes:
     frame_id: str | None
     owners: AbstractSet[int] = frozenset()
     clickables: AbstractSet[int] = frozenset()
+    draggables: AbstractSet[int] = frozenset()
     doubtful: list[Node] = attrs.field(factory=list)
     labels: dict[int, str] = attrs.field(factory=dict)
     _known_roles: dict[str, tuple[str, Kind]] = attrs.field(factory=dict)
@@ -69,6 +72,8 @@ class SingleNodes:
         """Return the node to show; None if its children take its place."""
         if chrome_role in roles.ROOT_ROLES:
             return None
+        if chrome_role == "group" and ax.backend_node_id in self.draggables:
+            chrome_role = "generic"
         role, kind = self._role(chrome_role)
         name = collapse_space(value_text(ax.name))
         facts = self._read_properties(ax, role, name)

@@ -106,7 +106,7 @@
   const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
   const { isBlock, repeatsName, isFocusable, hasNameAttribute, isPointer } = elements;
   const { hear, unhear, presume, presumed, presumeNothing, refute, handling, ...clicks } = makeClickables(dom);
-  const { isNative, isPointing, isClickable, isLooseOption, placesOf } = clicks;
+  const { isNative, isPointing, isClickable, isDraggable, isLooseOption, placesOf } = clicks;
   const { controlOf, findScripted, areasOf, boxOfArea, mayCount, isCounted } = makeBeyond(dom, elements, clicks.listens);
   const isSecret = makeSecret();
   const detailsFor = makeDetails(dom, isSecret);
@@ -208,6 +208,7 @@
     const owners = allOwners.find();
     const { ownerOf, ownedBy, ownedWithin, areMoved, note: noteOwners } = owners;
     const names = kit === null ? null : kit(internals.ofElement, owners);
+    const draggables = []; // with `only`: numbers of draggable elements, which Chrome's tree may call groups
     const concealed = []; // with `only`: numbers of secret fields, whose values Chrome's tree contains
     const secrets = []; // secret fields and their values, which Chrome includes in names of enclosing elements
     const isPlain = request.plain && names === null; // roles and names come from walk_plain.js
@@ -559,7 +560,8 @@
         request.clickables &&
         !native &&
         (control === null || tag === "label") &&
-        (isClickable(at, tag, pointing, around, inControl) || (attributed && !inControl && isLooseOption(at, tag, roleOf)));
+        (isClickable(at, tag, pointing, around, inControl) ||
+          (attributed && !inControl && (isDraggable(at, tag) || isLooseOption(at, tag, roleOf))));
       if (only) {
         if (unhidden) return void beyond.push(numberOf(at), numberOf(at));
         if (leading) return;
@@ -568,6 +570,7 @@
           if (clickable || native || isFocusable(at, attributed)) skippedActing++;
         } else if (clickable || (request.pointer && isPointer(at))) {
           only.push(numberOf(at));
+          if (clickable && isDraggable(at, tag) && !at.hasAttribute("role")) draggables.push(numberOf(at));
         }
         if (!EMPTY.has(tag)) inside(at, custom, depth, level);
         return;
@@ -796,7 +799,7 @@
       cut = deep = true; // out of stack: keep the complete rows
       shorten();
     }
-    if (only) return JSON.stringify({ numbers: only, customs: Array.from(customs).concat(leaves), around, last, cut, skipped: skippedCount, acting: skippedActing, beyond, secrets: concealed, ...kindOfDocument() });
+    if (only) return JSON.stringify({ numbers: only, customs: Array.from(customs).concat(leaves), around, last, cut, skipped: skippedCount, acting: skippedActing, beyond, draggables, secrets: concealed, ...kindOfDocument() });
     if (lacking) return `{"lacking":true,"last":${last}}`;
     if (disturbed) {
       reuse.forgetAll();

@@ -6,6 +6,7 @@
 //   descendants, as a list, a document or an application root does (see `listensForOthers`).
 // - Its cursor is a pointer and its parent's is not. Inside a link or button it is part of that control. If
 //   links and buttons inside it hold all its text, it only surrounds them.
+// - Its attribute `draggable` is "true", and it is not inside a link or button.
 // Links, buttons and fields are interactive already. `html`, `body` and options are never clickables. Labels
 // are clickables only if they listen themselves.
 (function (dom) {
@@ -175,6 +176,8 @@
     return !OPTIONS.has(roleOf(at));
   }
 
+  const isDraggable = (at, tag) => !NEVER.has(tag) && getAttribute.call(at, "draggable") === "true";
+
   // The places of elements in the flat tree: the numbers of their descendants, of their ancestors from the
   // inside out, and of the elements after them.
   function placesOf(found, numberOf) {
@@ -206,7 +209,7 @@
   const handling = (root) => query(root, HANDLING);
 
   return {
-    listens: (at) => listening.has(at), hear, unhear, presume, presumed, presumeNothing, refute, handling, isNative, isPointing, isClickable, isLooseOption,
+    listens: (at) => listening.has(at), hear, unhear, presume, presumed, presumeNothing, refute, handling, isNative, isPointing, isClickable, isDraggable, isLooseOption,
     placesOf,
   };
 })
