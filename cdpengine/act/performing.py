@@ -17,6 +17,7 @@ from cdpengine.act.actor import Actor
 from cdpengine.act.observing.open_scope import OpenScope
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.response import Effects, effects_of
+from cdpengine.act.selectors import parse_selector
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.selectors import may_be_name
 
@@ -50,10 +51,15 @@ class Performance:
         self.effects = effects_of(outcome)
 
     async def find(self, ref: str | None, selector: str | None) -> ElementTarget:
-        """Return the element of a request. Waits for an element that matches a selector."""
+        """Return the element of a request. Waits for an element that matches a CSS selector.
+
+        A selector with a criterion is returned as a locator, which the action waits for.
+        """
         if ref is not None:
             return ref
         assert selector is not None, "the parser refuses a request without an element"
+        if criteria := parse_selector(selector):
+            return self.page.locate(**criteria)
         # No element ever matches a name as a selector, so do not wait.
         return await self.page.find(selector, timeout=0 if may_be_name(selector) else self.left)
 

@@ -115,7 +115,9 @@ class ElementRequest(ActingRequest):
     needs_element: ClassVar[bool] = True
 
     ref: str | None = field('The element, by its ref in the last snapshot, such as "e12".', None)
-    selector: str | None = field("The element, by a CSS selector that matches one.", None)
+    selector: str | None = field(
+        "The element, by CSS, or a criterion such as text=Save. One must match.", None
+    )
     heal: bool = field(
         "If the ref is stale, use the element with the same role, name and place, if unambiguous.", False
     )

@@ -274,7 +274,7 @@ async def test_a_name_as_a_selector_is_refused_without_a_wait(actor: Actor, stag
     for selector, advice in (
         ("Sign in", '"Sign in" looks like a name. Use a find request with name "Sign in"'),
         ("login", '"login" looks like a name. Use a find request with name "login"'),
-        ("text=Go", 'expected a CSS selector. Use a find request with text "Go"'),
+        ("internal:text=Go", 'expected a CSS selector. Use a find request with text "Go"'),
         ("//button", "expected a CSS selector. Use a CSS selector, not an XPath"),
     ):
         with trio.fail_after(10):
@@ -289,6 +289,60 @@ async def test_a_name_as_a_selector_is_refused_without_a_wait(actor: Actor, stag
     assert 'Use a wait request with text "Sign in"' in response.error.message
     await stage.set_content("<login>here</login>")
     assert (await dispatch(actor, {"kind": "click", "selector": "login"})).ok
+
+
+CRITERIA_PAGE = """<form onsubmit="return false"><label>User <input id=user placeholder="Your name"></label>
+<label>Terms <input type=checkbox id=terms></label>
+<select aria-label=Country id=country><option>France<option>Spain</select>
+<button id=save>Save</button> <button id=all>Save all</button> <button id=add1>Add</button> <button id=add2>Add</button>
+<img alt=Logo id=logo width=9 height=9 src="data:image/gif;base64,R0lGODlhAQABAAAAACw="> <b title=Tip id=tip>?</b>
+<i data-testid=mark id=mark>!</i></form>
+<div id=card draggable=true>Card</div><div id=bin style="height: 40px">Bin</div>
+<script>
+var log = [];
+for (const each of document.querySelectorAll("[id]")) {
+  each.addEventListener("click", (event) => { log.push(event.currentTarget.id); });
+  each.addEventListener("mouseover", (event) => { if (event.currentTarget === event.target) log.push("over " + each.id); });
+}
+bin.ondragover = (event) => event.preventDefault();
+bin.ondrop = () => log.push("dropped");
+</script>"""
+
+
+async def test_selectors_may_be_criteria(actor: Actor, stage: cdpengine.Page) -> None:
+    """Each kind of request for an element accepts them, and one element must match."""
+    await stage.set_content(CRITERIA_PAGE)
+
+    async def perform(kind: str, **fields: Any) -> list[str]:
+        response = await dispatch(actor, {"kind": kind, "timeoutMs": 8_000, **fields})
+        assert response.ok, response.error
+        log: list[str] = await stage.evaluate("log.splice(0)")
+        return [each for each in log if kind == "hover" or not each.startswith("over ")]
+
+    assert await perform("click", selector='role=button[name="Save"][exact]') == ["save"]
+    assert await perform("click", selector='text="Save"') == ["save"]
+    assert await perform("click", selector="text=save all") == ["all"]
+    assert await perform("click", selector="role=button[name=Add] >> nth=-1") == ["add2"]
+    assert await perform("click", selector="button >> nth=2") == ["add1"]
+    assert await perform("click", selector="alt=Logo") == ["logo"]
+    assert await perform("click", selector="testid=mark") == ["mark"]
+    assert (await perform("hover", selector="title=Tip"))[-1] == "over tip"
+    await perform("type", selector="label=User", text="Ada")
+    await perform("press", selector="placeholder=Your name", key="!")
+    assert await stage.evaluate("user.value") == "Ada!"
+    fields = [{"selector": "label=User", "value": "Bob"}, {"selector": "label=Terms", "value": True}]
+    await perform("fill", fields=fields)
+    await perform("select", selector="role=combobox", values=["Spain"])
+    assert await stage.evaluate("[user.value, terms.checked, country.value]") == ["Bob", True, "Spain"]
+    assert await perform("drag", startSelector="text=Card", endSelector="text=Bin") == ["dropped"]
+    read = await dispatch(actor, {"kind": "evaluate", "function": "(e) => e.id", "selector": "text=Bin"})
+    assert read.result == "bin"
+    several = await dispatch(actor, {"kind": "click", "selector": "text=Add", "timeoutMs": 500})
+    assert several.error is not None
+    assert "2" in several.error.message
+    refused = await dispatch(actor, {"kind": "click", "selector": "role=button[checked]"})
+    assert refused.error is not None
+    assert "role=ROLE" in refused.error.message
 
 
 @pytest.mark.parametrize("kind", ["navigate", "newTab"])

@@ -10,6 +10,7 @@ import attrs
 
 from cdpengine.act.commands.verbs import VERBS, Verb, is_flag, option_fields
 from cdpengine.act.fields import MEANING
+from cdpengine.act.selectors import FORMS
 
 _WIDTH = 100
 _COLUMN = 30
@@ -37,7 +38,7 @@ def verb_help(name: str) -> str:
     if targets:
         are = "is" if len(targets) == 1 else "are each"
         snapshot = "the last snapshot (with URL: of a new one)" if verb.loads else "the last snapshot"
-        what = f'a ref of {snapshot} such as "e3", or a CSS selector that matches one element.'
+        what = f'a ref of {snapshot} such as "e3", a CSS selector, or one of {FORMS}; one element must match.'
         lines += ["", *textwrap.wrap(f"{' and '.join(targets)} {are} {what}", _WIDTH)]
     if verb.loads:
         lines += ["", *textwrap.wrap(_LOADS, _WIDTH)]

@@ -19,7 +19,9 @@ class FormField:
     """One field of a form."""
 
     ref: str | None = field("The control, by its ref.", None)
-    selector: str | None = field("The control, by a CSS selector that matches one.", None)
+    selector: str | None = field(
+        "The control, by CSS, or a criterion such as text=Save. One must match.", None
+    )
     value: str | float | bool | tuple[str, ...] = field(
         "Its value: text or a number; true or false to check or uncheck; a list for several options.",
         secret=True,

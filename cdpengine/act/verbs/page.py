@@ -176,7 +176,7 @@ class Evaluate(ActRequest):
 
     function: str = field("An expression, or a function, which is called with the element (if any) and args.")
     ref: str | None = field("The function's first argument: an element, by its ref.", None)
-    selector: str | None = field("The same, by a CSS selector that matches one.", None)
+    selector: str | None = field("The same, by CSS, or a criterion such as text=Save. One must match.", None)
     args: tuple[Any, ...] = field("Further arguments: JSON values.", (), most=1000, secret=True)
     recover: RecoveryName = field(
         "How far to go if the page does not respond after the script was stopped.", "terminate"

@@ -43,7 +43,9 @@ class Screenshot(ActRequest):
     )
 
     ref: str | None = field("Only this element, by its ref.", None)
-    selector: str | None = field("Only this element, by a CSS selector that matches one.", None)
+    selector: str | None = field(
+        "Only this element, by CSS, or a criterion such as text=Save. One must match.", None
+    )
     full_page: bool = field("The whole page, not only the viewport.", False)
     format: Literal["png", "jpeg", "webp"] = field("The format of the picture.", "png")
     quality: int | None = field("The quality of jpeg and webp.", None, least=0, most=100)

@@ -167,7 +167,9 @@ class Drag(ActingRequest):
 
     start_ref: str | None = field("The element to drag, by its ref.", None)
     end_ref: str | None = field("The element to drop it on, by its ref.", None)
-    start_selector: str | None = field("The element to drag, by a CSS selector that matches one.", None)
+    start_selector: str | None = field(
+        "The element to drag, by CSS, or a criterion such as text=Save. One must match.", None
+    )
     end_selector: str | None = field("The element to drop it on, by such a selector.", None)
     hold: float = field("Seconds to hold the button before the first move: for a long press.", 0)
     heal: bool = field(
