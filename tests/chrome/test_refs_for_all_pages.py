@@ -19,9 +19,7 @@ pytestmark = pytest.mark.chrome
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 SOURCES: tuple[Source, ...] = get_args(Source)
-LIST = (
-    "<!doctype html><ul>" + "".join(f"<li draggable=true id=i{n}>Item {n}</li>" for n in range(3)) + "</ul>"
-)
+LIST = "<!doctype html><ul>" + "".join(f"<li id=i{n}>Item {n}</li>" for n in range(3)) + "</ul>"
 
 
 async def check_all(page: cdpengine.Page, record: Record, mode: Mode, source: Source | None) -> None:

@@ -260,7 +260,7 @@ CASES = [
     refused("an invalid selector", ask("click", selector="!!"), kind="invalidArgument"),
     refused("a covered element", SNAPSHOT, ask("click", selector="#under", timeoutMs=1000), kind="covered", coveredByRef=Has("e"), retryable=True, record=()),
     refused("a hidden element", ask("click", selector="#hidden", timeoutMs=300), kind="notInteractable", state="invisible", retryable=True, record=()),
-    refused("a disabled element", ask("click", selector="#off", timeoutMs=300), kind="notInteractable", state="disabled", retryable=True, record=()),
+    refused("a disabled element", ask("click", selector="#off", timeoutMs=1000), kind="notInteractable", state="disabled", retryable=True, record=()),
     refused("type into an element without text input", ask("type", selector="#go", text="a", timeoutMs=500), kind="notInteractable"),
     refused("an unknown key", ask("press", key="Entre"), kind="invalidArgument"),
     refused("a missing option", ask("select", selector="#colour", values=["Green"]), kind="optionNotFound", message=Has("Blue")),
