@@ -30,7 +30,6 @@ from cdpengine._input.geometry import Point, Quad
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
 from cdpengine._protocol.calls import pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
-from cdpengine._protocol.domains.page import LayoutMetricsReply
 from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 
 
@@ -55,11 +54,9 @@ async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None
         with pending_group() as post:
             quads_call = post(session.post("DOM.getContentQuads", backendNodeId=node.backend_node_id))
             box_call = post(session.post("DOM.getBoxModel", backendNodeId=node.backend_node_id))
-            metrics = post(session.post("Page.getLayoutMetrics"))
             inner, outer = around.post_inner(post), around.post_outer(post)
             found = await result_or_none(quads_call, ContentQuadsReply)
             box = await result_or_none(box_call, BoxModelReply)
-            size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
             frames, levels = await decode_boxes(inner), await decode_levels(outer)
     if frames is None or levels is None:
         return None
@@ -70,7 +67,7 @@ async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None
         return None
     corners: Sequence[Point] = [corner for quad in quads for corner in quad.polygon]
     if levels:
-        corners = points_outside(corners, levels, size)[-1]
+        corners = points_outside(corners, levels)[-1]
     left, right = min(x for x, _ in corners), max(x for x, _ in corners)
     top, bottom = min(y for _, y in corners), max(y for _, y in corners)
     return BoundingBox(left, top, right - left, bottom - top)

@@ -16,20 +16,21 @@ from cdpengine.errors import NotDeliveredError
 
 NODE: Any = Node(None, 1, "F", 'e1 button "Go"')  # type: ignore[arg-type]
 SMALL, LARGE = LayoutViewport(100, 50), LayoutViewport(800, 600)
+INSIDE = 100, 50
 
 
 def test_a_point_is_converted_outwards_through_each_frame() -> None:
-    middle = Measured([Quad.from_rect(10, 20, 200, 100)], SMALL)  # twice as large as its content
-    outer = Measured([Quad.from_rect(300, 300, 100, 50)], LARGE)
-    tiers = points_outside([Point(50, 25)], [middle, outer], SMALL)
+    middle = Measured([Quad.from_rect(10, 20, 200, 100)], SMALL, INSIDE)  # twice as large as its content
+    outer = Measured([Quad.from_rect(300, 300, 100, 50)], LARGE, INSIDE)
+    tiers = points_outside([Point(50, 25)], [middle, outer])
     assert tiers == [[Point(110, 70)], [Point(410, 370)]]
-    assert points_outside([Point(1, 2)], [], SMALL) == []
+    assert points_outside([Point(1, 2)], []) == []
 
 
 def test_the_visible_part_outside_is_known_inside() -> None:
     # The frame extends beyond the right edge of the viewport: half of it is visible.
-    frame = Measured([Quad.from_rect(700, 0, 200, 100)], LARGE)
-    windows = windows_from_outside([frame], SMALL)
+    frame = Measured([Quad.from_rect(700, 0, 200, 100)], LARGE, INSIDE)
+    windows = windows_from_outside([frame])
     assert windows is not None
     (window,) = windows
     assert set(window) == {Point(0, 0), Point(50, 0), Point(50, 50), Point(0, 50)}
@@ -37,13 +38,13 @@ def test_the_visible_part_outside_is_known_inside() -> None:
 
 def test_a_frame_turned_by_a_quarter() -> None:
     turned = Quad(Point(100, 0), Point(100, 100), Point(50, 100), Point(50, 0))
-    (tier,) = points_outside([Point(100, 0), Point(0, 50)], [Measured([turned], LARGE)], SMALL)
+    (tier,) = points_outside([Point(100, 0), Point(0, 50)], [Measured([turned], LARGE, INSIDE)])
     assert tier == [Point(100, 100), Point(50, 0)]
 
 
 def test_a_frame_without_area_hides_all() -> None:
-    flat = Measured([Quad.from_rect(0, 0, 0, 50)], LARGE)
-    assert windows_from_outside([flat], SMALL) is None
+    flat = Measured([Quad.from_rect(0, 0, 0, 50)], LARGE, INSIDE)
+    assert windows_from_outside([flat]) is None
 
 
 @pytest.mark.parametrize(

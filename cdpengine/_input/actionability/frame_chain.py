@@ -16,7 +16,13 @@ import attrs
 from cdpengine._input.actionability.library_calls import Handle, handle_on, run, stale_ref_error
 from cdpengine._input.geometry import Point, Polygon, Quad, clip
 from cdpengine._javascript import own
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, value_of
+from cdpengine._page.scripts.page_functions import (
+    ExecutionContext,
+    IsolatedWorlds,
+    Node,
+    ObjectGroup,
+    value_of,
+)
 from cdpengine._protocol.calls import PendingCall, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, FrameOwnerReply
 from cdpengine._protocol.domains.page import FrameTreeNode, FrameTreeReply, LayoutMetricsReply, LayoutViewport
@@ -30,19 +36,25 @@ _Post = Callable[[PendingCall], PendingCall]
 class FrameLevel:
     """The elements that must be hit in one session's documents, the outermost document first.
 
-    The last element is the frame element of the next session's document.
+    The last element is the frame element of the next session's document. `content` runs scripts in that document.
     """
 
     session: Session
     handles: Sequence[Handle]
+    content: ExecutionContext
 
 
 @attrs.frozen
 class Measured:
-    """Measurements of a level: the content boxes of its frame elements, and the session's viewport."""
+    """Measurements of a level: the content boxes of its frame elements, and the session's viewport.
+
+    `inside` is the width and height of the last frame in the CSS pixels of its document, with scroll bars. The
+    viewport excludes them, so it is smaller than the box of its frame element.
+    """
 
     frames: Sequence[Quad]
     size: LayoutViewport
+    inside: tuple[float, float]
 
 
 @attrs.define
@@ -62,13 +74,18 @@ class FrameChain:
     def post_outer(self, post: _Post) -> list[list[PendingCall]]:
         """Request the boxes and viewports in the other sessions."""
         return [
-            [post(level.session.post("Page.getLayoutMetrics")), *_post_boxes(post, level.handles)]
+            [
+                post(level.session.post("Page.getLayoutMetrics")),
+                post(level.content.post(_SIZE)),
+                *_post_boxes(post, level.handles),
+            ]
             for level in self.outer
         ]
 
 
 _IS_HERE = "function () { return this.ownerDocument === document; }"
 _ZOOM = own("function () { return this.currentCSSZoom; }")
+_SIZE = own("function () { return [innerWidth, innerHeight]; }")
 
 
 def _post_boxes(post: _Post, handles: Sequence[Handle]) -> list[PendingCall]:
@@ -113,26 +130,27 @@ async def decode_boxes(calls: Sequence[PendingCall]) -> Boxes | None:
 async def decode_levels(calls: Sequence[Sequence[PendingCall]]) -> list[Measured] | None:
     """Return the measurements of the outer levels, or None if one of their frame elements has no box."""
     found: list[Measured] = []
-    for metrics, *boxes in calls:
-        size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
+    for metrics, size, *boxes in calls:
+        viewport = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
         decoded = await decode_boxes(boxes)
+        try:
+            inside = await value_of(size, tuple[float, float])
+        except RemoteError:
+            return None  # its document is gone
         if decoded is None:
             return None
-        found.append(Measured(decoded.quads, size))
+        found.append(Measured(decoded.quads, viewport, inside))
     return found
 
 
-def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> list[Polygon] | None:
+def windows_from_outside(outer: Sequence[Measured]) -> list[Polygon] | None:
     """Return the visible areas of the outer levels, as polygons in the innermost session's pixels.
 
-    `size` is the innermost session's viewport. Returns None if a frame has no area.
+    Returns None if a frame has no area.
     """
     windows: list[Polygon] = []
-    steps: list[tuple[Quad, LayoutViewport]] = []
-    for level in outer:
-        frame = level.frames[-1]
-        steps.append((frame, size))
-        size = level.size
+    for depth, level in enumerate(outer, 1):
+        steps, frame, size = outer[:depth], level.frames[-1], level.size
         visible = frame.polygon
         # Points inside the frame are never beyond the horizon of its perspective.
         for window in (Quad.from_rect(0, 0, size.client_width, size.client_height), *level.frames[:-1]):
@@ -144,26 +162,24 @@ def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> lis
     return windows
 
 
-def points_outside(
-    points: Sequence[Point], outer: Sequence[Measured], size: LayoutViewport
-) -> list[list[Point]]:
+def points_outside(points: Sequence[Point], outer: Sequence[Measured]) -> list[list[Point]]:
     """Return the points in each outer level's pixels, the nearest level first."""
     levels: list[list[Point]] = []
     moved = list(points)
     for level in outer:
-        frame = level.frames[-1]
-        moved = [frame.at(x / (size.client_width or 1), y / (size.client_height or 1)) for x, y in moved]
+        frame, (width, height) = level.frames[-1], level.inside
+        moved = [frame.at(x / (width or 1), y / (height or 1)) for x, y in moved]
         levels.append(moved)
-        size = level.size
     return levels
 
 
-def _inward(point: Point, steps: Sequence[tuple[Quad, LayoutViewport]]) -> Point | None:
+def _inward(point: Point, steps: Sequence[Measured]) -> Point | None:
     at: Point | None = point
-    for frame, size in reversed(steps):
-        if at is None or (at := frame.fractions(at)) is None:
+    for level in reversed(steps):
+        if at is None or (at := level.frames[-1].fractions(at)) is None:
             return None
-        at = Point(at.x * size.client_width, at.y * size.client_height)
+        width, height = level.inside
+        at = Point(at.x * width, at.y * height)
     return at
 
 
@@ -174,7 +190,8 @@ async def find_frame_chain(node: Node, worlds: IsolatedWorlds, group: ObjectGrou
     session = node.session
     while session.parent is not None and session.parent.id is not None and session.target_type == "iframe":
         owner = await _owner_outside(node, session, session.parent, worlds, group)
-        outer.append(FrameLevel(session.parent, [*await _owners(owner.node, worlds, group), owner]))
+        content = await _root_context(node, session, worlds)
+        outer.append(FrameLevel(session.parent, [*await _owners(owner.node, worlds, group), owner], content))
         session = session.parent
     return FrameChain(inner, outer)
 
@@ -193,6 +210,15 @@ async def _owners(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> lis
         owner = Node(session, await _owner_id(node, session, frame), parent, "the frame around it")
         handles.append(await handle_on(owner, worlds, group))
     return handles
+
+
+async def _root_context(node: Node, session: Session, worlds: IsolatedWorlds) -> ExecutionContext:
+    """Return the execution context of the session's outermost document."""
+    assert session.frame_id is not None
+    try:
+        return await worlds.context(session, session.frame_id)
+    except RemoteError as error:
+        raise stale_ref_error(node, "a node of a frame", "its frame is gone") from error
 
 
 async def _owner_outside(

@@ -286,7 +286,7 @@ class FullProbe:
         # layout viewport under pinch zoom, and quads and input are relative to its corner.
         layout = viewports.css_layout_viewport
         size = layout if self._around.outer else viewports.css_visual_viewport
-        outside = None if levels is None else windows_from_outside(levels, layout)
+        outside = None if levels is None else windows_from_outside(levels)
         if boxes is None or levels is None or outside is None:
             return ClickPoints((), (), settle=True, outside="a frame around it has no box")
         frames = boxes.quads
@@ -315,7 +315,7 @@ class FullProbe:
             corner=corner if in_view else None,
             frames=frames,
             settle=click_points.settle or moved,
-            outer=points_outside(click_points.points, levels, layout),
+            outer=points_outside(click_points.points, levels),
             outer_frames=[level.frames for level in levels],
         )
 

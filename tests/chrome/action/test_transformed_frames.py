@@ -94,3 +94,39 @@ async def test_click_arrives_in_nested_transformed_frames(
 ) -> None:
     for seed in range(4):
         await click_nested(page, httpserver, seed, depth=2)
+
+
+SCROLLED = """<!doctype html><body style='margin:0;width:900px;height:900px'>
+<canvas id=go width=20 height=20 style='position:absolute;left:%dpx;top:60px'></canvas>
+<script>go.onclick = (event) => top.postMessage([event.offsetX, event.offsetY], '*')</script>"""
+
+
+@pytest.mark.parametrize("middle", ["127.0.0.1", "localhost"], ids=["of the page's site", "of another site"])
+async def test_frame_of_another_site_with_scroll_bars(
+    page: cdpengine.Page, httpserver: HTTPServer, middle: str
+) -> None:
+    """The box of a frame's element includes the scroll bars of its document; the document's viewport does not."""
+    for path, left in (("/alone", 240), ("/inner", 220)):
+        httpserver.expect_request(path).respond_with_data(SCROLLED % left, content_type="text/html")
+    other = httpserver.url_for("/inner").replace("127.0.0.1", "localhost")
+    between = f"<body style='margin:0;height:900px'><iframe src='{other}' style='padding:5px'></iframe>"
+    httpserver.expect_request("/middle").respond_with_data(between, content_type="text/html")
+    src = httpserver.url_for("/middle").replace("127.0.0.1", middle)
+    outer = f"<iframe title=a src='{src}'></iframe><iframe title=b src='{other[:-5]}alone'></iframe>{LOG}"
+    httpserver.expect_request("/").respond_with_data(outer, content_type="text/html")
+    await page.goto(httpserver.url_for("/"))
+    await settled_frames(page, 4)
+    for frame, left in (
+        (page.frame_locator(title="a").frame_locator("iframe"), 2 + 5 + 220),
+        (page.frame_locator(title="b"), 2 + 240),
+    ):
+        canvas = frame.locate("#go")
+        outside, inside = await frame.owner.bounding_box(), await canvas.bounding_box()
+        assert outside is not None
+        assert inside is not None
+        assert (inside.width, inside.height) == pytest.approx((20, 20))
+        assert inside.x - outside.x == pytest.approx(left)
+        await page.evaluate("record = []")
+        await canvas.click(position=(18, 3), timeout=20)
+        await page.wait_for(expression="record.length > 0", timeout=20)
+        assert await page.evaluate("record") == [[18, 3]]
