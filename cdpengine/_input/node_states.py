@@ -79,6 +79,15 @@ async def read_states(node: Node, worlds: IsolatedWorlds) -> NodeStates:
     return states
 
 
+async def is_gone(node: Node, worlds: IsolatedWorlds) -> bool:
+    """Return whether the node is no longer in its document."""
+    try:
+        await read_states(node, worlds)
+    except StaleRefError:
+        return True
+    return False
+
+
 async def read_checked(node: Node, worlds: IsolatedWorlds) -> tuple[str, bool | None]:
     """Return the kind of a control and whether it is checked, as in `NodeStates`.
 

@@ -27,6 +27,7 @@ from cdpengine._input.actionability.library_calls import stale_ref_error
 from cdpengine._input.actionability.requirements import Requirements
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point, Quad
+from cdpengine._input.node_states import read_states
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
 from cdpengine._protocol.calls import pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
@@ -71,6 +72,14 @@ async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None
     left, right = min(x for x, _ in corners), max(x for x, _ in corners)
     top, bottom = min(y for _, y in corners), max(y for _, y in corners)
     return BoundingBox(left, top, right - left, bottom - top)
+
+
+async def present_box(node: Node, *, worlds: IsolatedWorlds) -> BoundingBox | None:
+    """Return the node's box, or None if it is hidden. Raises StaleRefError if it has left its document."""
+    box = await bounding_box(node, worlds)
+    if box is None:
+        await read_states(node, worlds)
+    return box
 
 
 _IN_VIEW = Requirements(visible=False, enabled=False, receives_events=False, area=False)

@@ -12,8 +12,16 @@ import trio
 
 import cdpengine
 from cdpengine import Locator, Page
+from cdpengine._api.page.script_arguments import make_script
+from cdpengine._input.devices.mouse import MouseDevice
 from cdpengine._input.forms.form import FieldValue
-from cdpengine.errors import AmbiguousNodeError, InvalidArgumentError, NodeNotFoundError, StaleRefError
+from cdpengine.errors import (
+    AmbiguousNodeError,
+    FormError,
+    InvalidArgumentError,
+    NodeNotFoundError,
+    StaleRefError,
+)
 
 pytestmark = pytest.mark.chrome
 
@@ -432,3 +440,117 @@ async def test_selectors_relative_to_a_match(page: Page) -> None:
     assert await outer.locate("> li", text="d", exact=True).count() == 1
     with pytest.raises(InvalidArgumentError, match="> >"):
         await outer.locate("> > li").count()
+
+
+REPLACING = """<div style='height:2000px'>top</div><main></main><script>
+  function render() { document.querySelector("main").innerHTML = "<button onclick='hits++'>Buy</button> <p>note</p>"; }
+  hits = 0; render();
+</script>"""
+
+
+async def test_hover_finds_an_element_again_that_was_replaced_under_the_pointer(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page replaces the element after its check, and before the mouse moves."""
+    hover, moves = MouseDevice.hover, []
+
+    async def replace_and_hover(mouse: MouseDevice, *args: Any, **options: Any) -> bool:
+        moves.append(args)
+        if len(moves) == 1:
+            await page.session.call("Runtime.evaluate", expression="render()")
+        return await hover(mouse, *args, **options)
+
+    await page.set_content(REPLACING)
+    monkeypatch.setattr(MouseDevice, "hover", replace_and_hover)
+    outcome = await page.locate("button").hover(timeout=20)
+    assert outcome.delivered
+    assert len(moves) == 2
+
+
+async def test_click_heals_a_ref_whose_element_is_replaced_during_the_action(page: Page) -> None:
+    await page.set_content(REPLACING)
+    button = (await page.snapshot()).find(role="button", name="Buy")
+    await page.evaluate("addEventListener('pointermove', render, {once: true, capture: true})")
+    outcome = await page.click(button, heal=True, timeout=20)
+    assert outcome.healed is not None
+    assert await page.evaluate("hits") == 1
+
+
+async def test_screenshot_and_box_of_an_element_that_scrolling_replaced(page: Page) -> None:
+    await page.set_content(REPLACING)
+    await page.evaluate("addEventListener('scroll', render, {once: true})")
+    assert (await page.locate("button").screenshot(timeout=20)).startswith(b"\x89PNG")
+    assert await page.locate("button").bounding_box() is not None
+    stale = await page.find("button")
+    await page.evaluate("render()")
+    with pytest.raises(StaleRefError):
+        await page.elements.bounding_box(stale)
+
+
+async def test_script_gets_the_match_that_replaced_another_one(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page replaces the element after the engine has found it, and before the script runs."""
+    replaced: list[bool] = []
+
+    async def make_and_replace(*args: Any) -> Any:
+        made = await make_script(*args)
+        if not replaced:
+            replaced.append(True)
+            await page.evaluate("render()")
+        return made
+
+    await page.set_content(REPLACING)
+    monkeypatch.setattr("cdpengine._api.page.reading.make_script", make_and_replace)
+    button = page.locate("button")
+    assert await button.evaluate("(button) => button.textContent", timeout=20) == "Buy"
+    replaced.clear()
+    assert await page.evaluate("([button]) => button.isConnected", [button], timeout=20)
+    replaced.clear()
+    async with page.evaluate_handle("(button) => button", target=button, timeout=20) as handle:
+        assert (await page.click(handle)).delivered
+    replaced.clear()
+    with pytest.raises(StaleRefError):
+        await page.evaluate("(button) => 1", await page.find("button"))
+
+
+async def test_locator_of_another_page_is_refused_without_a_search(
+    browser: cdpengine.Browser, page: Page
+) -> None:
+    await page.set_content(REPLACING)
+    other = await browser.new_page("data:text/html,<button>Buy</button>")
+    foreign = page.locate("button")
+    for refused in (
+        lambda: other.click(foreign),
+        lambda: other.elements.text_content(foreign),
+        lambda: other.wait_for(ref=foreign),
+        lambda: other.evaluate("(button) => 1", foreign),
+        lambda: other.snapshot(root=foreign),
+        lambda: other.fill_form({foreign: "x"}),
+    ):
+        with trio.fail_after(15), pytest.raises((InvalidArgumentError, FormError), match="of another page"):
+            await refused()
+    with pytest.raises(InvalidArgumentError, match="of another page"):
+        other.locate(ref=foreign)
+    await other.close()
+
+
+async def test_locator_in_a_frame_that_leaves_the_page(page: Page) -> None:
+    await page.set_content("<iframe srcdoc='<button>Pay</button>'></iframe>")
+    frame = page.frames[1]
+    async with trio.open_nursery() as nursery:
+
+        async def wait() -> None:
+            with pytest.raises(NodeNotFoundError, match="no longer in the page"):
+                await frame.locate("p").click(timeout=60)
+
+        with trio.fail_after(30):
+            nursery.start_soon(wait)
+            await frame.locate("button").click()
+            await page.evaluate("document.querySelector('iframe').remove()")
+    with trio.fail_after(30):
+        with pytest.raises(NodeNotFoundError, match="no longer in the page"):
+            await frame.locate("button").click(timeout=60)
+        with pytest.raises(NodeNotFoundError, match="no longer in the page"):
+            await frame.locate("button").count()
+        assert await frame.locate("button").is_hidden()

@@ -140,6 +140,7 @@ class PageActions:
             heal,
             timeout,
             refuse_renamed=refuse_renamed,
+            harmless=True,
         )
 
     @announced("tap")

@@ -48,6 +48,7 @@ from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.naming import run_with_renaming
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
+from cdpengine._input.node_states import is_gone
 from cdpengine._page.announcing import announce_node
 from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.frame_views import FrameView
@@ -62,7 +63,7 @@ from cdpengine._page.navigation.document_waits import (
 from cdpengine._page.navigation.expired_actions import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
-from cdpengine._page.search.locator import BaseLocator, find_match
+from cdpengine._page.search.locator import REPLACED, BaseLocator, find_match, finds_again
 from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.wire import span as action_span
@@ -71,6 +72,7 @@ from cdpengine.errors import (
     CoveredError,
     DeadlineExceededError,
     FocusMovedError,
+    NotDeliveredError,
     StaleRefError,
     TargetCrashedError,
 )
@@ -146,13 +148,38 @@ class PageCore:
     async def find_element(self, target: ElementTarget, deadline: float) -> ElementTarget:
         """Return the target of a Locator's match or of a handle's node; other targets unchanged.
 
-        Waits for a match until `deadline` (trio's clock). Raises the errors of `page.find` and StaleRefError.
+        Waits for a match until `deadline` (trio's clock). Raises the errors of `page.find` and StaleRefError, and
+        InvalidArgumentError for a Locator of another page.
         """
         if isinstance(target, BaseLocator):
+            target.check_page(self.target)
             return await find_match(target, deadline)
         if isinstance(target, JSHandle):
             return await find_handle_node(self.target, self.worlds, target)
         return target
+
+    async def on_node(
+        self,
+        target: ElementTarget,
+        budget: Budget,
+        use: Callable[[Node], Awaitable[T]],
+        *,
+        waits: bool = True,
+    ) -> T:
+        """Return the result of `use` on the target's node.
+
+        A Locator is found again if the page replaces its match before the end of `use`, which must change nothing
+        until then. Without `waits`, a match must exist now. Raises the errors of `find_node` and of `use`.
+        """
+        while True:
+            try:
+                node = await self.find_node(target, budget if waits else Budget.start(budget.action, 0))
+                return await use(node)
+            except StaleRefError:
+                if not finds_again(target):
+                    raise
+                budget.step(REPLACED)
+                await trio.lowlevel.checkpoint()
 
     def role_of(self, target: ElementTarget) -> str:
         """Return the role that a ref had in its snapshot, or "" for other targets."""
@@ -300,23 +327,32 @@ class PageCore:
         *,
         refuse_renamed: bool = False,
         repeatable: bool = True,
+        harmless: bool = False,
     ) -> ActionOutcome:
         """Run `do(node, context=...)` on the target's node. Return its outcome with the effects on the page.
 
-        The page can replace the match of a Locator before the action reaches it. The engine then finds the match
-        again and repeats the action, if `repeatable` says that a repetition is safe.
+        The page can replace the match of a Locator, or with `heal` the element of a ref, before the action reaches
+        it. The engine then finds it again and repeats the action, if `repeatable` says that a repetition is safe.
+        With `harmless`, that is safe even if the input was sent and its receiver is unknown.
         """
         async with self.input(action, timeout, refuse_renamed=refuse_renamed) as act:
             do_in_context = partial(do, context=act.context)
             while True:
+                node = None
                 try:
                     node = await act.resolve_target(target, heal)
                     return await act.with_effects(await act.do_to(node, do_in_context))
-                except StaleRefError:
-                    if not (repeatable and isinstance(target, BaseLocator) and target.searches):
+                except StaleRefError as error:
+                    heals = heal and node is not None and error.became != "renamed"
+                    if not (repeatable and (heals or finds_again(target))):
                         raise
-                    act.context.budget.step("it was replaced; finding it again")
-                    await trio.lowlevel.checkpoint()
+                except NotDeliveredError:
+                    if not (harmless and (heal or finds_again(target))):
+                        raise
+                    if node is not None and not await is_gone(node, self.worlds):
+                        raise
+                act.context.budget.step(REPLACED)
+                await trio.lowlevel.checkpoint()
 
     def _ref_of(self, node: int | None, session_id: str | None) -> str:
         """Return the ref of a backend node in the session's frames, or "" if no snapshot contains it."""

@@ -14,22 +14,21 @@ from operator import attrgetter
 from typing import TypeVar
 
 import attrs
-import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._api.page.script_arguments import make_script
-from cdpengine._budget import Budget
 from cdpengine._checks import check_string, check_type, invalid
+from cdpengine._evaluate.script import find_objects
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.library_calls import stale_ref_error
 from cdpengine._input.forms.text_entry import blur, select_text
 from cdpengine._input.node_content import Content, read_content
 from cdpengine._input.node_states import NodeStates, read_checked, read_states
-from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
+from cdpengine._input.view import BoundingBox, check_color, highlight_node, present_box
 from cdpengine._javascript import script
 from cdpengine._page.running_actions import announced
 from cdpengine._page.scripts.page_functions import Node
-from cdpengine._page.search.locator import BaseLocator
+from cdpengine._page.search.locator import finds_again
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.dom import OuterHTMLReply
 from cdpengine.errors import NodeNotFoundError, NotInteractableError, StaleRefError
@@ -52,8 +51,7 @@ class PageElements:
         Nothing is scrolled: the box of an element further down is below the viewport. Takes frames and transforms
         into account. Raises StaleRefError, NodeNotFoundError.
         """
-        async with self._core.action(f"measure {describe_target(target)}", timeout) as budget:
-            return await bounding_box(await self._core.find_node(target, budget), self._core.worlds)
+        return await self._read("measure", target, partial(present_box, worlds=self._core.worlds), timeout)
 
     async def text_content(self, target: ElementTarget, *, timeout: float = 30) -> str:
         """Return the text of the element and its descendants, hidden text included, with its white space.
@@ -226,7 +224,12 @@ class PageElements:
             return ActionOutcome("dispatch an event at", node.description)
 
         return await self._core.act(
-            f"dispatch {type[:40]} at {describe_target(target)}", do, target, heal, timeout, repeatable=False
+            f"dispatch {type[:40]} at {describe_target(target)}",
+            do,
+            target,
+            heal,
+            timeout,
+            repeatable=not find_objects([init]),  # a stale handle in it stays stale
         )
 
     @asynccontextmanager
@@ -242,13 +245,16 @@ class PageElements:
         """
         rgb = check_color(color)
         async with AsyncExitStack() as stack:
-            async with self._core.action(f"highlight {describe_target(target)}", timeout) as budget:
-                node = await self._core.find_node(target, budget)
-                if await bounding_box(node, self._core.worlds) is None:
+
+            async def begin(node: Node) -> None:
+                if await present_box(node, worlds=self._core.worlds) is None:
                     raise NotInteractableError(
                         "highlight", node.description, "it has no box", state="invisible"
                     )
                 await stack.enter_async_context(highlight_node(node, rgb, info=info))
+
+            async with self._core.action(f"highlight {describe_target(target)}", timeout) as budget:
+                await self._core.on_node(target, budget, begin)
             yield
 
     # --- one read ----------------------------------------------------------------------------------------------
@@ -276,14 +282,14 @@ class PageElements:
             try:
                 return await read_states(node, self._core.worlds)
             except StaleRefError:
-                if _searches(target):
+                if finds_again(target):
                     raise  # the page may have replaced the match
                 return None
 
         try:
             return await self._read("read the state of", target, read, timeout, waits=False)
         except NodeNotFoundError:
-            if not _searches(target):
+            if not finds_again(target):
                 raise
         except StaleRefError as error:
             if error.became in ("dropped", "foreign"):
@@ -302,17 +308,4 @@ class PageElements:
         """Read from the target's node. A Locator is found again if its match is replaced before the read."""
         core = self._core
         async with core.action(f"{action} {describe_target(target)}", timeout) as budget:
-            while True:
-                node = await core.find_node(target, budget if waits else Budget.start(budget.action, 0))
-                try:
-                    return await read(node)
-                except StaleRefError:
-                    if not _searches(target):
-                        raise
-                    budget.step("it was replaced; finding it again")
-                    await trio.lowlevel.checkpoint()
-
-
-def _searches(target: ElementTarget) -> bool:
-    """Return whether another element can become the target's node."""
-    return isinstance(target, BaseLocator) and target.searches
+            return await core.on_node(target, budget, read, waits=waits)

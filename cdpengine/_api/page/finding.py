@@ -21,6 +21,7 @@ from cdpengine._page.frame_views import FrameView
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import read_present
 from cdpengine._page.navigation.documents import FrameWatches
+from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
@@ -58,10 +59,13 @@ _LOOK = 5.0
 _MARGIN = 0.1
 """Time before the deadline, in seconds, to raise the specific error; at most a tenth of the timeout."""
 
+_MOVING = 0.5
+"""Time in seconds in which Chrome reports the new frame of a frame that moves to another process."""
+
 _MAX_CANDIDATES = 5
 """Maximum number of candidates in an error."""
 
-NAMING = 1.0
+NAMING = 3.0
 """Maximum time to give refs to the candidates in an error, in seconds."""
 
 
@@ -142,6 +146,10 @@ class PageSearch:
         if isinstance(self.frame, Frame | FrameView):
             return f"{query} in the frame {describe_frame(self.frame)}"
         return f"{query} in the frame {describe_target(self.frame)}"
+
+    def is_of(self, page: PageTarget) -> bool:
+        """Return whether the search is that of this page."""
+        return self.core.target is page
 
 
 async def find_one(core: PageCore, query: Query, frame: FrameTarget | None, timeout: float) -> FoundNode:
@@ -287,6 +295,7 @@ class _Look:
         if isinstance(target, BaseLocator) and not until:
             target = await find_match(target)  # without waiting
         self._frame = await find_requested_frame(core, target, self._budget, until)
+        await self._wait_for_frame()
         if any(isinstance(leaf, Known) for leaf in leaves(self._query)):
             self._query = await _with_nodes(core, self._query, self._budget)
         return await self._matches()
@@ -304,6 +313,7 @@ class _Look:
                 last_round = watches.rounds
                 if self._frame_is_gone() and isinstance(self._target, BaseLocator):
                     self._frame = await find_requested_frame(core, self._target, self._budget)
+                await self._wait_for_frame()
                 latest[0] = await self._matches()
 
     async def _matches(self) -> list[FoundNode]:
@@ -323,10 +333,16 @@ class _Look:
         )
 
     def _frame_is_gone(self) -> bool:
-        """Whether a frame that a locator found is no longer in the page, so that the locator can find another."""
-        if self._frame is None or not isinstance(self._target, BaseLocator):
-            return False
-        return self._core.target.frames.get(self._frame.id) is None
+        return self._frame is not None and self._core.target.frames.get(self._frame.id) is None
+
+    async def _wait_for_frame(self) -> None:
+        """Wait for a frame that moves to another process. Raises NodeNotFoundError if it has left the page."""
+        if self._frame is not None and self._frame_is_gone():
+            with trio.move_on_after(_MOVING):
+                await self._core.target.wait_for(lambda: not self._frame_is_gone())
+                return
+            target = f"find {self._query} in the frame {describe_frame(self._frame)}"
+            raise NodeNotFoundError(target=target, reason="the frame is no longer in the page")
 
     def _frames(self) -> list[Frame]:
         if self._frame is None:
@@ -357,8 +373,7 @@ def _where(core: PageCore, frame: FrameTarget | None) -> str:
     if frame is None:
         count = len(list(core.target.frames))
         return f"{count} frames" if count != 1 else "the page"
-    gone = isinstance(frame, Frame | FrameView) and core.target.frames.get(frame.id) is None
-    return "a frame that is no longer in the page" if gone else "the frame"
+    return "the frame"
 
 
 async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:

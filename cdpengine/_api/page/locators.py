@@ -378,6 +378,7 @@ class PageLocating(PageActions, PageReading):
             )
             return Locator(query, PageSearch(self.internals, frame), self)
         if isinstance(ref, Locator):
+            ref.check_page(self.internals.target)
             return ref
         given = (css, role, name, text, label, placeholder, alt_text, title, test_id, nth, frame)
         if given != (None,) * len(given):

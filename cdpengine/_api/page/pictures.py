@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -20,10 +21,10 @@ from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
 from cdpengine._api.page.snapshots import capture_loaded, make_snapshot
 from cdpengine._budget import Budget
 from cdpengine._checks import invalid
-from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
+from cdpengine._input.view import BoundingBox, present_box, scroll_into_view
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.output_file import checked_path, output_file
-from cdpengine._page.scripts.page_functions import context_gone
+from cdpengine._page.scripts.page_functions import Node, context_gone
 from cdpengine._pickling import not_picklable
 from cdpengine._pictures.editing import (
     Area,
@@ -190,8 +191,9 @@ async def take_picture(
         if area is not None:
             # Boxes are relative to the viewport, pictures to the document.
             area = Area(area.x + view.x, area.y + view.y, max(area.width, 1), max(area.height, 1))
-        hidden = [await core.find_node(each, budget) for each in request.mask]
-        masked = [at for node in hidden if (at := await bounding_box(node, core.worlds))]
+        measure = partial(present_box, worlds=core.worlds)
+        boxes = [await core.on_node(each, budget, measure) for each in request.mask]
+        masked = [box for box in boxes if box is not None]
         plain = attrs.evolve(options, format="png", quality=None) if masked else options
         if masked:
             region = area or (view.document if request.full_page else view.viewport)
@@ -204,9 +206,9 @@ async def take_picture(
         )
         data = picture.data
         if masked:
-            boxes = [_on_picture(box, view.x, view.y, picture) for box in masked]
+            painted = [_on_picture(box, view.x, view.y, picture) for box in masked]
             data = await trio.to_thread.run_sync(
-                paint_boxes, data, boxes, request.mask_color, options.format, options.quality
+                paint_boxes, data, painted, request.mask_color, options.format, options.quality
             )
         if place is not None:
             await _write(place, data, overwrite=overwrite)
@@ -290,14 +292,16 @@ async def _screen_scale(core: PageCore) -> float:
 
 
 async def _box_in_view(core: PageCore, target: ElementTarget, budget: Budget) -> BoundingBox:
-    node = await core.find_node(target, budget)
-    await scroll_into_view(node, worlds=core.worlds, budget=budget, interruptions=core.target.running)
-    box = await bounding_box(node, core.worlds)
-    if box is None:
-        raise NotInteractableError(
-            "take a screenshot of", node.description, "it has no box", state="invisible"
-        )
-    return box
+    async def scroll_and_measure(node: Node) -> BoundingBox:
+        await scroll_into_view(node, worlds=core.worlds, budget=budget, interruptions=core.target.running)
+        box = await present_box(node, worlds=core.worlds)
+        if box is None:
+            raise NotInteractableError(
+                "take a screenshot of", node.description, "it has no box", state="invisible"
+            )
+        return box
+
+    return await core.on_node(target, budget, scroll_and_measure)
 
 
 async def _capture(core: PageCore, scope: Scope, budget: Budget) -> Capture:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any, Unpack
 
 import trio
@@ -19,7 +20,7 @@ from cdpengine._api.page.finding import find_matches, find_one, make_query
 from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
 from cdpengine._api.page.match_state import MatchState
 from cdpengine._api.page.pictures import PictureRequest, take_picture
-from cdpengine._api.page.script_arguments import make_script
+from cdpengine._api.page.script_arguments import make_script, run_script
 from cdpengine._api.page.snapshots import PageSection, TextOptions, extract, read_snapshot
 from cdpengine._api.page.waiting import (
     NODE_STATES,
@@ -374,14 +375,17 @@ class PageReading:
         EvaluationDisabledError, and StaleRefError and NodeNotFoundError for a missing element.
         """
         budget = Budget.start("evaluate", timeout)
+        make = partial(
+            make_script, self.internals, expression_or_function, args, target, frame, world, budget
+        )
+
+        async def run(script: Script) -> Any:
+            with action_span("page.evaluate"), self.internals.target.running.run("evaluate"):
+                return await self.internals.evaluator.evaluate(script, budget, allow=recover)
+
         if args or target is not None or frame is not None:
-            script = await make_script(
-                self.internals, expression_or_function, args, target, frame, world, budget
-            )
-        else:
-            script = Script(expression_or_function, world=world)
-        with action_span("page.evaluate"), self.internals.target.running.run("evaluate"):
-            return await self.internals.evaluator.evaluate(script, budget, allow=recover)
+            return await run_script(make, run)
+        return await run(Script(expression_or_function, world=world))
 
     @block("page.evaluate_handle(...) as handle")
     async def evaluate_handle(
@@ -402,13 +406,17 @@ class PageReading:
         """
         await announce_block("evaluate_handle", self.internals.target.running.listeners)
         budget = Budget.start("evaluate", timeout)
-        script = await make_script(self.internals, expression_or_function, args, target, frame, world, budget)
+        make = partial(
+            make_script, self.internals, expression_or_function, args, target, frame, world, budget
+        )
         async with AsyncExitStack() as stack:
-            with action_span("page.evaluate_handle"):
-                handle = await stack.enter_async_context(
-                    self.internals.evaluator.handle(script, budget, allow=recover)
-                )
-            yield handle
+
+            async def hold(script: Script) -> JSHandle:
+                with action_span("page.evaluate_handle"):
+                    handle = self.internals.evaluator.handle(script, budget, allow=recover)
+                    return await stack.enter_async_context(handle)
+
+            yield await run_script(make, hold)
 
     @announced("wait_for")
     async def wait_for(
@@ -489,6 +497,7 @@ class PageReading:
                 ref = await core.find_element(ref, budget.deadline)
                 timeout = max(0.0, budget.deadline - trio.current_time())
             if isinstance(ref, BaseLocator):
+                ref.check_page(core.target)
                 conditions.append(MatchState(core, ref, checked))
             else:
                 conditions.append(make_node_condition(core, ref, checked))

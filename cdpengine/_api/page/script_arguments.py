@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import trio
 
 from cdpengine._activity.console import ConsoleMessage
 from cdpengine._api.page.core import BackendNode, ElementTarget, PageCore
@@ -10,10 +13,12 @@ from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
 from cdpengine._budget import Budget
 from cdpengine._evaluate.handles import Holding, JSHandle, make_handle
 from cdpengine._evaluate.script import Script, World, find_objects
-from cdpengine._page.scripts.page_functions import new_group
+from cdpengine._page.scripts.page_functions import Node, new_group
 from cdpengine._page.search.locator import BaseLocator, FoundNode
 from cdpengine._snapshot.refs import Ref
-from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors import InvalidArgumentError, StaleRefError
+
+T = TypeVar("T")
 
 _ELEMENTS = (Ref, BackendNode, FoundNode, BaseLocator)
 """Arguments of scripts that become elements in the page."""
@@ -42,6 +47,27 @@ async def make_script(
     }
     in_frame = None if frame is None else await find_requested_frame(core, frame, budget)
     return Script(source, [*first, *rest], frame=in_frame, world=world, nodes=nodes)
+
+
+async def run_script(make: Callable[[], Awaitable[Script]], run: Callable[[Script], Awaitable[T]]) -> T:
+    """Return the result of `run` on a script that `make` returns, and that finds Locators.
+
+    A script checks its elements before it begins. If the page has replaced the match of a Locator by then, the
+    script is made again with the new match.
+    """
+    script = await make()
+    while True:
+        try:
+            return await run(script)
+        except StaleRefError:
+            before, script = script, await make()
+            if _numbers(script) == _numbers(before):
+                raise  # no element was found again
+            await trio.lowlevel.checkpoint()
+
+
+def _numbers(script: Script) -> list[int]:
+    return [each.backend_node_id for each in script.objects if isinstance(each, Node)]
 
 
 def hold_arguments(core: PageCore, message: ConsoleMessage) -> list[JSHandle]:

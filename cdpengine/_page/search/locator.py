@@ -12,7 +12,9 @@ import attrs
 import trio
 
 from cdpengine._budget import Budget
+from cdpengine._page.page_target import PageTarget
 from cdpengine._page.search.queries import Known, Query
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.misuse import name_ours
 from cdpengine.errors.other_libraries import ELEMENT
 
@@ -52,6 +54,9 @@ class NodeSearch(Protocol):
     def describe(self, query: Query) -> str:
         """Return a description of the query, with the frame if it has one."""
 
+    def is_of(self, page: PageTarget) -> bool:
+        """Return whether the search is that of this page."""
+
 
 @attrs.frozen
 class BaseLocator:
@@ -70,11 +75,27 @@ class BaseLocator:
         """Whether another element can become the match. False for a locator of a known element."""
         return not isinstance(self.query, Known)
 
+    def check_page(self, page: PageTarget) -> None:
+        """Raise InvalidArgumentError for a locator of another page, whose match is never in this one."""
+        if not self.internals.is_of(page):
+            raise InvalidArgumentError(
+                "target", f"{self}, a locator of another page", "a locator of this page"
+            )
+
     def __str__(self) -> str:
         return self.description
 
     def __repr__(self) -> str:
         return f"<Locator {self.description}>"
+
+
+REPLACED = "it was replaced; finding it again"
+"""The step of an action whose target's node was replaced."""
+
+
+def finds_again(target: object) -> bool:
+    """Return whether another element can become the node of a target: whether it is a Locator that searches."""
+    return isinstance(target, BaseLocator) and target.searches
 
 
 async def find_match(locator: BaseLocator, deadline: float = 0.0) -> FoundNode:
