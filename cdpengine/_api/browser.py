@@ -257,7 +257,7 @@ class Browser(BrowserParts):
         `accept_downloads` accepts all downloads in a temporary directory, which ends with the browser.
         `java_script_enabled=False` disables the pages' own scripts; the engine's methods and `evaluate` still
         work, but no timer of theirs fires. `bypass_csp` lets pages run what their Content Security Policy forbids.
-        Both miss the first document of a tab that a click with Control or Shift opens.
+        Both can miss the first document of a tab that a person opens with Control, Shift or the middle button.
         `ignore_https_errors` accepts invalid certificates. `service_workers="block"` rejects every registration
         of a service worker.
 

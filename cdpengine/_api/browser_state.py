@@ -6,7 +6,7 @@ methods as other contexts; its id is requested from Chrome when first needed.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
@@ -23,6 +23,9 @@ from cdpengine._emulation.permissions import Permissions
 from cdpengine._evaluate.evaluation import EvaluationCounters
 from cdpengine._evaluate.recovery import watch_pages
 from cdpengine._evaluate.replies import receive_value
+from cdpengine._network.interceptor import interceptor_of
+from cdpengine._network.messages import merge_headers
+from cdpengine._network.settings import EXTRA_HEADERS
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.downloads import Downloads
 from cdpengine._page.page_target import PageTarget
@@ -31,10 +34,12 @@ from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._page.tabs import Tabs
 from cdpengine._page.worker_targets import WorkerTarget
 from cdpengine._protocol.domains.browser import BrowserVersion
+from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.domains.runtime import EvaluateReply, RemoteArgument, RemoteObject
 from cdpengine._protocol.domains.target import BrowserContextsReply
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Connection, Session
+from cdpengine._protocol.streams import Event
 from cdpengine._snapshot.ref import RefNumbers
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
 from cdpengine._storage.storage_state import VisitedOrigins
@@ -74,6 +79,7 @@ class BrowserState:
         self.closing = False
         self.slow_mo = 0.0
         self._ref_numbers: dict[ContextCore | None, RefNumbers] = {}
+        tabs.first_requests.take = self._take_first_request
         tabs.connection.root.on_end(self._note_end)
         for set_up in (self.emulations.post, self.visited_origins.set_up):
             tabs.add_set_up(set_up)
@@ -132,6 +138,17 @@ class BrowserState:
         key = self.key, page.target_id
         ref_tables().acquire(*key)
         page.session.on_end(lambda: ref_tables().release(*key))
+
+    def _take_first_request(self, page: PageTarget, event: Event) -> Callable[[], bool]:
+        """Continue the held first request of a tab with the tab's routes and headers."""
+
+        def change_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+            emulated = self.emulations.change_headers(page, headers)
+            return merge_headers([emulated, *EXTRA_HEADERS.values(page.session)])
+
+        interceptor = interceptor_of(page.session)
+        exchange = interceptor.take(event.decode(RequestPaused), self.session, change_headers)
+        return lambda: not exchange.answered
 
     def _forget_ref_numbers(self, core: ContextCore) -> None:
         self._ref_numbers.pop(core, None)

@@ -5,6 +5,7 @@ Rule: a group is one command, which several settings can share. It is sent as a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -116,6 +117,33 @@ def _user_agent(settings: Settings) -> Command | None:
         if (hints := metadata(agent)) is not None:
             params["userAgentMetadata"] = hints
     return Command("Emulation.setUserAgentOverride", params)
+
+
+def change_headers(headers: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """Return the headers of a request as Chrome sends them with these settings."""
+    changed = dict(headers)
+    agent: UserAgent | None = settings.get("user_agent")
+    if agent is not None:
+        changed = {name: value for name, value in changed.items() if not _is_hint(name)}
+        changed["User-Agent"] = agent.text
+        if (hints := metadata(agent)) is not None:
+            brands = [f'"{each["brand"]}";v="{each["version"]}"' for each in hints["brands"]]
+            changed["sec-ch-ua"] = ", ".join(brands)
+            changed["sec-ch-ua-mobile"] = "?1" if hints["mobile"] else "?0"
+            changed["sec-ch-ua-platform"] = f'"{hints["platform"]}"'
+    if (locale := settings.get("locale")) is not None:
+        changed["Accept-Language"] = accept_language(locale)
+    return changed
+
+
+def accept_language(locale: str) -> str:
+    """Return the header that Chrome sends with a locale, such as "de-DE,de;q=0.9"."""
+    language = locale.partition("-")[0]
+    return locale if language == locale else f"{locale},{language};q=0.9"
+
+
+def _is_hint(name: str) -> bool:
+    return name.casefold().startswith("sec-ch-ua")
 
 
 def _set_named(settings: Settings, name: str, method: str, parameter: str) -> Command | None:

@@ -22,6 +22,7 @@ from cdpengine._emulation.commands import (
     SETTING_OF,
     UNDO,
     Command,
+    change_headers,
     commands,
 )
 from cdpengine._emulation.options import Settings
@@ -178,6 +179,10 @@ class Emulations:
         if merged.get("viewport") == "default":
             merged["viewport"] = default
         return merged
+
+    def change_headers(self, page: PageTarget, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return the headers of a page's request as Chrome sends them with the page's settings."""
+        return change_headers(headers, self.settings_of(page))
 
     def settings_of_context(self, applies: Applies) -> dict[str, object]:
         """Return the settings of a context, whose layers have the condition `applies`."""

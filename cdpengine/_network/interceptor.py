@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import TypeAlias
 
 import attrs
 
 from cdpengine._checks import check_string
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._network.active_route import ActiveRoute
-from cdpengine._network.exchange import Exchange
+from cdpengine._network.exchange import Exchange, Overrides
 from cdpengine._network.messages import is_at_response, to_request, to_response
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.fetch import AuthRequired, RequestPaused, RequestPausedId
@@ -34,6 +36,10 @@ logger = get_logger("cdpengine.network")
 
 _MOST_CHALLENGED = 1000
 """Maximum number of remembered challenges that were answered. The same challenge again means a refusal."""
+
+
+ChangeHeaders: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Returns the headers that a request is sent with, from those that Chrome reports."""
 
 
 class Interceptor:
@@ -109,15 +115,24 @@ class Interceptor:
             self._not_understood.log(error)
             self._continue(event.decode(RequestPausedId).request_id)
             return
+        self.take(paused, self._session)
+
+    def take(
+        self, paused: RequestPaused, session: Session, change_headers: ChangeHeaders | None = None
+    ) -> Exchange:
+        """Offer a request that `session` paused to the routes."""
         takers = [route.take for route in reversed(self._routes)]
         if is_at_response(paused) and (fetched := self._fetching.pop(paused.request_id, None)) is not None:
             fetched.respond(to_response(paused, fetched.body_reader()), takers)
-            return
+            return fetched
         request = to_request(paused, self._session.target_id or "")
-        exchange = Exchange(self._session, paused.request_id, request, None, takers, self._fetching)
+        exchange = Exchange(session, paused.request_id, request, None, takers, self._fetching)
         if is_at_response(paused):
             exchange.response = to_response(paused, exchange.body_reader())
+        elif change_headers is not None:
+            exchange.override(Overrides(headers=tuple(change_headers(request.headers).items())))
         exchange.pass_on()
+        return exchange
 
     def _continue(self, request_id: str) -> None:
         with suppress(SessionGoneError, ConnectionLostError):

@@ -19,6 +19,7 @@ from cdpengine._notifier import Notifier
 from cdpengine._page.dialog_feed import DialogFeed
 from cdpengine._page.dialogs import DialogPolicy, TrackedDialog
 from cdpengine._page.downloads.downloads import Downloads
+from cdpengine._page.first_requests import FirstRequests
 from cdpengine._page.navigation.activation import attach_later_session
 from cdpengine._page.new_tabs import NewTabs
 from cdpengine._page.page_target import PageTarget, post_use
@@ -94,6 +95,7 @@ class Tabs:
         self._renewals: dict[SetUp, Renew] = {}
         self._page_listeners: list[Callable[[PageTarget], None]] = []
         self._new_tabs = NewTabs()
+        self.first_requests = FirstRequests(connection, self.pages, self.changes, nursery)
         self._nursery = nursery
 
     def set_dialog_policy(self, policy: DialogPolicy) -> None:

@@ -285,7 +285,7 @@ async def test_settings_of_the_context_apply(browser: cdpengine.Browser, url: st
             await context.network.extra_headers({"x-extra": "two", "X-More": "more"})
             headers = (await echoed(context.request, "echo"))["headers"]
             assert headers["user-agent"] == "own/1"
-            assert headers["accept-language"] == "de-DE,de"
+            assert headers["accept-language"] == "de-DE,de;q=0.9"
             assert (headers["x-extra"], headers["x-more"]) == ("two", "more")
             headers = (await echoed(context.request, "echo", headers={"User-Agent": "x"}))["headers"]
             assert headers["user-agent"] == "x"

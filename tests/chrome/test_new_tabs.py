@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine.act import dispatch
@@ -85,6 +86,56 @@ async def test_tabs_of_two_pages_are_distinguished(site: cdpengine.Page, httpser
     assert site.popups == [opened[0], opened[2]]
     for page in (*opened, other, alone):
         await page.close()
+
+
+READY = "<title>{}</title><script>seen = [navigator.userAgent, innerWidth, window.early]</script>"
+OPENINGS = [way for way in CLICKS if way != "a link to a new tab"]
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("way", OPENINGS)
+async def test_the_first_document_of_a_tab_has_the_settings_of_its_context(
+    browser: cdpengine.Browser, httpserver: HTTPServer, way: str
+) -> None:
+    css, how, _path = CLICKS[way]
+    sent: list[tuple[str, str]] = []
+
+    def item(request: Request) -> Response:
+        sent.append((request.headers["User-Agent"], request.headers.get("X-Own", "")))
+        return Response(READY.format("server"), content_type="text/html")
+
+    async def answer(route: cdpengine.Route) -> None:
+        body = await (await route.fetch()).text()
+        await route.fulfill(body=body.replace("server", "route"), content_type="text/html")
+
+    page_html = PAGE.replace("<iframe src=/inner></iframe>", "").partition("<iframe")[0]
+    httpserver.expect_request("/").respond_with_data(page_html, content_type="text/html")
+    httpserver.expect_request("/item").respond_with_handler(item)
+    async with browser.new_context(user_agent="Own/1", viewport=(640, 480)) as context:
+        await context.scripts.add_init_script("window.early = 'init'")
+        await context.network.extra_headers({"X-Own": "yes"})
+        page = await context.new_page(httpserver.url_for("/"))
+        for title in ("server", "route"):
+            async with page.expect_popup(timeout=20) as expected:
+                await page.click(await page.find(css=css), timeout=20, **how)
+            await expected.value.wait_for(load_state="load", timeout=20)
+            assert await expected.value.evaluate("seen") == ["Own/1", 640, "init"]
+            assert await expected.value.title() == title
+            await context.route("*/item*", answer)
+    assert sent == [("Own/1", "yes")] * 2
+
+
+async def test_a_tab_without_scripts_runs_none_in_its_first_document(
+    browser: cdpengine.Browser, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/").respond_with_data("<a href=/item>Item</a>", content_type="text/html")
+    body = "<p>static</p><script>document.querySelector('p').textContent = 'ran'</script>"
+    httpserver.expect_request("/item").respond_with_data(body, content_type="text/html")
+    async with browser.new_context(java_script_enabled=False) as context:
+        page = await context.new_page(httpserver.url_for("/"))
+        async with page.expect_popup(timeout=20) as expected:
+            await page.click(await page.find(css="a"), modifiers=["Control"])
+        await expected.value.wait_for(text="static", timeout=20)
 
 
 async def test_a_request_names_the_tab(site: cdpengine.Page, httpserver: HTTPServer) -> None:

@@ -22,6 +22,7 @@ from cdpengine._api.http.sending import HttpMessage, HttpReply, send
 from cdpengine._api.scopes.network import Network
 from cdpengine._budget import within
 from cdpengine._checks import check_count, check_flag, check_type, invalid
+from cdpengine._emulation.commands import accept_language
 from cdpengine._emulation.devices import UserAgent
 from cdpengine._emulation.options import Proxy
 from cdpengine._network.messages import Headers, check_headers, merge_headers, secret_values
@@ -171,7 +172,7 @@ class HttpClient:
         text = agent.text if isinstance(agent, UserAgent) else ""
         headers = {"User-Agent": text or self._core.state.version.user_agent, "Accept": "*/*"}
         if isinstance(locale, str):
-            headers["Accept-Language"] = ",".join(dict.fromkeys([locale, locale.partition("-")[0]]))
+            headers["Accept-Language"] = accept_language(locale)
         return list(merge_headers([headers, *self._network.active_headers]).items())
 
 

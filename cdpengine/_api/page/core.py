@@ -95,7 +95,7 @@ class PageCore:
     def __init__(self, state: BrowserState, target: PageTarget) -> None:
         self.state = state
         self.target = target
-        held_keys = HeldKeys(mac=state.version.on_mac)
+        held_keys = HeldKeys(mac=state.version.on_mac, before_new_tab=state.tabs.first_requests.hold)
         self.keyboard = KeyboardDevice(target.session, target.running, held=held_keys)
         self.mouse = MouseDevice(target.session, target.running, held=held_keys)
         self.touch = TouchDevice(target.session, target.running, held=held_keys)

@@ -54,6 +54,9 @@ _NUMPAD = 3
 
 _REPLACED = "Page.frameNavigated"
 
+_ACTIVATING = frozenset(("Enter", " "))
+"""Keys that activate the focused link or button."""
+
 _ACTING = frozenset("\n\r\t")
 """Characters whose keys have effects besides typing."""
 
@@ -340,6 +343,8 @@ class KeyboardDevice:
         repeated = key.code in self._held.down
         self._held.down[key.code] = key
         modifiers = self._modifiers_with(key)
+        if key.key in _ACTIVATING:
+            self._held.note_activation(modifiers)
         text = key.text_with(modifiers)
         # "keyDown" types its text itself. "rawKeyDown" is for keys without text.
         params = _key_event("keyDown" if text else "rawKeyDown", key, modifiers)

@@ -25,16 +25,21 @@ from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
 from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 
+_TO_NEW_TAB = 2 | 4 | 8
+"""The bits of Control, Meta and Shift: with one of them, a link opens in a new tab or window."""
+
 
 @attrs.define(eq=False)
 class HeldKeys:
     """The keys that a page's keyboard holds down, by their codes. Their modifiers apply to all input.
 
-    `mac`: whether the browser runs on macOS, where ControlOrMeta is Meta.
+    `mac`: whether the browser runs on macOS, where ControlOrMeta is Meta. `before_new_tab` is called before each
+    input that opens a tab if it activates a link.
     """
 
     mac: bool = sys.platform == "darwin"
     down: dict[str, Key] = attrs.field(factory=dict)
+    before_new_tab: Callable[[], None] = lambda: None
 
     @property
     def modifiers(self) -> int:
@@ -44,6 +49,11 @@ class HeldKeys:
     def mask(self, names: Iterable[str]) -> int:
         """Return the bitmask of the modifier names and the held keys. Raises InvalidArgumentError."""
         return self.modifiers | (modifier_mask(names, mac=self.mac) if names != () else 0)
+
+    def note_activation(self, modifiers: int, button: str = "left") -> None:
+        """Note that the next input activates a link, if one is there."""
+        if modifiers & _TO_NEW_TAB or button == "middle":
+            self.before_new_tab()
 
 
 _CANCELLED_TIMEOUT = 0.5
@@ -386,6 +396,7 @@ class MouseDevice:
     def _post_up(self, button: str, count: int, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
         if button in self._pressed:
             self._pressed.remove(button)
+        self.held.note_activation(modifiers, button)
         return self._post("mouseReleased", button, count, modifiers, mark)
 
     def _post(self, kind: str, button: str, count: int, modifiers: int, mark: Point) -> PendingCall:
@@ -461,6 +472,7 @@ class TouchDevice:
         point = add_mark(check_point(x, y), mark)
         mask = self.held.mask(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
+        self.held.note_activation(mask)
         finger = [{"x": point.x, "y": point.y}]
         gesture = [
             self.session.post("Input.dispatchTouchEvent", type=kind, touchPoints=points, modifiers=mask)
