@@ -16,8 +16,9 @@ import attrs
 from cdpengine.act.commands.verbs import TABLE, option_names
 from cdpengine.act.schema import make_schema
 from cdpengine.act.script_language import ACTIONS
+from cdpengine.act.tooling.table import CAPABILITIES, Tool
 from cdpengine.act.verbs import AREAS, KINDS
-from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS, Tool, choose_tools, input_schema
+from cdpengine.service.mcp_tools import TOOLS, choose_tools, input_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- verbs: {}; written by scripts/write_verbs.py, do not edit -->"

@@ -31,6 +31,9 @@ from .scripts import run_script as run_script
 from .searching import ENGINES as ENGINES
 from .searching import SearchEngine as SearchEngine
 from .searching import SearchResult as SearchResult
+from .tooling.formats import ToolFormat as ToolFormat
+from .tooling.toolbox import Toolbox as Toolbox
+from .tooling.toolbox import tools as tools
 from .verbs import KINDS as KINDS
 from .verbs.activity import Console as Console
 from .verbs.activity import Requests as Requests

@@ -159,7 +159,7 @@ def _check_capabilities(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
     with packages_named():
-        from cdpengine.service.mcp_tools import CAPABILITIES
+        from cdpengine.act.tooling.table import CAPABILITIES
     names = tuple(name for value in values for each in value.split(",") if (name := each.strip()))
     for name in names:
         if name not in CAPABILITIES:

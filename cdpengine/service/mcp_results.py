@@ -15,23 +15,16 @@ from typing import Any
 import attrs
 import mcp_types as types
 
-from cdpengine import _json, errors
-from cdpengine._json_values import to_plain
+from cdpengine import _json
 from cdpengine._pictures.sizes import size_of
 from cdpengine._snapshot.render.render import estimate_tokens
-from cdpengine.act import KINDS, ActResponse
-from cdpengine.act.response import describe_cached, describe_effects, shorten_diff
-from cdpengine.act.words.advice import ADVICE, NOT_INSTALLED
-from cdpengine.act.words.wording import Words
+from cdpengine.act import ActResponse
+from cdpengine.act.response import describe_effects
+from cdpengine.act.tooling import texts
+from cdpengine.act.tooling.texts import cut, describe_navigation
 from cdpengine.errors import os_reason
-from cdpengine.service.mcp_tools import TOOLS
+from cdpengine.service.mcp_tools import OUTPUT
 from cdpengine.service.outputs import Outputs
-
-LONGEST_SIDE = 1568
-"""Maximum length of a picture's longer side, in pixels. Models scale larger ones down, or refuse them (8,000)."""
-
-LARGEST_PICTURE = 1_000_000
-"""Maximum size of a PNG in a result, in bytes. A larger picture is sent as a JPEG."""
 
 _NOTE_TOKENS = 60
 """Estimated length of the line about a file, in tokens."""
@@ -83,7 +76,7 @@ class ToolResults:
             return await self.say("body", _json.encode_ascii(result), most)
         suffix = mimetypes.guess_extension(str(result["type"])) or ".bin"
         note = await self._keep("body", suffix, base64.b64decode(result["base64"]))
-        return say(f"{_describe_navigation(result)} {result['type']}\n{note}")
+        return say(f"{describe_navigation(result)} {result['type']}\n{note}")
 
     async def _keep(self, what: str, suffix: str, content: bytes, chars: int | None = None) -> str:
         """Write a file, and return the note about it."""
@@ -140,134 +133,17 @@ def structure(response: ActResponse) -> dict[str, Any]:
     return document
 
 
-def describe(response: ActResponse) -> str:
-    """Return a response in few words: the action's effects, the result, the page's changes."""
-    lines = describe_effects(response.effects)
-    result = to_plain(response.result)
-    match result:
-        case None:
-            pass
-        case {"snapshot": str(text)}:
-            lines.append(f"{response.url}\n{text}")
-        case {"title": _, "diff": str(text)}:
-            lines.append(shorten_diff(text))
-        case {"url": str(), "status": _} if result.keys() <= _NAVIGATION_FIELDS:
-            lines.append(_describe_navigation(result))
-        case {"responsive": _, "report": str(text)}:
-            lines.append(text)
-        case str():
-            lines.append(result)
-        case _:
-            lines.append(_json.encode_text(result, compact=True))
-    if response.diff is not None:
-        lines.append(shorten_diff(response.diff))
-    lines += describe_cached(response.cached)
-    return "\n".join(lines) or "done"
-
-
-_NAVIGATION_FIELDS = {"url", "status", "redirects", "sameDocument"}
-
-
-def _describe_navigation(navigation: Mapping[str, Any]) -> str:
-    status = "no status" if navigation["status"] is None else f"status {navigation['status']}"
-    kind = "the same document" if navigation.get("sameDocument") else status
-    redirected = [f"redirected from {each}" for each in navigation.get("redirects", ())]
-    return "\n".join([f"{navigation['url']} ({kind})", *redirected])
-
-
-def describe_failure(response: ActResponse) -> str:
-    """Return the error, the covering element, and the hint."""
-    error = response.error
-    assert error is not None
-    covering = f" ({error.covered_by_ref})" if error.covered_by_ref else ""
-    covered = f"\nit is covered by {error.covered_by}{covering}" if error.covered_by else ""
-    suggestions = f"\nperhaps meant: {', '.join(error.alternatives)}" if error.alternatives else ""
-    effects = "".join(f"\n{line}" for line in describe_effects(response.effects))
-    return f"{error.kind}: {error.message}{covered}{suggestions}\n{error.hint}{effects}"
-
-
-def cut(text: str, most: int) -> str:
-    """Return the beginning of a text, at most `most` estimated tokens, up to the end of a line.
-
-    If the first line is longer, return its beginning.
-    """
-    if estimate_tokens(text) <= most:
-        return text
-    lines: list[str] = []
-    left = most
-    for line in text.splitlines():
-        needed = estimate_tokens(line) + 1
-        if needed > left:
-            if not lines:
-                lines.append(_cut_line(line, left))
-            break
-        left -= needed
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _cut_line(line: str, most: int) -> str:
-    low, high = 0, len(line)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimate_tokens(line[:middle]) <= most else (low, middle - 1)
-    return line[:low]
-
-
-# --- the words of errors ------------------------------------------------------------------------------------
-
-_TOOLS: Mapping[str, tuple[str, str]] = {
-    kind: (tool.name, "" if place == 0 else action)
-    for tool in TOOLS
-    for place, (action, kind) in enumerate(tool.kinds.items())
-}
-"""Names by kind of request: the tool, and its action if that is not the default."""
-
-
-def _name_request(kind: str, field: str, value: str) -> str:
-    name, action = _TOOLS[kind]
-    details = [f'action "{action}"'] if action else []
-    details += [f"{field} {_json.encode_text(value)}"] if field else []
-    return f"the tool {name}{' with ' if details else ''}{' and '.join(details)}"
-
-
-def _name_place(kind: str, field: str) -> str:
-    name, _ = _TOOLS[kind]
-    return f"{name}.{field}" if field else name
-
-
-WORDS = Words(
-    kinds=tuple(KINDS),
-    name_request=_name_request,
-    name_place=_name_place,
-    name_field=str,
-    hints={
-        ADVICE[errors.InvalidArgumentError].hint: "Correct the arguments as the message says.",
-        ADVICE[errors.ConnectionLostError].hint: "The browser has ended. The tool navigate starts a new one.",
-        ADVICE[errors.LaunchFailedError].hint: "Ask the user to run cdpengine doctor to find the fault.",
-        NOT_INSTALLED.hint: "Ask the user to install Chrome or Chromium.",
-        ADVICE[
-            errors.PackageMissingError
-        ].hint: "Ask the user to install the package that the message names.",
-    },
-)
-"""The words of errors and hints for MCP: they name tools instead of requests."""
-
-
 def explain_unknown(name: str, offered: Collection[str]) -> str:
     """Return why no tool `name` is `offered`: it needs a capability, or has another name."""
-    plain = name.removeprefix("browser_").replace("-", "_").lower()[:40]
-    kind = {each.lower(): each for each in _TOOLS}.get(plain.replace("_", ""))
-    names = {tool.name: tool for tool in TOOLS}
-    near = _TOOLS[kind][0] if kind else next(iter(difflib.get_close_matches(plain, names, 1, 0.7)), "")
-    missing = f"no tool {name[:40]!r}"
-    if near in offered:
-        suggestion = _name_request(kind, "", "") if kind else f"the tool {near}"
-        return f"{missing}; did you mean {suggestion}? The tools are {', '.join(offered)}"
-    if near and names[near].kinds:
-        needed = names[near].capability
+    if OUTPUT.name in offered and difflib.get_close_matches(name.lower()[:40], [OUTPUT.name], 1, 0.7):
         return (
-            f"{missing} here: the tool {near} needs the capability {needed!r}. Ask the user to start the server "
-            f"with cdpengine mcp --caps {needed}, or with cdpengine serve --mcp-capabilities {needed}"
+            f"no tool {name[:40]!r}; did you mean the tool {OUTPUT.name}? The tools are {', '.join(offered)}"
         )
-    return f"{missing}; the tools are {', '.join(offered)}"
+    return texts.explain_unknown(name, offered, _remedy)
+
+
+def _remedy(capability: str) -> str:
+    return (
+        f"Ask the user to start the server with cdpengine mcp --caps {capability}, or with cdpengine serve "
+        f"--mcp-capabilities {capability}"
+    )

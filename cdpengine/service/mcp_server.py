@@ -23,20 +23,11 @@ from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine._version import __version__
 from cdpengine.act import ActResponse
 from cdpengine.act.response import Effects, reword
+from cdpengine.act.tooling.table import Tool
+from cdpengine.act.tooling.texts import LARGEST_PICTURE, LONGEST_SIDE, WORDS, describe, describe_failure
 from cdpengine.errors import InvalidArgumentError, os_reason
-from cdpengine.service.mcp_results import (
-    LARGEST_PICTURE,
-    LONGEST_SIDE,
-    WORDS,
-    ToolResults,
-    describe,
-    describe_failure,
-    explain_unknown,
-    say,
-    structure,
-    with_effects,
-)
-from cdpengine.service.mcp_tools import Tool, choose_tools, input_schema, parse_reading
+from cdpengine.service.mcp_results import ToolResults, explain_unknown, say, structure, with_effects
+from cdpengine.service.mcp_tools import choose_tools, input_schema, parse_reading
 from cdpengine.service.mcp_transport.messages import show_arguments
 from cdpengine.service.mcp_transport.person import CallRounds, asks_in_rounds, open_calls, person_of_client
 from cdpengine.service.mcp_transport.stdio import open_standard_streams

@@ -8,7 +8,7 @@ import trio
 
 import cdpengine
 from cdpengine.act import Actor, ActResponse, dispatch
-from cdpengine.service.mcp_results import describe, describe_failure
+from cdpengine.act.tooling.texts import describe, describe_failure
 from cdpengine.shell.printing import print_response
 
 POPUP = "<script>alert('same'); close()</script>"

@@ -27,10 +27,11 @@ from pytest_httpserver import HTTPServer
 
 from cdpengine._pictures.sizes import size_of
 from cdpengine.act import KINDS, ActingRequest, ActRequest
+from cdpengine.act.tooling.table import CAPABILITIES
+from cdpengine.act.tooling.texts import cut
 from cdpengine.service.app import Service
-from cdpengine.service.mcp_results import cut
 from cdpengine.service.mcp_server import McpSettings, ToolServer
-from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
+from cdpengine.service.mcp_tools import TOOLS
 from cdpengine.service.outputs import open_outputs
 from cdpengine.service.serving import open_service
 from cdpengine.service.settings import ServiceSettings

@@ -20,7 +20,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from pytest_httpserver import HTTPServer
 
-from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
+from cdpengine.act.tooling.table import CAPABILITIES
+from cdpengine.service.mcp_tools import TOOLS
 from cdpengine.service.serving import Listening, serve
 from cdpengine.service.settings import ServiceSettings
 from cdpengine.service.url_policy import UrlPolicy

@@ -18,9 +18,9 @@ from pytest_httpserver import HTTPServer
 import cdpengine
 from cdpengine import debug
 from cdpengine.act import Actor, dispatch
+from cdpengine.act.tooling.table import CAPABILITIES
 from cdpengine.cache import execute_entry, learn_steps, make_entry, make_key, resolve_values
 from cdpengine.service.mcp_server import McpSettings, ToolServer
-from cdpengine.service.mcp_tools import CAPABILITIES
 from cdpengine.service.serving import serve
 from cdpengine.service.settings import ServiceSettings
 from cdpengine.service.url_policy import UrlPolicy

@@ -21,9 +21,10 @@ from spelling import spell
 import cdpengine
 from cdpengine.act import Actor, dispatch
 from cdpengine.act.commands.parsing import Typed
+from cdpengine.act.tooling.table import CAPABILITIES
 from cdpengine.cache import ActionCache, CacheRequests, read_config
 from cdpengine.service.mcp_server import McpSettings, ToolServer
-from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
+from cdpengine.service.mcp_tools import TOOLS
 from cdpengine.service.serving import open_service, serve
 from cdpengine.service.settings import ServiceSettings
 from cdpengine.service.url_policy import UrlPolicy

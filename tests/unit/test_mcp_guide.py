@@ -13,9 +13,10 @@ import pytest
 from doc_examples import ROOT, blocks
 
 from cdpengine.act import KINDS
+from cdpengine.act.tooling.table import CAPABILITIES
 from cdpengine.cli.acting import FURTHER_TOOLS, allowed_by, mcp, serve
 from cdpengine.service.mcp_results import explain_unknown
-from cdpengine.service.mcp_tools import CAPABILITIES, TOOLS
+from cdpengine.service.mcp_tools import TOOLS
 
 PAGE = ROOT / "docs/mcp.md"
 

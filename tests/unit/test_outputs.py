@@ -11,8 +11,9 @@ import pytest
 import trio
 import trio.testing
 
+from cdpengine.act.tooling.texts import cut
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.service.mcp_results import ToolResults, cut
+from cdpengine.service.mcp_results import ToolResults
 from cdpengine.service.mcp_tools import parse_reading
 from cdpengine.service.outputs import Outputs, open_outputs
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine.act.commands.verbs import WORDS as SHELL
+from cdpengine.act.tooling.texts import WORDS as MCP
 from cdpengine.act.words.wording import in_requests
 from cdpengine.errors import selectors
 from cdpengine.errors.selectors import ELEMENTS, advise, advise_waiting, criteria_of, is_name, may_be_name
-from cdpengine.service.mcp_results import WORDS as MCP
 
 
 @pytest.mark.parametrize(

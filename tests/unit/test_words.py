@@ -12,6 +12,7 @@ from cdpengine.act import KINDS, ActResponse
 from cdpengine.act.commands.verbs import VERBS
 from cdpengine.act.commands.verbs import WORDS as SHELL
 from cdpengine.act.response import NOT_READ, Failure, describe_failure, reword
+from cdpengine.act.tooling.texts import WORDS as MCP
 from cdpengine.act.words.advice import ADVICE, NEW_SNAPSHOT, OTHERS_FILLED, RENAMED
 from cdpengine.act.words.wording import Words, in_requests
 from cdpengine.errors import (
@@ -24,7 +25,6 @@ from cdpengine.errors import (
     PageUnresponsiveError,
     StaleRefError,
 )
-from cdpengine.service.mcp_results import WORDS as MCP
 from cdpengine.service.mcp_tools import TOOLS
 
 PYTHON = re.compile(

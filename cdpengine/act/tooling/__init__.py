@@ -1,0 +1,1 @@
+"""Tools for models: the requests as functions that a model calls, and their results."""
