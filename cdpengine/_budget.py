@@ -77,7 +77,7 @@ class Budget:
     def start(cls, action: str, timeout: float) -> Budget:
         """Start the clock now. Raises InvalidArgumentError for a negative or non-numeric timeout."""
         timeout = check_timeout(timeout)
-        current_run(action)  # outside of trio, this has the clearer error
+        check_task(action)
         return cls(action=action, timeout=timeout, deadline=trio.current_time() + timeout)
 
     @property
@@ -196,6 +196,12 @@ def current_run(action: str) -> RunToken:
         return trio.lowlevel.current_trio_token()
     except RuntimeError:
         raise WrongRunError(action, outside=True) from None
+
+
+def check_task(action: str) -> None:
+    """Raise WrongRunError outside of trio's tasks, for example in a task of asyncio."""
+    if not trio.lowlevel.in_trio_task():
+        raise WrongRunError(action, outside=True)
 
 
 def find_run() -> RunToken | None:

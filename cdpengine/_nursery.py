@@ -14,7 +14,7 @@ from types import TracebackType
 import attrs
 import trio
 
-from cdpengine._budget import current_run
+from cdpengine._budget import check_task
 
 
 def open_body_nursery() -> AbstractAsyncContextManager[trio.Nursery]:
@@ -40,7 +40,7 @@ class _BodyNursery(AbstractAsyncContextManager[trio.Nursery]):
 
     @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> trio.Nursery:
-        current_run("start tasks")  # outside of trio, this has the clearer error
+        check_task("start tasks")
         self._manager = trio.open_nursery(strict_exception_groups=True)
         self._nursery = await self._manager.__aenter__()
         return self._nursery

@@ -65,9 +65,9 @@ class WrongRunError(EngineError, RuntimeError):
     def _describe(self) -> str:
         if self.outside:
             return (
-                f"cannot {self.action} outside of trio: start the program with trio.run(main) instead of "
-                "asyncio.run. In another thread, use trio.from_thread.run. In a notebook, run "
-                "%autoawait trio first."
+                f"cannot {self.action} outside of trio: start the program with trio.run(main), or use "
+                "cdpengine.asyncio in asyncio. In another thread, use trio.from_thread.run. In a notebook, "
+                "run %autoawait trio first."
             )
         return (
             f"cannot {self.action}: the browser belongs to another trio.run(...). From another thread, use "

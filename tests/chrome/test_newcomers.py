@@ -45,7 +45,7 @@ def test_asyncio_is_refused_with_what_to_do(open_it) -> None:  # type: ignore[no
         async with open_it():
             pass
 
-    with pytest.raises(WrongRunError, match=r"trio\.run\(main\) instead of asyncio\.run"):
+    with pytest.raises(WrongRunError, match=r"trio\.run\(main\), or use cdpengine\.asyncio"):
         asyncio.run(main())
 
 

@@ -40,7 +40,7 @@ class Block:
     @property
     def is_program(self) -> bool:
         """Whether the block is a complete program, and not the body of an async function."""
-        return "trio.run(" in self.source
+        return "trio.run(" in self.source or "asyncio.run(" in self.source
 
     def compiled(self) -> CodeType:
         """Return the compiled code, with the line numbers of the page."""
