@@ -13,8 +13,8 @@
   // Of every node, whatever it is: read through Node.prototype, which is faster.
   const OF_NODES = "childNodes isConnected nodeName nodeType ownerDocument parentElement parentNode textContent";
   const READ =
-    "activeElement adoptedStyleSheets ariaLabelledByElements assignedSlot baseURI body children classList clientLeft clientTop " +
-    "designMode doctype documentElement host implementation inert innerHTML innerText isContentEditable labels localName " +
+    "activeElement adoptedStyleSheets ariaErrorMessageElements ariaLabelledByElements assignedSlot baseURI body children " +
+    "classList clientLeft clientTop designMode doctype documentElement host implementation inert innerHTML innerText isContentEditable labels localName " +
     "multiple namespaceURI offsetWidth outerHTML readyState scripts scrollLeft scrollTop shadowRoot styleSheets title value";
   const CALLED =
     "addEventListener blur checkVisibility close closest contains createRange createTreeWalker dispatchEvent " +

@@ -14,7 +14,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine import Page, debug, expect
-from cdpengine.errors import AssertionFailedError
+from cdpengine.errors import AssertionFailedError, InvalidArgumentError
 from cdpengine.pages import LocatorAssertions
 
 pytestmark = pytest.mark.chrome
@@ -24,6 +24,7 @@ FORM = """<style>#styled { color: rgb(1, 2, 3) } #far { margin-top: 5000px }</st
   world</h1> <p id=hidden style="display:none">Secret</p> <p id=empty></p> <p id=styled>Styled</p>
 <button id=off disabled>Off</button> <button id=on aria-label="Press me" aria-describedby=hint>On</button>
 <span id=hint>Careful</span> <input id=name value="Ada"> <input id=locked readonly value="x">
+<input id=wrong aria-invalid=true aria-errormessage="e1 e2"> <i id=e1>Too  short.</i> <i id=e2>Use digits</i>
 <input id=box type=checkbox checked> <input id=unchecked type=checkbox> <input id=pin type=password value="s3cret-pin">
 <select id=many multiple><option value=a selected>A<option value=b><option value=c selected>C</select>
 <ul><li>One</li><li>Two</li><li>Three</li></ul> <div id=far>Far</div>
@@ -66,6 +67,10 @@ HOLDS: dict[str, tuple[str, Callable[[LocatorAssertions, float], Awaitable[None]
     "role": ("h1", lambda it, timeout: it.to_have_role("heading", timeout=timeout)),
     "name": ("#on", lambda it, timeout: it.to_have_accessible_name("Press me", timeout=timeout)),
     "description": ("#on", lambda it, timeout: it.to_have_accessible_description("Careful", timeout=timeout)),
+    "error message": (
+        "#wrong",
+        lambda it, timeout: it.to_have_accessible_error_message("Too short. Use digits", timeout=timeout),
+    ),
     "snapshot": ("ul", lambda it, timeout: it.to_match_snapshot("- listitem: One\n- listitem: Three", timeout=timeout)),
 }  # fmt: skip
 
@@ -301,3 +306,40 @@ async def test_a_closed_page_ends_the_wait_with_its_own_error(page: Page) -> Non
 async def test_invalid_arguments_are_refused(page: Page, call: Callable[[Page], Any]) -> None:
     with pytest.raises(cdpengine.errors.InvalidArgumentError):
         await call(page)
+
+
+async def test_error_message_belongs_to_an_invalid_element(page: Page) -> None:
+    await page.set_content(
+        '<label>Age <input oninput="this.ariaInvalid = isNaN(this.value)" aria-errormessage=no></label><p id=no>Digits</p>'
+    )
+    age, expected = page.locate("input"), "Digits"
+    await expect(age).not_.to_have_accessible_error_message(expected)
+    with pytest.raises(AssertionFailedError, match="it had none: aria-invalid is not set"):
+        await expect(age).to_have_accessible_error_message(expected, timeout=0)
+    await age.fill("x")
+    await expect(age).to_have_accessible_error_message(re.compile("^digits", re.IGNORECASE))
+    await page.evaluate("void setTimeout(() => { no.textContent = 'Only digits' }, 100)")
+    await expect(age).to_have_accessible_error_message("only digits", ignore_case=True)
+    await age.fill("7")
+    await expect(age).not_.to_have_accessible_error_message("Only digits")
+
+
+async def test_snapshot_of_several_elements_lists_them_and_writes_no_file(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await page.set_content("<p>one</p><p>two</p>")
+    for assertions in (expect(page.locate("p")), expect(page.locate("p")).not_):
+        with pytest.raises(AssertionFailedError, match="2 elements matched") as raised:
+            await assertions.to_match_snapshot("- paragraph", timeout=0)
+        assert "p 'one'" in str(raised.value)
+        assert "p 'two'" in str(raised.value)
+    file = tmp_path / "paragraph.yml"
+    file.write_text("- paragraph: x\n")
+    monkeypatch.setenv("CDPENGINE_UPDATE_SNAPSHOTS", "1")
+    with pytest.raises(AssertionFailedError, match="2 elements matched"):
+        await expect(page.locate("p")).to_match_snapshot(file, timeout=1)
+    with pytest.raises(AssertionFailedError, match="no element matched"):
+        await expect(page.locate("b")).to_match_snapshot(file, timeout=1)
+    assert file.read_text() == "- paragraph: x\n"
+    with pytest.raises(InvalidArgumentError, match="Path of a file"):
+        await expect(page).to_match_snapshot(str(file))

@@ -221,6 +221,7 @@ ASSERTIONS: list[tuple[Any, ...]] = [
     ("to_have_role", "link"),
     ("to_have_accessible_name", "a"),
     ("to_have_accessible_description", "a"),
+    ("to_have_accessible_error_message", "a"),
     ("to_match_snapshot", "- link"),
 ]
 """Assertions about elements, with their arguments."""

@@ -329,6 +329,25 @@ class LocatorAssertions:
             "description", description, lambda data: data.description, ignore_case, timeout
         )
 
+    async def to_have_accessible_error_message(
+        self, message: Words, *, ignore_case: bool = False, timeout: float | None = None
+    ) -> None:
+        """Expect the text of the elements in `aria-errormessage` to equal a string, or to match a pattern.
+
+        Only an invalid element has an error message: one with `aria-invalid`, which is not "false".
+        """
+        check_expected("message", message)
+        check_flag("ignore_case", ignore_case)
+
+        def judge(readings: Sequence[Reading]) -> Verdict:
+            (reading,) = readings
+            actual = str(reading.value or "")
+            seen = reading.why or f"it was {show(actual)}"
+            return Verdict(equals(message, actual, ignore_case), seen, actual)
+
+        words = f"have the accessible error message {describe_expected(message)}"
+        await self._check_readings(words, ReadingRequest("error_message"), judge, timeout)
+
     async def _check_accessible(
         self,
         what: str,
@@ -355,7 +374,7 @@ class LocatorAssertions:
             self._locator.page.internals,
             str(self._locator),
             template,
-            self._locator,
+            self._look(),
             self._seconds(timeout),
             negated=self._negated,
         )

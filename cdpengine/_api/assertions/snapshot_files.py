@@ -16,12 +16,16 @@ import trio
 from cdpengine._checks import wrong_type
 from cdpengine._paths import to_path
 from cdpengine._snapshot.template.lines import LineTree, parse_template
+from cdpengine._snapshot.text import quote
 from cdpengine.errors import FileNotWrittenError, FileUnreadableError, InvalidArgumentError, os_reason
 
 VARIABLE = "CDPENGINE_UPDATE_SNAPSHOTS"
 """Environment variable; the pytest option --update-snapshots sets it to 1."""
 
 _NO_FILE = "it does not exist"
+
+_SUFFIXES = (".yml", ".yaml", ".txt")
+"""Suffixes of a string that is probably a path, if it does not begin with the "-" of a line."""
 
 
 @attrs.frozen
@@ -61,6 +65,8 @@ async def load_template(template: str | os.PathLike[str], *, writable: bool) -> 
     setting = os.environ.get(VARIABLE, "")
     update = writable and setting == "1"
     if isinstance(template, str):
+        if template.endswith(_SUFFIXES) and not template.lstrip().startswith("-"):
+            raise InvalidArgumentError("template", quote(template[-60:]), "a template, or the Path of a file")
         return SnapshotTemplate(parse_template(template), None, update)
     if not isinstance(template, os.PathLike):
         raise wrong_type("template", template, "a template as a str, or the Path of a file")

@@ -7,17 +7,19 @@ from contextlib import suppress
 
 import trio
 
+from cdpengine._api.assertions.elements import ElementLook
 from cdpengine._api.assertions.snapshot_files import SnapshotTemplate, load_template
 from cdpengine._api.assertions.waiting import Assertion, Observation
-from cdpengine._api.page.core import ElementTarget, PageCore
+from cdpengine._api.page.core import PageCore
 from cdpengine._api.page.snapshots import look_at_page
 from cdpengine._api.page.waiting import settle
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.navigation.settling import watch_requests
+from cdpengine._page.search.locator import FoundNode
 from cdpengine._snapshot.template.comparison import compare
 from cdpengine._snapshot.template.lines import LineTree, parse_snapshot, write_template
-from cdpengine.errors import AssertionFailedError, DeadlineExceededError, NodeError
+from cdpengine.errors import AssertionFailedError, DeadlineExceededError, NodeError, StaleRefError
 
 _QUIET = 0.3
 """Time in seconds without activity after which a page is written to a template."""
@@ -30,7 +32,7 @@ async def check_snapshot(
     core: PageCore,
     subject: str,
     template: str | os.PathLike[str],
-    root: ElementTarget | None,
+    root: ElementLook | None,
     timeout: float,
     *,
     negated: bool,
@@ -49,14 +51,22 @@ def _assertion(
     subject: str,
     template: SnapshotTemplate,
     lines: LineTree,
-    root: ElementTarget | None,
+    root: ElementLook | None,
     *,
     negated: bool,
 ) -> Assertion:
     async def look(_watches: FrameWatches | None, budget: Budget) -> Observation:
+        element: FoundNode | None = None
+        if root is not None:
+            found = await root.find(budget)
+            if (early := root.without_single(found)) is not None:
+                return early
+            (element,) = found
         try:
-            text = str(await look_at_page(core, root=root, timeout=budget.remaining))
+            text = str(await look_at_page(core, root=element, timeout=budget.remaining))
         except NodeError as error:
+            if root is not None and isinstance(error, StaleRefError):
+                return root.observe_removal()
             return Observation(False, str(error).partition("\n")[0])
         difference = compare(lines, parse_snapshot(text))
         actual = write_template(text)
@@ -77,7 +87,7 @@ def _describe_difference(difference: str) -> str:
 
 
 async def _write(
-    core: PageCore, subject: str, template: SnapshotTemplate, root: ElementTarget | None, timeout: float
+    core: PageCore, subject: str, template: SnapshotTemplate, root: ElementLook | None, timeout: float
 ) -> None:
     """Write the template's file once the page has settled, unless the template matches."""
     with suppress(DeadlineExceededError), trio.move_on_after(timeout * _LONGEST_SETTLING):
@@ -90,11 +100,14 @@ async def _write(
         try:
             await _assertion(core, subject, template, template.lines, root, negated=False).check(0)
         except AssertionFailedError as error:
+            if not error.actual:  # there is no single element to read
+                raise
             if template.path is None:
                 lines = ("The new template:", *error.actual.rstrip("\n").split("\n"))
                 error.details = (*error.details, *lines)
                 raise
             await template.write(error.actual)
         return
-    text = str(await look_at_page(core, root=root, timeout=timeout or 5))
+    target = None if root is None else root.locator.target
+    text = str(await look_at_page(core, root=target, timeout=timeout or 5))
     await template.write(write_template(text))

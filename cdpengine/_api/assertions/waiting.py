@@ -47,7 +47,7 @@ _LONGEST_PAUSE = 0.25
 _RETRY_PAUSE = 0.05
 """Pause in seconds before a document that was being replaced is looked at again."""
 
-_REPLACED = "its document was being replaced"
+_REPLACED = "it was being replaced"
 
 
 @attrs.frozen

@@ -56,6 +56,15 @@
     return typeof value === "string" ? found(value) : found(null, "it has no style property of this name");
   }
 
+  // The text of the elements that aria-errormessage names. An element that is not invalid has no error message.
+  function errorMessageOf(element) {
+    const invalid = (DOM.getAttribute(element, "aria-invalid") ?? "").trim().toLowerCase();
+    if (invalid === "" || invalid === "false") return found("", "it had none: aria-invalid is not set");
+    const messages = DOM.ariaErrorMessageElements(element) ?? [];
+    if (!messages.length) return found("", "it had none: aria-errormessage names no element");
+    return found(Array.from(messages, (message) => DOM.innerText(message) ?? textOf(message)).join(" "));
+  }
+
   function isEmpty(element) {
     if (["input", "textarea"].includes(DOM.localName(element))) return DOM.value(element) === "";
     return textOf(element).trim() === "";
@@ -83,6 +92,7 @@
     values: chosen,
     attribute: (element) => found(DOM.getAttribute(element, name), "", name === "value" && isSecret(element)),
     style: styleOf,
+    error_message: errorMessageOf,
   };
 
   function readOne(node) {

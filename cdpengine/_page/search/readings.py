@@ -35,7 +35,7 @@ from cdpengine.errors import RemoteError
 
 What: TypeAlias = Literal[
     "attached", "visible", "enabled", "editable", "checked", "focused", "empty", "view", "text", "inner_text",
-    "value", "values", "attribute", "style",
+    "value", "values", "attribute", "style", "error_message",
 ]  # fmt: skip
 
 _READ = "function (request, ...nodes) { return this.read(request, nodes); }"
