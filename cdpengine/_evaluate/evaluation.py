@@ -262,10 +262,13 @@ class Evaluator:
             return frame.session
         handles = [each for each in script.objects if isinstance(each, JSHandle)]
         remotes = [(each, each.remote) for each in handles if each.remote is not None]
+        expected = "handles and elements of this page"
         if any(remote.session.target_type in WORKER_TYPES for _, remote in remotes):
-            raise InvalidArgumentError(
-                what="args", given="a handle of a worker", expected="handles and elements of this page"
-            )
+            raise InvalidArgumentError("args", "a handle of a worker", expected)
+        if any(
+            isinstance(each.internals, Evaluator) and each.internals.page is not self.page for each in handles
+        ):
+            raise InvalidArgumentError("args", "a handle of another page", expected)
         target_ids = {node.session.target_id for node in nodes}
         target_ids |= {remote.session.target_id for _, remote in remotes}
         if len(target_ids) > 1:

@@ -152,7 +152,7 @@ def make_handle(
     """Return the handle to a value that was requested by reference."""
     if found.object_id is None:
         source = source_of_primitive(found)
-        return JSHandle(source, None, reader, holding, frame, source)
+        return JSHandle(found.description or source, None, reader, holding, frame, source)
     remote = RemoteHandle(session, found.object_id)
     return JSHandle(found.description or found.type, remote, reader, holding, frame)
 

@@ -114,7 +114,7 @@ class StaleRefError(NodeError):
             return f"{message}. No replacement was certain; the page has {found}"
         if self.alternatives:
             message += f"; the page has {', '.join(map(str, self.alternatives))}"
-        return f"{message}. Take a new snapshot"
+        return f"{message}. {'Make a new handle' if self.ref == 'handle' else 'Take a new snapshot'}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -85,10 +85,12 @@ _FOREIGN: Sequence[tuple[re.Pattern[str], Mapping[str, str]]] = tuple(
         (rf".*get_?by_?role\({_QUOTED}.*", {"role": "{0}"}),
         (rf".*get_?by_?(?:label|alt_?text|title)\({_QUOTED}.*", {"name": "{0}"}),
         (r"(?:internal:)?label\s*=(.+)", {"name": "{0}"}),
+        (rf"([\w\s.#-]+):(?:has-text|contains)\({_QUOTED}\)", {"css": "{0}", "text": "{1}"}),
         (rf".*:(?:has-text|text|text-is|contains)\({_QUOTED}\).*", {"text": "{0}"}),
         (r"id\s*=([\w-]+)", {"css": "#{0}"}),
         (r"(name|data-test[\w-]*|placeholder)\s*=\s*([\w-]+)", {"css": "[{0}={1}]"}),
         (r"(?:css|pierce)[=/](.+)", {"css": "{0}"}),
+        (r"([\w\s.#-]+)>>([\w\s.#-]+)", {"css": "{0} {1}"}),
     )
 )
 """Selectors of Playwright, Puppeteer and Selenium, with the engine's search criteria."""

@@ -215,3 +215,13 @@ async def test_console_arguments_as_handles(site: cdpengine.Page) -> None:
         site.console_handles(message)
     with pytest.raises(StaleRefError):
         await value.json_value()
+
+
+async def test_handle_of_another_page_is_refused(site: cdpengine.Page, browser: cdpengine.Browser) -> None:
+    other = await browser.new_page("data:text/html,<p>other</p>")
+    async with site.evaluate_handle("document.body") as body:
+        with pytest.raises(InvalidArgumentError, match="a handle of another page"):
+            await other.evaluate("(body) => body.tagName", body)
+        with pytest.raises(StaleRefError):
+            await other.click(body)
+    await other.close()

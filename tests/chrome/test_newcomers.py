@@ -213,7 +213,7 @@ NAMES = {
     "Sign in": 'In cdpengine: page.locate(name="Sign in")',
     "text=b": 'In cdpengine: page.locate(text="b")',
     "//button": "In cdpengine: page.locate(css=...), not an XPath",
-    "button:has-text('Save')": 'In cdpengine: page.locate(text="Save")',
+    "button:has-text('Save')": 'In cdpengine: page.locate(css="button", text="Save")',
 }
 """Strings that newcomers pass as targets or selectors, with the advice."""
 

@@ -49,7 +49,7 @@ def test_a_single_word_in_lower_case_may_be_an_element_of_the_page() -> None:
     [
         ("text=b", {"text": "b"}), ('text="Sign in"', {"text": "Sign in"}), ("button >> text=x", {"text": "x"}),
         ("role=button", {"role": "button"}), ('role=button[name="x y"i]', {"role": "button", "name": "x y"}),
-        ("button:has-text('x')", {"text": "x"}), ("getByText('x')", {"text": "x"}),
+        ("button:has-text('x')", {"css": "button", "text": "x"}), ("ul >> .a", {"css": "ul .a"}), ("getByText('x')", {"text": "x"}),
         ("page.getByRole('button', { name: 'Save' })", {"role": "button", "name": "Save"}),
         ('get_by_role("button", name="Save")', {"role": "button", "name": "Save"}),
         ("get_by_label('Email')", {"name": "Email"}), ("aria/Sign in", {"name": "Sign in"}),

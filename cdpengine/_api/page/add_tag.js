@@ -1,5 +1,5 @@
 // Adds a script, a style sheet or a link to one to the document, and waits until it has loaded. The request:
-//   kind      "script" or "style"
+//   style     whether it is a style sheet, not a script
 //   url, content, type   the source: one of url and content, and the type of a script ("" for a classic one)
 //   guarded   whether the document has a Content Security Policy
 // Returns the element. Throws an Error with a reason after "cdpengine: " if it was refused or did not load. Runs in an
@@ -7,8 +7,8 @@
 (request) =>
   new Promise((resolve, reject) => {
     const REPORT_MS = 100; // the report of a violation follows it in another task
-    const { kind, url, content, type, guarded } = request;
-    const name = kind === "script" ? "script" : url === null ? "style" : "link";
+    const { style, url, content, type, guarded } = request;
+    const name = !style ? "script" : url === null ? "style" : "link";
     const element = Document.prototype.createElement.call(document, name);
     let refusal = "";
     let reported = () => {};

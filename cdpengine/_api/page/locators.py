@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import attrs
@@ -29,7 +29,10 @@ from cdpengine._page.patterns import Words
 from cdpengine._page.search.locator import BaseLocator
 from cdpengine._page.search.queries import Both, Either, Filtered, Known, Query, pick, put_inside
 from cdpengine._pickling import not_picklable
+from cdpengine._pictures.editing import ImageFormat
+from cdpengine._snapshot.node import Source
 from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.render.lines import Mode, RefsFor
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.misuse import name_our_arguments, name_ours
@@ -263,14 +266,66 @@ class Locator(BaseLocator):
         return await self.page.evaluate(function, *args, target=self.target, world=world, timeout=timeout)
 
     async def screenshot(
-        self, path: str | os.PathLike[str] | None = None, *, timeout: float = 30, **options: Any
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        format: ImageFormat | None = None,  # noqa: A002 - the protocol's own name for it
+        quality: int | None = None,
+        scale: float | None = None,
+        max_side: int | None = None,
+        omit_background: bool = False,
+        mask: Sequence[ElementTarget] = (),
+        mask_color: str = "#ff00ff",
+        overwrite: bool = True,
+        timeout: float = 30,
     ) -> bytes:
-        """Return an image of the match. `options` are those of `page.screenshot`, without `target`."""
-        return await self.page.screenshot(path, target=self.target, timeout=timeout, **options)
+        """Return an image of the match, scrolled into view. Works like `page.screenshot` with `target`."""
+        return await self.page.screenshot(
+            path,
+            target=self.target,
+            format=format,
+            quality=quality,
+            scale=scale,
+            max_side=max_side,
+            omit_background=omit_background,
+            mask=mask,
+            mask_color=mask_color,
+            overwrite=overwrite,
+            timeout=timeout,
+        )
 
-    async def snapshot(self, *, timeout: float = 30, **options: Any) -> Snapshot:
-        """Return the match and its content as lines. `options` are those of `page.snapshot`, without `root`."""
-        return await self.page.snapshot(root=self.target, timeout=timeout, **options)
+    async def snapshot(
+        self,
+        *,
+        mode: Mode = "role",
+        interactive: bool = False,
+        compact: bool = False,
+        max_depth: int | None = None,
+        max_chars: int | None = None,
+        max_tokens: int | None = None,
+        source: Source | None = None,
+        refs: RefsFor = "actions",
+        ignored: bool = False,
+        fresh: bool = False,
+        since: Snapshot | None = None,
+        timeout: float = 30,
+    ) -> Snapshot:
+        """Return the match and its content as lines. Works like `page.snapshot` with `root`."""
+        return await self.page.snapshot(
+            root=self.target,
+            mode=mode,
+            interactive=interactive,
+            compact=compact,
+            max_depth=max_depth,
+            max_chars=max_chars,
+            max_tokens=max_tokens,
+            source=source,
+            refs=refs,
+            ignored=ignored,
+            fresh=fresh,
+            since=since,
+            timeout=timeout,
+        )
 
     async def wait_for(self, state: NodeState = "visible", *, timeout: float = 30) -> None:
         """Wait until the match is in a state. Works like `page.wait_for(ref=...)`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 import msgspec
@@ -110,7 +110,8 @@ class PageScripts(Scripts):
     ) -> FoundNode:
         what = "script" if kind == "script" else "style sheet"
         if [url, path, content].count(None) != 2:
-            raise InvalidArgumentError(what, "not exactly one source", "one of url, path and content")
+            given = "no source" if [url, path, content].count(None) == 3 else "several sources"
+            raise InvalidArgumentError(what, given, "one of url, path and content")
         if url is not None:
             check_string("url", url, empty=False)
         elif path is not None:
@@ -122,12 +123,10 @@ class PageScripts(Scripts):
         name = f"add a {what}" + (f" from {shown_url(url)}" if url is not None else "")
         async with self._core.action(name, timeout) as budget:
             chosen = await find_requested_frame(self._core, frame, budget)
-            request = {"kind": kind, "url": url, "content": content, "type": type_}
+            request = {"style": kind == "style", "url": url, "content": content, "type": type_}
             return await self._add_to(chosen or self._core.target.frames.main, what, request, budget)
 
-    async def _add_to(
-        self, frame: Frame, what: str, request: dict[str, str | None], budget: Budget
-    ) -> FoundNode:
+    async def _add_to(self, frame: Frame, what: str, request: dict[str, Any], budget: Budget) -> FoundNode:
         core, session, url = self._core, frame.session, request["url"]
         guarded = url is None and await _has_policy(frame)
         made = Script(script("_api/page/add_tag"), [{**request, "guarded": guarded}], frame=frame, own=True)

@@ -178,9 +178,8 @@ class Scripts:
 
 async def _source(source: str | None, path: str | Path | None) -> str:
     if (source is None) == (path is None):
-        raise InvalidArgumentError(
-            what="init script", given="not exactly one source", expected="source or path"
-        )
+        given = "no source" if source is None else "two sources"
+        raise InvalidArgumentError(what="init script", given=given, expected="source or path")
     return check_string("source", source) if path is None else await read_source("path", path)
 
 

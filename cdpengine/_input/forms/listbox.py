@@ -70,7 +70,8 @@ def request_for(option: str | Option) -> dict[str, object]:
     """
     if isinstance(option, str):
         return {"text": option}
-    check_type("option", option, Option, "a string (a value or a label) or an Option")
+    expected = 'a string (a value or a label) or an Option; several as arguments: select(target, "a", "b")'
+    check_type("option", option, Option, expected)
     named = (("label", option.label), ("value", option.value), ("index", option.index))
     return {name: part for name, part in named if part is not None}
 

@@ -262,7 +262,9 @@ class _Parser:
         if not rest.strip():
             return None
         if not rest.lstrip().startswith(":"):
-            raise _invalid(number, body, 'marks in brackets, or ": " and a text, after the name')
+            raise _invalid(
+                number, body, 'a name in double quotes, then marks in brackets, then ": " and a text'
+            )
         content = rest.lstrip()[1:].strip()
         if not content:
             return None
