@@ -17,10 +17,12 @@ import attrs
 from cdpengine._api.page.actions import PageActions
 from cdpengine._api.page.core import ElementTarget, describe_target
 from cdpengine._api.page.elements import PageElements
+from cdpengine._api.page.evaluating import PageEvaluating
 from cdpengine._api.page.finding import PageSearch, find_ref, make_query
 from cdpengine._api.page.frame_targets import FrameTarget
 from cdpengine._api.page.reading import PageReading
 from cdpengine._api.page.waiting import NodeState
+from cdpengine._api.page.waits import PageWaits
 from cdpengine._checks import wrong_type
 from cdpengine._evaluate.script import World
 from cdpengine._input.action import ActionOutcome
@@ -388,7 +390,7 @@ class FrameLocator:
         return self.nth(-1)
 
 
-class PageLocating(PageActions, PageReading):
+class PageLocating(PageActions, PageReading, PageEvaluating, PageWaits):
     """The methods of a Page on elements, and those that make locators. They use `internals`."""
 
     @name_our_arguments(FIND)
