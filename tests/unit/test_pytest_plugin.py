@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
+import threading
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+import trio
 
 from cdpengine.testing.pytest_plugin.artifacts import TRAFFIC, Artifacts
+from cdpengine.testing.pytest_plugin.attempt import Attempt
+from cdpengine.testing.pytest_plugin.shared_browser import SharedBrowser
 from cdpengine.testing.pytest_plugin.versions import meets
 
 PLUGIN = "cdpengine.testing.pytest_plugin"
@@ -185,3 +192,56 @@ def test_only_files_of_the_plugin_are_removed(tmp_path: Path) -> None:
     (artifacts.folder / "notes.md").unlink()
     artifacts.remove()
     assert not artifacts.folder.exists()
+
+
+def test_a_browser_that_accepts_no_connection_counts_as_ended() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        endpoint = f"ws://127.0.0.1:{server.getsockname()[1]}/devtools/browser/x"
+        browser = SharedBrowser(endpoint, threading.Thread(), lambda: None)
+        assert browser.responds()
+    assert not browser.responds()
+
+
+class ExpectedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "captured"),
+    [
+        (None, False),
+        (ExpectedError(), True),
+        (pytest.skip.Exception("later"), False),
+        (ExceptionGroup("", [ExpectedError()]), True),
+        (BaseExceptionGroup("", [pytest.skip.Exception("later")]), False),
+        (pytest.fail.Exception("no"), True),
+    ],
+)
+async def test_failures_are_captured_and_skips_are_not(
+    tmp_path: Path, error: BaseException | None, captured: bool
+) -> None:
+    attempt = Attempt(Artifacts(tmp_path / "test"), "off", "off", tmp_path)
+
+    async def test() -> None:
+        await trio.lowlevel.checkpoint()
+        if error is not None:
+            raise error
+
+    context = SimpleNamespace()
+    calls: list[object] = []
+
+    async def write_pages(_artifacts: Artifacts, given: object) -> None:
+        await trio.lowlevel.checkpoint()
+        calls.append(given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Artifacts, "write_pages", write_pages)
+        raised: BaseException | None = None
+        try:
+            async with attempt.follow(cast("Any", context)):
+                await attempt.watch(test)()
+        except BaseException as found:  # noqa: BLE001 - skips are no Exceptions
+            raised = found
+    assert raised is error
+    assert calls == ([context] if captured else [])
+    assert attempt.over

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import queue
+import socket
 import threading
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -76,10 +77,14 @@ class SharedBrowser:
     _thread: threading.Thread
     _stop: Callable[[], None]
 
-    @property
-    def running(self) -> bool:
-        """Whether the process runs."""
-        return self._thread.is_alive()
+    def responds(self) -> bool:
+        """Return whether the process accepts connections. It notices a crash before the thread does."""
+        parts = urlsplit(self.endpoint)
+        try:
+            socket.create_connection((parts.hostname, parts.port or 80), timeout=_SECONDS).close()
+        except OSError:
+            return False
+        return True
 
     def version(self) -> str:
         """Return the version of the browser, such as "140.0.7339.80"."""
@@ -112,7 +117,7 @@ class SharedBrowsers:
         own = {name: value for name, value in options.items() if name in _OF_PROCESS}
         key = repr(sorted(own.items()))
         known = self._started.get(key)
-        if known is None or not known.running:
+        if known is None or not known.responds():
             known = self._started[key] = _start(own, options.get("timeout", _SECONDS))
         return known
 
