@@ -9,6 +9,7 @@ from cdpengine._api.page.expecting import Expected, ExpectedFileChooser
 from cdpengine._api.page.locators import FrameLocator
 from cdpengine._api.page.parts import Dialogs
 from cdpengine._api.page.pictures import LabelledScreenshot, PagePictures
+from cdpengine._api.page.screencasts import Screencast
 from cdpengine._api.page.tags import PageScripts
 from cdpengine._api.page.window import PageWindow, WindowBounds
 from cdpengine._api.scopes.clock import PageClock
@@ -16,6 +17,7 @@ from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.worker import Worker
 from cdpengine._evaluate.injection import Binding, BindingFailure
 from cdpengine._page.downloads.download import DownloadProgress
+from cdpengine._pictures.screencast import ScreencastFrame, ScreencastFrames
 from cdpengine._snapshot.snapshot import FrameSource, SnapshotStats
 
 __all__ = [
@@ -38,6 +40,9 @@ __all__ = [
     "PagePictures",
     "PageScripts",
     "PageWindow",
+    "Screencast",
+    "ScreencastFrame",
+    "ScreencastFrames",
     "Scripts",
     "SnapshotStats",
     "Touch",

@@ -118,6 +118,7 @@ class PageTarget:
         self.choosers.listen(session)
         self.navigation = PendingNavigation(session, changes.notify)
         self.pictures = trio.Lock()
+        self.has_screencast = False
         self.is_drawn_behind = True  # also while another tab is in front
         self._readers_before_leaving: list[Callable[[], Awaitable[None]]] = []
         self._doubt: Callable[[], None] = lambda: None

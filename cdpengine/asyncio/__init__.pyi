@@ -33,6 +33,7 @@ from cdpengine._api.page.accessibility import AccessibilityIssue
 from cdpengine._api.page.event_kinds import DialogEvent, EventKind, FileChooserEvent, PageClosed, PageCrashed
 from cdpengine._api.page.forms import Field
 from cdpengine._api.page.pictures import LabelledScreenshot
+from cdpengine._api.page.screencasts import Screencast
 from cdpengine._api.page.targets import BackendNode
 from cdpengine._api.page.waiting import NodeState
 from cdpengine._api.page.window import WindowBounds
@@ -75,6 +76,7 @@ from cdpengine._page.search.queries import Query
 from cdpengine._page.worker_targets import WorkerKind
 from cdpengine._pictures.editing import ImageFormat
 from cdpengine._pictures.pdf import PdfOptions
+from cdpengine._pictures.screencast import FrameFormat, ScreencastFrame
 from cdpengine._protocol.domains.browser import BrowserVersion, WindowState
 from cdpengine._protocol.domains.network import Initiator, Timing
 from cdpengine._protocol.domains.runtime import RemoteArgument, StackFrame
@@ -1771,6 +1773,28 @@ class AsyncioPagePictures(Facade):
         timeout: float = ...,
         **options: Unpack[PdfOptions],
     ) -> int: ...
+    def frames(
+        self,
+        *,
+        format: FrameFormat = ...,
+        quality: int | None = ...,
+        max_width: int | None = ...,
+        max_height: int | None = ...,
+        every_nth: int = ...,
+        buffer: int = ...,
+        timeout: float = ...,
+    ) -> AbstractAsyncContextManager[AsyncioScreencastFrames]: ...
+    def screencast(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fps: float = ...,
+        quality: int = ...,
+        max_width: int | None = ...,
+        max_height: int | None = ...,
+        overwrite: bool = ...,
+        timeout: float = ...,
+    ) -> AbstractAsyncContextManager[Screencast]: ...
 
 class AsyncioPageScripts(Facade):
     async def add_script_tag(
@@ -1993,6 +2017,13 @@ class AsyncioRoutes(Facade):
     def active(self) -> list[AsyncioRouteRegistration]: ...
     @property
     def failures(self) -> AsyncioBoundedHistory[RouteFailure]: ...
+
+class AsyncioScreencastFrames(Facade):
+    @property
+    def dropped(self) -> int: ...
+    async def receive(self) -> ScreencastFrame: ...
+    def __aiter__(self) -> Self: ...
+    async def __anext__(self) -> ScreencastFrame: ...
 
 class AsyncioScripts(Facade):
     def add_init_script(

@@ -39,6 +39,7 @@ CLASSES: dict[str, tuple[str, ...]] = {
     "cdpengine._network.messages": ("InterceptedResponse",),
     "cdpengine._network.route": ("Route",),
     "cdpengine._page.downloads.download": ("Download",),
+    "cdpengine._pictures.screencast": ("ScreencastFrames",),
     "cdpengine._protocol.session": ("Session",),
     "cdpengine._protocol.streams": ("EventStream", "Stream"),
 }

@@ -44,7 +44,7 @@ STAY = {
     "HarArchive", "HttpClient", "Keyboard", "Locator", "LocatorAssertions", "Mouse", "Network", "OriginStorage", "Page", "PageActivity", "PageAssertions",
     "PageElements",
     "PageEmulation", "PageMeasure", "PagePictures", "PageStorage", "PageWindow", "Profiling", "Route",
-    "PageScripts", "RouteRegistration", "Scripts", "Session", "Touch", "Trace",
+    "PageScripts", "RouteRegistration", "ScreencastFrames", "Scripts", "Session", "Touch", "Trace",
     "MessageStream", "ServerConnection", "WebSocketRoute", "WebSocket", "Worker",
     "DownloadEvent", "WorkerEnded", "WorkerStarted", "PageClock", "PageEvents", "PopupEvent",
 }  # fmt: skip

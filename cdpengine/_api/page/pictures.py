@@ -1,4 +1,4 @@
-"""Screenshots of a page, with and without refs, and PDF export: `page.pictures`.
+"""Screenshots of a page, with and without refs, PDF export and screencasts: `page.pictures`.
 
 Rule: only one picture of a page is taken at a time, because Chrome changes the viewport for some. All changes are
 reverted.
@@ -18,9 +18,16 @@ import attrs
 import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore, describe_target
+from cdpengine._api.page.screencasts import (
+    Screencast,
+    animation_path,
+    check_fps,
+    open_frames,
+    record_screencast,
+)
 from cdpengine._api.page.snapshots import capture_loaded, make_snapshot
 from cdpengine._budget import Budget
-from cdpengine._checks import invalid
+from cdpengine._checks import check_count, invalid
 from cdpengine._input.view import BoundingBox, present_box, scroll_into_view
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.output_file import checked_path, output_file
@@ -36,6 +43,7 @@ from cdpengine._pictures.editing import (
     paint_boxes,
 )
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
+from cdpengine._pictures.screencast import FrameFormat, ScreencastFrames, screencast_params
 from cdpengine._pictures.screenshot import Picture, current_view, screen_scale, take_screenshot
 from cdpengine._protocol.domains.dom import BoxModelReply
 from cdpengine._snapshot.capture import Capture, Scope
@@ -51,6 +59,7 @@ from cdpengine.errors import (
     RemoteError,
     SessionGoneError,
 )
+from cdpengine.errors.misuse import block
 
 _DRAWN_WITHIN = 0.25
 """Time in seconds after which a tab that Chrome has not drawn is brought to the front."""
@@ -71,7 +80,7 @@ class LabelledScreenshot:
 
 @not_picklable("the bytes of a picture")
 class PagePictures:
-    """Labelled screenshots and PDF export of a page: `page.pictures`."""
+    """Labelled screenshots, PDF export and screencasts of a page: `page.pictures`."""
 
     def __init__(self, core: PageCore) -> None:
         self._core = core
@@ -129,6 +138,76 @@ class PagePictures:
             async for piece in pieces:
                 await file.write(piece)
         return file.size
+
+    @block("page.pictures.frames() as frames")
+    async def frames(
+        self,
+        *,
+        format: FrameFormat = "jpeg",  # noqa: A002 - the protocol's own name for it
+        quality: int | None = None,
+        max_width: int | None = None,
+        max_height: int | None = None,
+        every_nth: int = 1,
+        buffer: int = 30,
+        timeout: float = 30,
+    ) -> AsyncIterator[ScreencastFrames]:
+        """Receive a picture of the viewport for each change that Chrome draws, from the start of the block on.
+
+            async with page.pictures.frames() as frames:
+                async for frame in frames:
+                    print(frame.time, len(frame.image))
+
+        `format` is "jpeg" with a `quality` from 0 to 100, or "png". `max_width` and `max_height` limit the size of
+        the pictures, in pixels. `every_nth` omits drawn frames. The engine confirms each frame when it arrives. At
+        most `buffer` frames wait. Further ones replace the oldest ones, and are counted. The frames continue after
+        navigations. Chrome sends nothing for a page that it does not draw. A page has one screencast at a time.
+
+        Raises InvalidArgumentError, InvalidStateError, DeadlineExceededError, and the error of a page that is
+        gone.
+        """
+        params = screencast_params(format, quality, max_width, max_height, every_nth)
+        async with open_frames(self._core, params, buffer, timeout) as frames:
+            yield frames
+
+    @block("page.pictures.screencast(path)")
+    async def screencast(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fps: float = 10,
+        quality: int = 75,
+        max_width: int | None = None,
+        max_height: int | None = None,
+        overwrite: bool = True,
+        timeout: float = 30,
+    ) -> AsyncIterator[Screencast]:
+        """Record the viewport during the block as an animated WebP file (".webp").
+
+        The file has at most `fps` pictures in a second, at the times of Chrome's frames. A picture contains only
+        the part that changed. The first picture's size is that of the file. `quality` is from 0 to 100.
+        `overwrite` works as in `save_pdf`. After an error in the block, the file is written within 1 s if
+        possible. `timeout` limits the start, and the writing at the end. Needs Pillow.
+
+        Raises the errors of `frames`, FileNotWrittenError, PackageMissingError, and InvalidStateError if Chrome
+        drew nothing.
+        """
+        place = animation_path(checked_path("the screencast", path, overwrite=overwrite))
+        check_count("quality", quality, least=0, most=100)
+        params = screencast_params("jpeg", _SOURCE_QUALITY, max_width, max_height, 1)
+        async with record_screencast(
+            self._core,
+            place,
+            params,
+            fps=check_fps(fps),
+            quality=quality,
+            overwrite=overwrite,
+            timeout=timeout,
+        ) as screencast:
+            yield screencast
+
+
+_SOURCE_QUALITY = 90
+"""JPEG quality of the frames of a recording, which are compressed again."""
 
 
 @attrs.frozen

@@ -264,6 +264,26 @@ class ScreenshotReply(msgspec.Struct):
     data: str
 
 
+class ScreencastMetadata(msgspec.Struct, rename="camel"):
+    """The viewport of a frame (`Page.ScreencastFrameMetadata`)."""
+
+    device_width: float = 0
+    device_height: float = 0
+    scroll_offset_x: float = 0
+    scroll_offset_y: float = 0
+    page_scale_factor: float = 1
+    timestamp: float = 0
+
+
+@event("Page.screencastFrame")
+class ScreencastFrameEvent(msgspec.Struct, rename="camel"):
+    """A frame of a screencast, as base64; `session_id` is its number for the confirmation."""
+
+    data: str
+    session_id: int
+    metadata: ScreencastMetadata = msgspec.field(default_factory=ScreencastMetadata)
+
+
 @reply("Page.printToPDF")
 class PrintToPDFReply(msgspec.Struct):
     """The stream with the PDF."""
