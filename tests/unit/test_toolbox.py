@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import jsonschema
 import mcp_types
 import pytest
+import trio
 
-from cdpengine.act import KINDS, ToolFormat, tools
+from cdpengine.act import KINDS, ActResponse, Failure, ToolFormat, tools
+from cdpengine.act.tooling import toolbox
 from cdpengine.act.tooling.formats import FORMATS, ToolCall, ToolResult, find_calls, to_messages
 from cdpengine.act.tooling.table import CAPABILITIES
 from cdpengine.errors import InvalidArgumentError
@@ -256,3 +258,96 @@ def test_results_of_mcp_are_valid() -> None:
         "text",
         "image",
     ]
+
+
+# --- performance -------------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class Requests:
+    """Records requests, and answers each with the next response."""
+
+    responses: list[ActResponse]
+    seen: list[Any] = attrs.field(factory=list)
+
+    async def __call__(self, _browser: object, request: object) -> ActResponse:
+        await trio.lowlevel.checkpoint()
+        self.seen.append(request)
+        return self.responses.pop(0)
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> Requests:
+    made = Requests([])
+    monkeypatch.setattr(toolbox, "dispatch", made)
+    return made
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": name, "name": name, "input": arguments}
+
+
+async def run(requests: Requests, *calls: dict[str, Any], **options: Any) -> list[dict[str, Any]]:
+    (message,) = await tools(**options).run(cast("Any", None), list(calls))
+    blocks: list[dict[str, Any]] = message["content"]
+    return blocks
+
+
+async def test_calls_become_requests_in_order_with_limits_for_a_model(requests: Requests) -> None:
+    requests.responses += [
+        ActResponse(kind="snapshot", ok=True, result={"snapshot": "- main"}, url="http://x/")
+    ]
+    requests.responses += [ActResponse(kind="click", ok=True, diff="+ - alert")]
+    seen, acted = await run(requests, call("snapshot"), call("click", ref="e1"), snapshot_tokens=500)
+    assert requests.seen == [
+        {"kind": "snapshot", "maxTokens": 500},
+        {"kind": "click", "ref": "e1", "diff": True},
+    ]
+    assert seen["content"] == [{"type": "text", "text": "http://x/\n- main"}]
+    assert acted == {
+        "type": "tool_result",
+        "tool_use_id": "click",
+        "content": [{"type": "text", "text": "+ - alert"}],
+    }
+
+
+async def test_large_pictures_become_jpegs(requests: Requests) -> None:
+    heavy = {"format": "png", "bytes": 2_000_000, "base64": "aGVhdnk="}
+    light = {"format": "jpeg", "bytes": 90_000, "base64": "bGlnaHQ="}
+    requests.responses += [ActResponse(kind="screenshot", ok=True, result=each) for each in (heavy, light)]
+    (shown,) = await run(requests, call("screenshot", fullPage=True))
+    assert [each.get("format") for each in requests.seen] == [None, "jpeg"]
+    assert {each["maxSide"] for each in requests.seen} == {1568}
+    source = {"type": "base64", "media_type": "image/jpeg", "data": "bGlnaHQ="}
+    assert shown["content"][1] == {"type": "image", "source": source}
+
+
+async def test_long_results_are_cut_and_binary_ones_are_described(requests: Requests) -> None:
+    document = {"bytes": 9, "base64": "JVBERi0x"}
+    requests.responses += [
+        ActResponse(kind="console", ok=True, result="line\n" * 5_000),
+        ActResponse(kind="pdf", ok=True, result=document),
+    ]
+    cut, printed = await run(requests, call("console"), call("pdf"), capabilities=["files"], max_tokens=200)
+    assert cut["content"][0]["text"].endswith("... cut: all of it is 25,000 characters. Ask for less")
+    assert len(cut["content"][0]["text"]) < 1_000
+    assert "JVBERi0x" not in printed["content"][0]["text"]
+    assert "binary content" in printed["content"][0]["text"]
+
+
+async def test_failures_are_results_with_their_remedy(requests: Requests) -> None:
+    failure = Failure(kind="covered", message="cannot click e4", hint="Close it first.", retryable=True)
+    requests.responses.append(ActResponse(kind="click", ok=False, error=failure))
+    results = await run(
+        requests, call("click", ref="e4"), call("clik"), call("evaluate"), call("tabs", action="fly")
+    )
+    assert all(each["is_error"] for each in results)
+    covered, unknown, refused, wrong = (each["content"][0]["text"] for each in results)
+    assert covered == "covered: cannot click e4\nClose it first."
+    assert "no tool 'clik'; did you mean the tool click?" in unknown
+    assert (
+        "needs the capability 'scripts'. The program enables it with tools(capabilities=['scripts'])"
+        in refused
+    )
+    assert "tabs.action" in wrong
+    assert len(requests.seen) == 1
