@@ -277,7 +277,7 @@ def describe_effects(effects: Effects) -> list[str]:
     if navigation is not None and not (effects.download and navigation.state == "no document"):
         lines.append(f"navigation to {escape_line(navigation.url)}{_STATES.get(navigation.state, '')}")
     if effects.popup is not None:
-        lines.append(f"a new tab opened: {escape_line(effects.popup.url)}")
+        lines.append(f"a new tab opened, which is not the current one: {escape_line(effects.popup.url)}")
     if effects.dialogs_omitted:
         lines.append(f"{effects.dialogs_omitted} dialogs opened before these:")
     for each in effects.dialogs:

@@ -348,7 +348,7 @@ def test_effects_of_an_action_are_notes() -> None:
     shown = printed("click", effects=effects, diff="+ a")
     assert (shown.out, printed("click", effects=effects).out) == ("+ a\n", "done\n")
     assert shown.err.splitlines() == [
-        "navigation to https://a/", "a new tab opened: https://b/", "a confirm opened ('Sure?'), answered Cancel",
+        "navigation to https://a/", "a new tab opened, which is not the current one: https://b/", "a confirm opened ('Sure?'), answered Cancel",
         "an alert opened ('x'), not answered yet", "a download began: f.txt", "the ref was stale; e9 was used instead",
         "the page removed the element during the action",
     ]  # fmt: skip
