@@ -97,6 +97,22 @@ async def test_condition_becomes_true(shown: cdpengine.Page, way: str) -> None:
     await shown.wait_for(**conditions, timeout=20)
 
 
+@pytest.mark.parametrize("last", [5, 40])
+async def test_an_expression_is_evaluated_in_each_of_many_documents(
+    page: cdpengine.Page, httpserver: HTTPServer, last: int
+) -> None:
+    """A document that is left between two steps of the evaluation fails nothing."""
+
+    def answer(request: Request) -> Response:
+        number = int(request.args.get("n", "0"))
+        script = f"location.replace('/chain?n={number + 1}')" if number < last else ""
+        return Response(f"<title>{number}</title><script>{script}</script>", content_type="text/html")
+
+    httpserver.expect_request("/chain").respond_with_handler(answer)
+    await page.goto(httpserver.url_for("/chain"), wait_until="commit")
+    await page.wait_for(expression=f"document.title === '{last}'", timeout=20)
+
+
 STATES = [
     ("#b", "enabled", "b.disabled = false"),
     ("#gone", "hidden", "gone.hidden = true"),

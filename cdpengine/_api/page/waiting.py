@@ -242,6 +242,10 @@ class NetworkIdle:
         await trio.lowlevel.checkpoint()
 
 
+class _DocumentLeftError(Exception):
+    """The page left the document that evaluates a condition."""
+
+
 @attrs.define(eq=False)
 class Expression:
     """A condition of the user, evaluated in the page until it is true."""
@@ -275,7 +279,7 @@ class Expression:
         while True:
             try:
                 await self._until_true()
-            except EvaluationTerminatedError as error:
+            except (EvaluationTerminatedError, _DocumentLeftError) as error:
                 self.true, self.last = False, str(error)  # a navigation: evaluate in the next document
                 await trio.sleep(_RETRY_PAUSE)
                 continue
@@ -332,6 +336,8 @@ class Expression:
             try:
                 script_of_next = Script("(watch) => watch.next()", [handle], self.frame)
                 self._take(await self.evaluator.evaluate(script_of_next, self._budget()))
+            except StaleRefError as error:  # the watch: a condition has no arguments of the caller
+                raise _DocumentLeftError(str(error)) from error
             finally:
                 self._stop()
                 self._handle = None
