@@ -904,9 +904,35 @@ class AsyncioLocator(Facade):
         self, function: str, *args: object, world: World = ..., timeout: float = ...
     ) -> Any: ...
     async def screenshot(
-        self, path: str | os.PathLike[str] | None = ..., *, timeout: float = ..., **options: Any
+        self,
+        path: str | os.PathLike[str] | None = ...,
+        *,
+        format: ImageFormat | None = ...,
+        quality: int | None = ...,
+        scale: float | None = ...,
+        max_side: int | None = ...,
+        omit_background: bool = ...,
+        mask: Sequence[_ElementTarget] = ...,
+        mask_color: str = ...,
+        overwrite: bool = ...,
+        timeout: float = ...,
     ) -> bytes: ...
-    async def snapshot(self, *, timeout: float = ..., **options: Any) -> Snapshot: ...
+    async def snapshot(
+        self,
+        *,
+        mode: Mode = ...,
+        interactive: bool = ...,
+        compact: bool = ...,
+        max_depth: int | None = ...,
+        max_chars: int | None = ...,
+        max_tokens: int | None = ...,
+        source: Source | None = ...,
+        refs: RefsFor = ...,
+        ignored: bool = ...,
+        fresh: bool = ...,
+        since: Snapshot | None = ...,
+        timeout: float = ...,
+    ) -> Snapshot: ...
     async def wait_for(self, state: NodeState = ..., *, timeout: float = ...) -> None: ...
     def frame_locator(
         self,
@@ -985,6 +1011,9 @@ class AsyncioLocatorAssertions(Facade):
     ) -> None: ...
     async def to_have_accessible_description(
         self, description: Words, *, ignore_case: bool = ..., timeout: float | None = ...
+    ) -> None: ...
+    async def to_have_accessible_error_message(
+        self, message: Words, *, ignore_case: bool = ..., timeout: float | None = ...
     ) -> None: ...
     async def to_match_snapshot(
         self, template: str | os.PathLike[str], *, timeout: float | None = ...

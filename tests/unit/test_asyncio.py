@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import statistics
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 
 import pytest
 import trio
-from asyncio_browser import run_of, run_program, scripted_for_asyncio
+from asyncio_browser import open_scripted, run_of, run_program, scripted_for_asyncio
 from object_calls import ENGINE_OWN, running
 from scripted_browser import ScriptedBrowser
-from write_asyncio import FILES, ROOT
 
 import cdpengine
 import cdpengine.asyncio
@@ -26,11 +27,6 @@ from cdpengine.testing import SILENCE
 def tasks() -> Counter[str]:
     """Return the tasks of trio, without those that the engine keeps for a page."""
     return Counter(name for name in running() if name not in ENGINE_OWN)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_written_files_match_the_classes(name: str) -> None:
-    assert FILES[name]() == (ROOT / name).read_text("utf-8"), "update it with python scripts/write_asyncio.py"
 
 
 def test_each_live_class_has_a_facade_of_its_name() -> None:
@@ -326,3 +322,38 @@ def test_uvloop_works_too() -> None:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(main())
     assert not _RUNS
+
+
+@pytest.mark.slow
+def test_a_round_trip_adds_at_most_0_3_ms() -> None:
+    """Compares calls from asyncio with those of a program on trio, in pairs of rounds: the median of the pairs."""
+    assert statistics.median(added_seconds() for _ in range(15)) <= 0.0003
+
+
+def added_seconds() -> float:
+    """Return the difference between the median times of a call in one round of each kind."""
+    from_asyncio: list[float] = []
+    from_trio: list[float] = []
+
+    async def call_from_trio() -> None:
+        async with open_scripted(ScriptedBrowser()) as browser:
+            page = await browser.new_page()
+            for _ in range(_CALLS):
+                began = time.perf_counter()
+                await page.session.call("Runtime.evaluate", expression="1")
+                from_trio.append(time.perf_counter() - began)
+
+    async def call_from_asyncio() -> None:
+        async with scripted_for_asyncio() as browser:
+            page = await browser.new_page()
+            for _ in range(_CALLS):
+                began = time.perf_counter()
+                await page.session.call("Runtime.evaluate", expression="1")
+                from_asyncio.append(time.perf_counter() - began)
+
+    trio.run(call_from_trio)
+    run_program(call_from_asyncio)
+    return statistics.median(from_asyncio) - statistics.median(from_trio)
+
+
+_CALLS = 100

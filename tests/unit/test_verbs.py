@@ -1,9 +1,10 @@
-"""What follows from the classes of the verbs is written: the schema, stubs, names, and tables of the documentation."""
+"""What follows from classes is written: the schema, stubs, names, tables of the documentation, and facades."""
 
 from __future__ import annotations
 
 import jsonschema
 import pytest
+import write_asyncio
 from write_verbs import FILES, ROOT
 
 import cdpengine.act
@@ -15,6 +16,12 @@ from cdpengine.act.schema import make_schema
 def test_derived_files_match_the_classes(name: str) -> None:
     text = (ROOT / name).read_text("utf-8")
     assert FILES[name](text) == text, "update it with python scripts/write_verbs.py"
+
+
+@pytest.mark.parametrize("name", write_asyncio.FILES)
+def test_facades_of_asyncio_match_the_classes(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    assert write_asyncio.FILES[name]() == text, "update it with python scripts/write_asyncio.py"
 
 
 def test_the_schema_is_valid() -> None:
