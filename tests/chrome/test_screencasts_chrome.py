@@ -30,7 +30,7 @@ async def test_frames_follow_changes_and_navigations(new_tab: cdpengine.Page) ->
     times = [frame.time for frame in before + after]
     assert times == sorted(times)
     assert all(frame.image.startswith(b"\xff\xd8") for frame in before + after)
-    assert before[0].width == 1280
+    assert before[-1].width > before[-1].height > 0
 
 
 async def test_a_page_behind_another_one_sends_frames(
@@ -61,5 +61,5 @@ async def test_a_recording_shows_the_change(new_tab: cdpengine.Page, tmp_path: P
                 "document.body.style.background = 'black'; new Promise(requestAnimationFrame)"
             )
     with Image.open(path) as image:
-        assert image.size == (1280, 720)
+        assert image.width > image.height > 0
         assert image.n_frames >= 2  # type: ignore[attr-defined]
