@@ -14,6 +14,7 @@ import attrs
 import trio
 
 from cdpengine._javascript import own
+from cdpengine._nursery import open_body_nursery
 from cdpengine._page.navigation.active_document import request_of_active
 from cdpengine._page.scripts.page_functions import Command, ExecutionContext
 from cdpengine._pictures.editing import (
@@ -27,8 +28,9 @@ from cdpengine._pictures.editing import (
     to_rgba,
 )
 from cdpengine._protocol.calls import decode_bytes
-from cdpengine._protocol.domains.page import LayoutMetricsReply, ScreenshotReply
+from cdpengine._protocol.domains.page import FrameNavigated, LayoutMetricsReply, ScreenshotReply
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, MeasurementFailedError, RemoteError, SessionGoneError
 
 _RGBA = 6
@@ -36,7 +38,10 @@ _RGBA = 6
 _NOT_DRAWN = "Unable to capture screenshot"
 """Chrome's error if it has no picture, such as while it replaces the document, as of Chromium 156."""
 
-_PAUSES = (0.05, 0.2)
+_LATE = 0.5
+"""Time in seconds after a navigation in which Chrome may still send the picture of the earlier document."""
+
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Pauses in seconds before the capture is repeated after that error."""
 
 
@@ -186,7 +191,7 @@ async def _capture(
     command = Command("Page.captureScreenshot", params)
     for pause in (*_PAUSES, None):
         try:
-            reply = await request_of_active(session, command, ScreenshotReply)
+            reply = await _request(session, command)
         except RemoteError as error:
             if not error.message.startswith(_NOT_DRAWN):
                 raise
@@ -199,6 +204,35 @@ async def _capture(
     raise MeasurementFailedError(
         "the screenshot", "", f"Chrome returned no picture of {width} x {height} pixels"
     )
+
+
+async def _request(session: Session, command: Command) -> ScreenshotReply:
+    """Send the command, and again if the page navigates and no reply follows: Chrome then lost the picture.
+
+    Chrome draws the document of the moment of the command, and answers nothing if a navigation replaces it.
+    """
+    replies: list[ScreenshotReply] = []
+    while not replies:
+        left = trio.Event()
+
+        def note(event: Event, left: trio.Event = left) -> None:
+            if event.decode(FrameNavigated).frame.parent_id is None:
+                left.set()
+
+        async def ask(scope: trio.CancelScope) -> None:
+            replies.append(await request_of_active(session, command, ScreenshotReply))
+            scope.cancel()
+
+        session.on_event("Page.frameNavigated", note)
+        try:
+            async with open_body_nursery() as nursery:
+                nursery.start_soon(ask, nursery.cancel_scope, name="capture a screenshot")
+                await left.wait()
+                await trio.sleep(_LATE)
+                nursery.cancel_scope.cancel()
+        finally:
+            session.off_event("Page.frameNavigated", note)
+    return replies[0]
 
 
 @asynccontextmanager

@@ -13,7 +13,8 @@ page. The script of a dedicated worker counts until the worker is attached (its 
 Scripts of shared and service workers do not count, because no event reports that they have loaded.
 
 A document's own request ends at the latest when the document fires `load`. For an iframe in another process,
-Chrome reports the request in the parent's session and the end in the iframe's own session.
+Chrome reports the request in the parent's session and the end in the iframe's own session. The requests of a
+document that a later one replaced are over, even before it was committed: Chrome does not always report their end.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class RequestsUnderWay:
         self._type_of = type_of
         self._requests: dict[tuple[str | None, str], UnderWay] = {}
         self._ended: set[tuple[str | None, str]] = set()
+        self._latest: dict[str, str] = {}  # the loader of the latest requested document, by frame
         self.since = now()
 
     def apply(self, event: Event) -> bool:
@@ -81,8 +83,11 @@ class RequestsUnderWay:
             sent = event.decode(RequestWillBeSentHead)
             if sent.type in _ENDLESS or len(self._requests) >= _MOST or self._has_no_reported_end(sent):
                 return False
+            is_document = sent.request_id == sent.loader_id
+            if is_document:
+                self._latest[sent.frame_id] = sent.loader_id
             self._requests[key_session, sent.request_id] = UnderWay(
-                sent.request.url, sent.loader_id, sent.frame_id, sent.request_id == sent.loader_id
+                sent.request.url, sent.loader_id, sent.frame_id, is_document
             )
         elif event.method in ("Network.loadingFinished", "Network.loadingFailed"):
             key = (key_session, event.decode(RequestEvent).request_id)
@@ -96,6 +101,8 @@ class RequestsUnderWay:
             if key in self._requests or key in self._ended or received.type in _ENDLESS or not received.type:
                 return False
             is_document = received.request_id == received.loader_id
+            if is_document:
+                self._latest[received.frame_id] = received.loader_id
             self._requests[key] = UnderWay("", received.loader_id, received.frame_id, is_document)
         self.since = self._now()
         return True
@@ -114,7 +121,7 @@ class RequestsUnderWay:
 
     def under_way(self, frames: FrameTree) -> list[UnderWay]:
         """Return the requests of current documents and of pending ones."""
-        return [request for request in self._requests.values() if not _is_over(request, frames)]
+        return [request for request in self._requests.values() if not self._is_over(request, frames)]
 
     def forget_session(self, session_id: str | None) -> None:
         """Drop the requests that an ended session reported."""
@@ -126,19 +133,20 @@ class RequestsUnderWay:
         """Return the time in seconds without a request in progress; 0 while one is."""
         return 0.0 if self.under_way(frames) else self._now() - self.since
 
+    def _is_over(self, request: UnderWay, frames: FrameTree) -> bool:
+        """Return whether the requesting document was replaced, or is itself loaded.
 
-def _is_over(request: UnderWay, frames: FrameTree) -> bool:
-    """Return whether the requesting document was replaced, or is itself loaded.
-
-    Chrome does not always report the end of such requests.
-    """
-    if not request.frame_id or not request.loader_id:
-        return False
-    frame = frames.get(request.frame_id)
-    if frame is None or (request.is_document and frame.reached(request.loader_id, "load")):
-        return True
-    # The request belongs to an earlier document of the frame.
-    return frame.loader_id != request.loader_id and request.loader_id in frame.lifecycle
+        Chrome does not always report the end of such requests.
+        """
+        if not request.frame_id or not request.loader_id:
+            return False
+        frame = frames.get(request.frame_id)
+        if frame is None or (request.is_document and frame.reached(request.loader_id, "load")):
+            return True
+        if frame.loader_id == request.loader_id:
+            return False
+        # The request belongs to an earlier document of the frame, unless that is the next one.
+        return request.loader_id in frame.lifecycle or self._latest.get(request.frame_id) != request.loader_id
 
 
 _EVENTS = (
