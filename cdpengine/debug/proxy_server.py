@@ -88,14 +88,25 @@ class Proxy:
     notes: list[Callable[[str], None]] = attrs.field(factory=list)
 
 
-class _ProxyServer:
-    """The server of a proxy. `proxy` is its public part."""
+class ProxyServer:
+    """The server of a proxy. `proxy` is its public part.
+
+    `prefix` begins the name of each connection. It tells the browsers apart that share `instruments`.
+    """
 
     def __init__(
-        self, upstream: SplitResult, browser_path: str, headers: Mapping[str, str], injector: FaultInjector
+        self,
+        upstream: SplitResult,
+        browser_path: str,
+        headers: Mapping[str, str],
+        injector: FaultInjector,
+        *,
+        instruments: Instruments | None = None,
+        prefix: str = "",
     ) -> None:
-        self.proxy = Proxy(Faults(injector))
+        self.proxy = Proxy(Faults(injector), instruments=instruments or Instruments())
         self.injector = injector
+        self._prefix = prefix
         self._upstream = upstream
         self._browser_path = browser_path
         self._headers = dict(headers)
@@ -187,7 +198,8 @@ class _ProxyServer:
         path = socket.request.target
         if urlsplit(path).path in ("", "/"):
             path = self._browser_path
-        passage = ProxyConnection(f"client {next(self._numbers)} {urlsplit(path).path}", path)
+        name = f"{self._prefix}client {next(self._numbers)} {urlsplit(path).path}"
+        passage = ProxyConnection(name, path)
         self._list(passage)
         scheme = {"http": "ws", "https": "wss"}.get(self._upstream.scheme, self._upstream.scheme)
         url = f"{scheme}://{self._upstream.netloc}{path}"
@@ -242,7 +254,7 @@ class _Relay:
     """The two directions of one client's connection."""
 
     def __init__(
-        self, server: _ProxyServer, passage: ProxyConnection, socket: Socket, upstream: Transport
+        self, server: ProxyServer, passage: ProxyConnection, socket: Socket, upstream: Transport
     ) -> None:
         self._server = server
         self._passage = passage
@@ -425,7 +437,7 @@ async def proxy(
     if urlsplit(upstream).scheme in ("http", "https"):
         base = target._replace(scheme="https" if target.scheme == "wss" else "http")
     path = target.path + (f"?{target.query}" if target.query else "")
-    server = _ProxyServer(base, path or "/", headers or {}, injector)
+    server = ProxyServer(base, path or "/", headers or {}, injector)
     trusts_environment = not is_loopback(target.hostname or "")
     with shortages_named(partial(lacking, redact_endpoint(upstream))) as started:
         import httpx
