@@ -292,4 +292,5 @@ class ContextCore:
     def origin_page(self) -> AbstractAsyncContextManager[OriginPage]:
         """Return an invisible page of the context, as a context manager."""
         self.state.check_context(self.id)
-        return open_origin_page(self.state.session, self.state.creations, self.id)
+        state = self.state
+        return open_origin_page(state.session, state.creations, self.id, state.tabs.unlisted_url)

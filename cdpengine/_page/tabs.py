@@ -7,6 +7,7 @@ set-up is sent in one batch. A target that does not answer delays no other targe
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -69,6 +70,7 @@ class Tabs:
 
     `opener_optional`: if it fails at the start, evaluations use `connection`. `launched`: this program started the
     browser, so all its pages are used immediately. Pages of other browsers are used from the first action on.
+    A page that opens with `unlisted_url` is not listed. It is a secret, so that no site can hide a page.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Tabs:
         self.connection = connection
         self.evaluation_sessions = EvaluationSessions(connection, opener, nursery, optional=opener_optional)
         self.pages: dict[str, PageTarget] = {}
+        self.unlisted_url = f"about:blank#{secrets.token_hex(16)}"
         self.changes = Notifier()
         self._launched = launched
         self._dialog_policy, self._has_dialog_policy = DialogPolicy(), False
@@ -224,7 +227,9 @@ class Tabs:
                 self._free_opener(attachment)
                 continue
             parent = attachment.session.parent
-            if attachment.info.type == "page" and attachment.info.target_id not in self.pages:
+            if attachment.info.url == self.unlisted_url:
+                self._start(_run, attachment.session)
+            elif attachment.info.type == "page" and attachment.info.target_id not in self.pages:
                 self._add_page(attachment)
             elif attachment.info.type == "iframe" and (page := self._page_of(attachment.session)) is not None:
                 self._start(self._set_up_frame, page, attachment)

@@ -17,7 +17,7 @@ import attrs
 
 from cdpengine._budget import undoing
 from cdpengine._checks import check_choice, check_string
-from cdpengine._page.scripts.remote_resources import RemoteResources
+from cdpengine._page.scripts.remote_resources import RemoteResources, Undo
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.domains.page import FrameNavigated, NavigateReply
 from cdpengine._protocol.domains.storage import (
@@ -193,20 +193,20 @@ class OriginPage:
 
 @asynccontextmanager
 async def open_origin_page(
-    root: Session, creations: RemoteResources, context_id: str | None
+    root: Session, creations: RemoteResources, context_id: str | None, unlisted_url: str
 ) -> AsyncIterator[OriginPage]:
-    """Open a hidden page in a context, and close it at the block's end.
+    """Open a hidden page in a context, and close it at the block's end. See `_create_hidden` for `unlisted_url`.
 
     Raises RemoteError, ConnectionLostError.
     """
-    params: dict[str, object] = {"url": "about:blank", "hidden": True, "background": True}
+    params: dict[str, object] = {"background": True}
     if context_id is not None:
         params["browserContextId"] = context_id
 
     async def close(made: CreateTargetReply) -> None:
         await root.call("Target.closeTarget", targetId=made.target_id)
 
-    made = await creations.create("Target.createTarget", params, CreateTargetReply, close)
+    made = await _create_hidden(creations, params, close, unlisted_url)
     try:
         session = await _attach(root, made.target_id)
         session.on_event("Fetch.requestPaused", lambda event: _answer(session, event))
@@ -222,6 +222,30 @@ async def open_origin_page(
         # If the connection or the context ended, the page is closed too.
         with undoing(_CLOSE_TIMEOUT), suppress(ConnectionLostError, RemoteError):
             await close(made)
+
+
+async def _create_hidden(
+    creations: RemoteResources, params: dict[str, object], close: Undo[CreateTargetReply], unlisted_url: str
+) -> CreateTargetReply:
+    """Create a hidden target. Chrome refuses that while it has no page, so another page is open meanwhile.
+
+    That page shows `unlisted_url`, so the engine does not list it.
+    """
+
+    async def create(**more: object) -> CreateTargetReply:
+        return await creations.create("Target.createTarget", {**params, **more}, CreateTargetReply, close)
+
+    try:
+        return await create(url="about:blank", hidden=True)
+    except RemoteError as error:
+        if not error.message.startswith("Hidden target"):
+            raise
+    page = await create(url=unlisted_url)
+    try:
+        return await create(url="about:blank", hidden=True)
+    finally:
+        with undoing(_CLOSE_TIMEOUT), suppress(ConnectionLostError, RemoteError):
+            await close(page)
 
 
 async def _attach(root: Session, target_id: str) -> Session:

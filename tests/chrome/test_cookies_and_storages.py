@@ -326,6 +326,21 @@ async def test_the_http_cache_is_cleared(
         assert len(requested) == 2
 
 
+async def test_storage_is_reachable_while_no_page_is_open(site: str) -> None:
+    """Chrome refuses hidden targets then: the engine opens a page, which nobody sees."""
+    async with cdpengine.launch() as browser:
+        for page in browser.pages:
+            await page.close()
+        opened: list[object] = []
+        with browser.internals.tabs.follow_new_pages(opened.append):
+            await browser.context.storage.local(site).set({"k": "v"})
+            state = await browser.context.storage.state(origins=[site])
+            async with browser.new_context(storage_state=state) as context:
+                assert await context.storage.local(site).items() == {"k": "v"}
+        assert (browser.pages, opened) == ([], [])
+        assert await (await browser.new_page(site)).evaluate("localStorage.k") == "v"
+
+
 async def test_state_is_copied_between_contexts(
     browser: cdpengine.Browser, site: str, tmp_path: Path
 ) -> None:
