@@ -10,11 +10,14 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from cdpengine import _json
 from cdpengine._evaluate.init_script import InitScript, answered
 from cdpengine._javascript import script
+from cdpengine._page.frames import RESTORED
 from cdpengine._page.scripts.page_functions import ExecutionContext, expression_command
 from cdpengine._page.tabs import Posted, Tabs
 from cdpengine._protocol.calls import SharedCall
@@ -46,6 +49,7 @@ class InjectedPort:
         self._script = InitScript(tabs, "")
         self._documents: dict[Session, OrderedDict[int, None]] = {}
         self._listeners: dict[Session, Callable[[Event], None]] = {}
+        self._cached: WeakKeyDictionary[Session, OrderedDict[int, None]] = WeakKeyDictionary()
 
     def _make_source(self) -> str:
         return self._source(_json.encode_ascii(self._raw_name), _json.encode_ascii(self._key))
@@ -58,7 +62,8 @@ class InjectedPort:
         calls: list[Posted] = [*session.domains.acquire("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._raw_name))
         calls += self._script.begin(session)
-        self._documents[session] = OrderedDict()
+        # A document in the back/forward cache can still have the script of an earlier use.
+        self._documents[session] = self._cached.pop(session, OrderedDict())
 
         def called(event: Event) -> None:
             self._take_call(session, event)
@@ -94,7 +99,17 @@ class InjectedPort:
         calls += [removal, *(self.post(session, context, "end") for context in documents)]
         session.domains.release("Runtime")
         self._tabs.in_background(self._end_listening, session, listener, removal)
+        if session not in self._cached:
+            session.on_event("Page.frameNavigated", partial(self._end_restored, session))
+        self._cached[session] = documents
         return calls
+
+    def _end_restored(self, session: Session, event: Event) -> None:
+        """Remove the script from a document that was in the back/forward cache during the removal."""
+        if session not in self._listeners and event.params.get("type") == RESTORED:
+            with suppress(SessionGoneError, ConnectionLostError):
+                for context in self._cached.get(session, ()):
+                    self.post(session, context, "end")
 
     def post(self, session: Session, context: int, name: str, *literals: str) -> Posted:
         """Call a function of the script in one document. Does not wait: a hanging page gets the call later."""

@@ -124,6 +124,10 @@ class ExposedBinding:
         """Install the function in the documents of a session that Chrome had prerendered."""
         await self._port.renew(session)
 
+    def restore(self, session: Session) -> list[Posted]:
+        """Install the function in a document from the back/forward cache."""
+        return self._port.update(session)
+
     def end(self, session: Session) -> list[Posted]:
         """Remove the function from a session's documents."""
         if self._port.covers(session):

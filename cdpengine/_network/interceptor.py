@@ -78,6 +78,10 @@ class Interceptor:
             self._credentials = [each for each in self._credentials if each is not part]
         return self._update() if known else []
 
+    def restore(self) -> list[PendingCall]:
+        """Let Chrome pause the requests of a document from the back/forward cache."""
+        return self._update() if self._routes or self._credentials else []
+
     async def renew(self) -> None:
         """Let Chrome pause the requests of a document that it had prerendered."""
         for call in self._update():

@@ -88,7 +88,8 @@ class SessionOverride:
     """A setting: `begin` is posted to every session in `scope` from `enter` on, and `end` by `leave`.
 
     `types` are the affected types of targets. `renew` is called when Chrome has activated a prerendered document,
-    which lacks the setting: see `PageTarget.on_activation`.
+    which lacks the setting: see `PageTarget.on_activation`. `restore` is called when a document returns from the
+    back/forward cache, which can lack it too.
     """
 
     def __init__(
@@ -99,12 +100,14 @@ class SessionOverride:
         *,
         types: Collection[str] = DOCUMENTS,
         renew: Renewal | None = None,
+        restore: PostCommands | None = None,
     ) -> None:
         self._scope = scope
         self._begin = begin
         self._end = end
         self._types = types
         self._renew = renew
+        self._restore = restore
         self._begun: dict[Session, None] = {}
         self._crashed: dict[Session, Callable[[Event], None]] = {}
 
@@ -123,7 +126,11 @@ class SessionOverride:
         # A discarded tab has no renderer. It gets the commands when Chrome loads it.
         if page is not None and not page.session.is_discarded and (error := page.session.error()) is not None:
             raise error
-        self._scope.tabs.add_set_up(self._set_up, None if self._renew is None else self._renew_on)
+        self._scope.tabs.add_set_up(
+            self._set_up,
+            None if self._renew is None else self._renew_on,
+            None if self._restore is None else self._restore_on,
+        )
         if self._covers_workers:
             await self._scope.tabs.workers.add_set_up(self._set_up_worker)
         calls = [(session, self._begin_on(session)) for session in self._scope.sessions()]
@@ -232,6 +239,11 @@ class SessionOverride:
     def _forget_listener(session: Session, listener: Callable[[Event], None]) -> None:
         for method in (REVIVED, UNDISCARDED):
             session.off_event(method, listener)
+
+    def _restore_on(self, page: PageTarget) -> Sequence[Posted]:
+        return (
+            self._restore(page.session) if page.session in self._begun and self._restore is not None else []
+        )
 
     async def _renew_on(self, page: PageTarget, session: Session) -> None:
         if session in self._begun and self._renew is not None and self._scope.covers(page):

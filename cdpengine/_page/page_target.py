@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ from cdpengine._page.navigation.activation import Activation
 from cdpengine._page.navigation.liveness import Ping
 from cdpengine._page.navigation.pending import PendingNavigation
 from cdpengine._page.running_actions import RunningActions
-from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.calls import PendingCall, SharedCall
 from cdpengine._protocol.domains.page import FrameNavigated, FrameTreeReply
 from cdpengine._protocol.domains.target import TargetInfo
 from cdpengine._protocol.feed import CRASHED, UNDISCARDED
@@ -34,6 +34,7 @@ from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
     ProtocolError,
+    RemoteError,
     SessionGoneError,
     shown_url,
 )
@@ -67,7 +68,8 @@ class PageTarget:
 
     `opener` is the page that opened it, if present. `paused_at_start`: Chrome pauses it at its start until it is
     set up. `owner_of` returns the user's object for a page. `own_size`: its opener set a width or height. `ours`:
-    this program opened the page, its opener or its browser.
+    this program opened the page, its opener or its browser. `restore` posts the changes to the set-up that a
+    document from the back/forward cache missed.
     """
 
     def __init__(
@@ -123,6 +125,7 @@ class PageTarget:
         self._readers_before_leaving: list[Callable[[], Awaitable[None]]] = []
         self._doubt: Callable[[], None] = lambda: None
         self.activation = Activation(possible=not paused_at_start)
+        self.restore: Callable[[], Sequence[PendingCall | SharedCall]] = list
         self.paused_at_start = paused_at_start
         self.take_frame_tree = self.listen(session)
         session.on_event(CRASHED, self._note_change)
@@ -268,11 +271,22 @@ class PageTarget:
         if self.running.is_set_up or self._restorations:
             self._restorations += 1
             self.running.set_unready()
-            self.nursery.start_soon(self._restore_frames, take, name="frames of a restored document")
+            calls = self._post_restoration()
+            self.nursery.start_soon(self._restore_frames, take, calls, name="frames of a restored document")
 
-    async def _restore_frames(self, take: Callable[[FrameTreeReply], None]) -> None:
+    def _post_restoration(self) -> Sequence[PendingCall | SharedCall]:
+        with suppress(SessionGoneError, ConnectionLostError):
+            return self.restore()
+        return []
+
+    async def _restore_frames(
+        self, take: Callable[[FrameTreeReply], None], calls: Sequence[PendingCall | SharedCall]
+    ) -> None:
         # If the page ends, its waiting tasks get the reason.
         with trio.move_on_after(_RESTORATION_TIMEOUT), suppress(EngineError):
+            for call in calls:
+                with suppress(RemoteError):
+                    await call.raw()
             if not self.frames.complete:
                 before = self.session.frame_id
                 take(await self.session.request("Page.getFrameTree", {}, FrameTreeReply))

@@ -56,6 +56,9 @@ SetUp = Callable[[PageTarget, Session], Sequence[Posted]]
 Renew = Callable[[PageTarget, Session], Awaitable[None]]
 """Applies the set-up of a new document to an activated one."""
 
+Restore = Callable[[PageTarget], Sequence[Posted]]
+"""Posts the changes to a page's set-up since its document was put into the back/forward cache."""
+
 _PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 _NO_SERVICE_WORKERS = [
     {"type": "service_worker", "exclude": True},  # if attached, it would never terminate
@@ -96,6 +99,7 @@ class Tabs:
         self.workers = WorkerTargets(connection.root, self.changes, self.creations)
         self._set_ups: list[SetUp] = []
         self._renewals: dict[SetUp, Renew] = {}
+        self._restorations: dict[SetUp, Restore] = {}
         self._page_listeners: list[Callable[[PageTarget], None]] = []
         self._new_tabs = NewTabs()
         self.first_requests = FirstRequests(connection, self.pages, self.changes, nursery)
@@ -117,20 +121,27 @@ class Tabs:
         for feed in self._dialog_feeds:
             feed.note(page, tracked)
 
-    def add_set_up(self, set_up: SetUp, renew: Renew | None = None) -> None:
+    def add_set_up(self, set_up: SetUp, renew: Renew | None = None, restore: Restore | None = None) -> None:
         """Call `set_up` for each session of a new page, before its first script runs.
 
-        `renew` is called for a page's session after Chrome has activated a prerendered document.
+        `renew` is called for a page's session after Chrome has activated a prerendered document. The reader calls
+        `restore` for a page whose document returns from the back/forward cache.
         """
         self._set_ups.append(set_up)
         if renew is not None:
             self._renewals[set_up] = renew
+        if restore is not None:
+            self._restorations[set_up] = restore
 
     def remove_set_up(self, set_up: SetUp) -> None:
         """Remove a set-up function. An unknown one is not an error."""
         if set_up in self._set_ups:
             self._set_ups.remove(set_up)
         self._renewals.pop(set_up, None)
+        self._restorations.pop(set_up, None)
+
+    def _restore(self, page: PageTarget) -> list[Posted]:
+        return [call for restore in tuple(self._restorations.values()) for call in restore(page)]
 
     async def _renew(self, page: PageTarget) -> None:
         await attach_later_session(page.session)
@@ -276,6 +287,7 @@ class Tabs:
             page.dialogs.answering = self._has_dialog_policy
         page.dialogs.on_opening(partial(self._note_dialog, page))
         page.activation.renew = partial(self._renew, page)
+        page.restore = partial(self._restore, page)
         self.pages[page.target_id] = page
         self._new_tabs.follow(page)
         self._new_tabs.report(page.target_id)

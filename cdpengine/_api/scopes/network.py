@@ -122,6 +122,7 @@ class Network:
                 lambda session: interceptor_of(session).remove(credentials),
                 types=DOCUMENTS,
                 renew=lambda session: interceptor_of(session).renew(),
+                restore=lambda session: interceptor_of(session).restore(),
             )
             async with self._scope.overriding(override, "HTTP credentials", timeout):
                 with _listed(self.active_credentials, credentials):
@@ -252,6 +253,7 @@ def route_requests(
                 lambda session: interceptor_of(session).remove(route),
                 types=DOCUMENTS | SHARED_WORKERS,
                 renew=lambda session: interceptor_of(session).renew(),
+                restore=lambda session: interceptor_of(session).restore(),
             )
             routes.active.insert(0, route.registration)
             try:
@@ -313,6 +315,7 @@ def route_websockets(
                 lambda session: websocket_interceptor_of(tabs, session).add(route),
                 lambda session: websocket_interceptor_of(tabs, session).remove(route),
                 renew=lambda session: websocket_interceptor_of(tabs, session).renew(),
+                restore=lambda session: websocket_interceptor_of(tabs, session).restore(),
             )
             routes.active.insert(0, registration)
             try:

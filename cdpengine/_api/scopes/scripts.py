@@ -147,7 +147,9 @@ class Scripts:
                 )
                 self.bindings.active.append(exposed.binding)
                 try:
-                    override = SessionOverride(page_scope, exposed.begin, exposed.end, renew=exposed.renew)
+                    override = SessionOverride(
+                        page_scope, exposed.begin, exposed.end, renew=exposed.renew, restore=exposed.restore
+                    )
                     async with self._scope.overriding(override, f"expose {name}", timeout, exposed.close):
                         yield exposed.binding
                 finally:

@@ -63,6 +63,10 @@ class WebSocketInterceptor:
         """Replace WebSocket in a document that Chrome had prerendered."""
         await self._port.renew(self._session)
 
+    def restore(self) -> list[Posted]:
+        """Replace WebSocket in a document from the back/forward cache."""
+        return self._port.update(self._session) if self._routes else []
+
     def _source(self, binding: str, key: str) -> str:
         globs = _json.encode_ascii([route.glob for route in self._routes])
         return f"{script('_evaluate/websockets/replacement')}({binding}, {key}, {globs})"

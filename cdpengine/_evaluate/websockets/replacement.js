@@ -25,6 +25,7 @@
   const { arrayBuffer } = Blob.prototype;
   const { toWellFormed } = String.prototype;
   const { round } = Math;
+  const isPersisted = descriptorOf(globalThis.PageTransitionEvent?.prototype ?? {}, "persisted")?.get;
   const CONNECTING = 0;
   const OPEN = 1;
   const CLOSING = 2;
@@ -503,6 +504,15 @@
       for (const id in sockets) if (!sockets[id].passing) closed(sockets[id], 1001, "the route has ended", true);
     },
   };
+
+  // The engine ended the websockets of a document that enters the back/forward cache, as Chrome ends real ones.
+  function noteShown(event) {
+    if (!event.isTrusted || !apply(isPersisted, event, [])) return;
+    setTimeout(() => {
+      for (const id in sockets) if (!sockets[id].passing) closed(sockets[id], 1006, "", false);
+    }, 0);
+  }
+  if (isPersisted !== undefined) apply(listen, globalThis, ["pageshow", noteShown]);
 
   defineProperty(globalThis, key, { value: port, configurable: true });
   defineProperty(globalThis, "WebSocket", { value: replacement, configurable: true, writable: true, enumerable: false });
