@@ -1,0 +1,173 @@
+"""The plugin of pytest with a browser: the starter project, its planted faults, and other runners."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from planted_faults import CHOSEN, FAULTS
+
+pytestmark = [pytest.mark.chrome, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).parents[2]
+PROJECT = ROOT / "examples" / "pytest_project"
+PLUGIN = "cdpengine.testing.pytest_plugin"
+
+
+def run(
+    folder: Path, *arguments: str, anyio: bool = False, environment: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Run the tests of a folder in a new process, and return the output."""
+    blocked = ["cacheprovider", "hypothesispytest", "schemathesis", "trio" if anyio else "anyio"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", PLUGIN, *(f"-pno:{name}" for name in blocked), *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'support'}"} | dict(environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the starter project."""
+    return Path(shutil.copytree(PROJECT, tmp_path / "project", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def test_the_starter_project_passes_and_leaves_no_artifacts(project: Path) -> None:
+    output = run(project, "-W", "error")
+    assert "5 passed" in output, output
+    assert not (project / "test-results").exists() or not list((project / "test-results").iterdir())
+
+
+def check_faults(project: Path, names: list[str]) -> None:
+    output = run(project, "-p", "planted_faults", "--tb=short", environment={CHOSEN: ",".join(names)})
+    assert f"{len(names)} failed" in output, output
+    assert " passed" not in output, output
+    for name in names:
+        fault = FAULTS[name]
+        (folder,) = (project / "test-results").glob(f"*.{fault.test}-{name}")
+        assert re.search(rf"^test-results/{re.escape(folder.name)}: .*requests\.har", output, re.MULTILINE)
+        assert (folder / "screenshot.png").read_bytes().startswith(b"\x89PNG")
+        for file, cause in fault.causes.items():
+            content = (folder / file).read_text("utf-8")
+            assert re.search(cause, content, re.MULTILINE), f"{name}: {file}\n{content[-3000:]}"
+
+
+def test_the_artifacts_name_the_cause_of_a_fault(project: Path) -> None:
+    check_faults(project, ["wrong-text", "server-error", "script-error"])
+
+
+@pytest.mark.slow
+def test_the_artifacts_name_the_causes_of_all_faults(project: Path) -> None:
+    assert len(FAULTS) == 10
+    check_faults(project, list(FAULTS))
+
+
+MIXED = """
+import pytest
+
+PAGE = "data:text/html,<title>Shop</title><button>Pay</button>"
+attempts = 0
+
+@pytest.mark.flaky(reruns=1)
+async def test_flaky(page):
+    global attempts
+    attempts += 1
+    await page.goto(PAGE)
+    assert attempts == 2
+
+@pytest.mark.browser_version("<100", reason="old")
+async def test_old(page):
+    pass
+
+async def test_leaves_a_page(browser):
+    await browser.new_page(PAGE)
+    assert len(browser.pages) == 2
+
+async def test_finds_no_page(browser):
+    assert len(browser.pages) == 1
+
+@pytest.fixture
+async def broken(page):
+    await page.goto(PAGE)
+    raise ValueError
+
+async def test_broken_fixture(broken):
+    pass
+
+async def test_skips(page):
+    pytest.skip("later")
+
+async def test_kills_the_browser(browser):
+    from cdpengine.errors import ConnectionLostError
+    with pytest.raises(ConnectionLostError):
+        while True:
+            await browser.session.call("Browser.crash")
+
+async def test_gets_another_browser(page):
+    await page.goto(PAGE)
+"""
+
+
+def test_reruns_workers_versions_and_failing_fixtures(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "test_mixed.py").write_text(MIXED)
+    output = run(tmp_path, "-n1", "-rs", "--tb=short")
+    assert "1 failed, 5 passed, 2 skipped, 1 rerun" in output, output
+    assert re.search(r"SKIPPED.* the browser has version \d+\S+, needed is <100: old", output)
+    assert "E   ValueError" in output
+    assert "Exception Group" not in output
+    results = sorted(path.name for path in (tmp_path / "test-results").iterdir())
+    assert results == ["test_mixed.test_broken_fixture", "test_mixed.test_flaky"]
+    failed = tmp_path / "test-results" / "test_mixed.test_broken_fixture"
+    assert 'button "Pay"' in (failed / "snapshot.txt").read_text()
+
+
+ANYIO = """
+import pytest
+
+pytestmark = pytest.mark.anyio
+
+@pytest.fixture(params=["trio", "asyncio"])
+def anyio_backend(request):
+    return request.param
+
+@pytest.fixture
+async def at_page(page):
+    await page.goto("data:text/html,<title>Shop</title><button>Pay</button>")
+    return page
+
+async def test_passes(at_page):
+    assert await at_page.title() == "Shop"
+
+async def test_fails(at_page):
+    assert await at_page.title() == "Market"
+"""
+
+
+def test_runs_on_trio_with_the_plugin_of_anyio(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "test_anyio.py").write_text(ANYIO)
+    output = run(tmp_path, "--tb=short", "--tracing=on", "--screenshot=off", anyio=True)
+    assert "1 failed, 1 passed, 2 errors" in output, output
+    assert "define a fixture anyio_backend that returns 'trio'" in output
+    results = {
+        folder.name: sorted(path.name for path in folder.iterdir())
+        for folder in (tmp_path / "test-results").iterdir()
+    }
+    assert results == {
+        "test_anyio.test_passes-trio": ["traffic.jsonl"],
+        "test_anyio.test_fails-trio": ["console.txt", "requests.har", "snapshot.txt", "traffic.jsonl"],
+    }
