@@ -1,34 +1,27 @@
-"""An agent: a model reads a page as text, replies with an action, and reads the changes, until it stops.
+"""An agent: a model calls the browser's tools, reads their results, and answers.
 
-The model here is scripted, so that the program needs no network and always does the same. A real model replaces it
-in `Model.reply`: it receives the same observations and returns the same kind of reply.
+Without a key the model is scripted, so that the program needs no network and always does the same. With
+ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment, a real model does the task. It needs the package
+`anthropic` or `openai`. AGENT_MODEL names the model.
 
 Run: python examples/agent_loop.py
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, Protocol
 
 import attrs
 import trio
 from pages import serve
 
 import cdpengine
-from cdpengine.act import (
-    ActingRequest,
-    Actor,
-    ActResponse,
-    NewTab,
-    Nothing,
-    Stop,
-    TakeSnapshot,
-    dispatch,
-    extract_action,
-    parse_action,
-)
-from cdpengine.errors import ActionSyntaxError
+from cdpengine.act import Actor, NewTab, Toolbox, dispatch, tools
 
 PAGE = """<!doctype html><title>Tickets</title>
 <h1>Tickets</h1>
@@ -44,11 +37,11 @@ PAGE = """<!doctype html><title>Tickets</title>
   });
 </script>"""
 
-TASK = "Book 2 tickets for Ada, and say the number of the order."
+TASK = "The open page sells tickets. Book 2 tickets for Ada, and say the number of the order."
 
 MOST_STEPS = 20
-STEP_MS = 1_000
-"""Timeout of an action, in milliseconds. It is short because a model can handle an obstacle itself."""
+
+Message = Mapping[str, Any]
 
 
 # --- the loop --------------------------------------------------------------------------------------------------
@@ -58,75 +51,140 @@ class GaveUpError(Exception):
     """The model did not finish."""
 
 
-async def run_agent(actor: Actor, model: Model, task: str) -> str:
-    """Run the model's actions until it stops, and return its answer. Raises GaveUpError."""
-    seen = await dispatch(actor, TakeSnapshot(mode="numbered", max_tokens=4_000))
-    observation = f"Task: {task}\n{seen.result['snapshot']}"
+@attrs.frozen
+class Reply:
+    """A model's reply: the messages that continue the conversation, and the text."""
+
+    messages: Sequence[Any]
+    text: str
+
+
+class Model(Protocol):
+    """A model that calls tools."""
+
+    async def reply(self, conversation: Sequence[Any]) -> Reply:
+        """Return the reply to a conversation."""
+
+
+async def run_agent(actor: Actor, toolbox: Toolbox, model: Model, task: str) -> str:
+    """Perform the model's calls until it makes none, and return its answer. Raises GaveUpError."""
+    conversation: list[Any] = [{"role": "user", "content": task}]
     for _ in range(MOST_STEPS):
-        reply = await model.reply(observation)
-        try:
-            action = parse_action(extract_action(reply))
-        except ActionSyntaxError as error:
-            observation = f"That is not an action: {error}"
-            continue
-        if isinstance(action, Stop):
-            return action.answer
-        if isinstance(action, Nothing):
-            observation = "Nothing was done."
-            continue
-        if isinstance(action, ActingRequest):
-            action = attrs.evolve(action, diff=True, timeout_ms=STEP_MS)
-        observation = describe(await dispatch(actor, action))
+        reply = await model.reply(conversation)
+        conversation += reply.messages
+        results = await toolbox.run(actor, reply.messages)
+        if not results:
+            return reply.text
+        conversation += results
     raise GaveUpError(f"no answer within {MOST_STEPS} steps")
 
 
-def describe(response: ActResponse) -> str:
-    """Describe a response for the model: the changes, or the error and its remedy."""
-    error = response.error
-    if error is None:
-        return f"Done. The page is {response.url}\n{response.diff or ''}".rstrip()
-    return f"{error.message.splitlines()[0]}. {error.hint}"
-
-
-# --- the model -------------------------------------------------------------------------------------------------
-
-SCRIPT: Sequence[tuple[str, str]] = (
-    ("Everything is there, so I book. ```click [{}]```", r'\[(\d+)\] button "Book"'),
-    ("The cookies are in the way. ```clik [{}]```", r'\[(\d+)\] button "Accept"'),
-    ("I meant: ```click [{}]```", r'\[(\d+)\] button "Accept"'),
-    ("Now the name. ```type [{}] [Ada] [0]```", r'\[(\d+)\] textbox "Name"'),
-    ("And how many. ```type [{}] [2] [0]```", r'\[(\d+)\] spinbutton "How many"'),
-    ("Now I book. ```click [{}]```", r'\[(\d+)\] button "Book"'),
-    ("It is done. ```stop [{}]```", r"order (\d+)"),
-)
-"""The model's replies. Each pattern takes the value for {} from an earlier observation."""
+# --- the models ------------------------------------------------------------------------------------------------
 
 
 @attrs.define
-class Model:
-    """A scripted model."""
+class AnthropicModel:
+    """A model of Anthropic."""
 
-    script: Sequence[tuple[str, str]]
-    told: list[str] = attrs.field(factory=list)
+    toolbox: Toolbox
 
-    async def reply(self, observation: str) -> str:
-        """Return the reply to an observation. Call a real model here."""
+    async def reply(self, conversation: Sequence[Any]) -> Reply:
+        """Return the reply to a conversation."""
+        client = import_module("anthropic").AsyncAnthropic()
+        response = await client.messages.create(
+            model=os.environ.get("AGENT_MODEL", "claude-sonnet-4-5"),
+            max_tokens=2_000,
+            messages=conversation,
+            tools=self.toolbox.definitions("anthropic"),
+        )
+        text = "".join(block.text for block in response.content if block.type == "text")
+        return Reply([{"role": "assistant", "content": response.content}], text)
+
+
+@attrs.define
+class OpenAIModel:
+    """A model of OpenAI."""
+
+    toolbox: Toolbox
+
+    async def reply(self, conversation: Sequence[Any]) -> Reply:
+        """Return the reply to a conversation."""
+        client = import_module("openai").AsyncOpenAI()
+        response = await client.responses.create(
+            model=os.environ.get("AGENT_MODEL", "gpt-5"),
+            input=conversation,
+            tools=self.toolbox.definitions("openai-responses"),
+        )
+        return Reply(response.output, response.output_text)
+
+
+SCRIPT: Sequence[tuple[str, str, Mapping[str, Any]]] = (
+    ("I look at the page.", "snapshot", {}),
+    ("Everything is there, so I book.", "click", {"ref": 'button "Book" [ref=', "timeoutMs": 1000}),
+    ("The cookies are in the way.", "clik", {"ref": 'button "Accept" [ref='}),
+    ("I meant this.", "click", {"ref": 'button "Accept" [ref='}),
+    ("Now the name.", "type", {"ref": 'textbox "Name" [ref=', "text": "Ada"}),
+    ("And how many.", "type", {"ref": 'spinbutton "How many" [ref=', "text": "2"}),
+    ("Now I book.", "click", {"ref": 'button "Book" [ref='}),
+    ("A picture for the customer.", "screenshot", {}),
+)
+"""The scripted replies: words, a tool, and its arguments. The value of `ref` precedes the ref in a snapshot."""
+
+
+@attrs.define
+class ScriptedModel:
+    """A scripted model, whose replies have Anthropic's format."""
+
+    step: int = 0
+
+    async def reply(self, conversation: Sequence[Any]) -> Reply:
+        """Return the next reply of the script, or the answer."""
         await trio.lowlevel.checkpoint()
-        words, pattern = self.script[len(self.told)]
-        self.told.append(observation)
-        found = next(match for text in reversed(self.told) if (match := re.search(pattern, text)))
-        said = words.format(found[1])
-        print(f"{observation}\n   -> {said}")
-        return said
+        print(shorten(conversation[-1]))
+        if self.step == len(SCRIPT):
+            number = re.findall(r"order (\d+)", json.dumps(conversation))[-1]
+            return Reply([{"role": "assistant", "content": []}], f"The order has the number {number}.")
+        words, tool, arguments = SCRIPT[self.step]
+        self.step += 1
+        seen = json.dumps(conversation)
+        call = {name: find_ref(seen, value) if name == "ref" else value for name, value in arguments.items()}
+        print(f"   -> {words} {tool} {json.dumps(call)}")
+        block = {"type": "tool_use", "id": f"call_{self.step}", "name": tool, "input": call}
+        return Reply([{"role": "assistant", "content": [{"type": "text", "text": words}, block]}], words)
+
+
+def find_ref(seen: str, before: str) -> str:
+    """Return the ref that follows a string in the JSON of a conversation."""
+    found = re.findall(re.escape(json.dumps(before)[1:-1]) + r"(e\d+)", seen)
+    return str(found[-1])
+
+
+def shorten(message: Message) -> str:
+    """Return the text of a message, with a note for each picture."""
+    content = message["content"]
+    if isinstance(content, str):
+        return content
+    parts = [part for block in content for part in block.get("content", ())]
+    return "\n".join(part.get("text", "(a picture)") for part in parts)
+
+
+def choose_model(toolbox: Toolbox) -> Model:
+    """Return the model for which the environment has a key, or the scripted one."""
+    if os.environ.get("ANTHROPIC_API_KEY"):
+        return AnthropicModel(toolbox)
+    if os.environ.get("OPENAI_API_KEY"):
+        return OpenAIModel(toolbox)
+    return ScriptedModel()
 
 
 async def main() -> None:
     """Serve the page, let the agent work on it, and print its answer."""
+    toolbox = tools()
     with serve({"/": PAGE}) as address:
         async with cdpengine.launch() as browser, browser.new_context() as context:
             actor = Actor(browser, context, evaluate_enabled=False, files=None, commands_enabled=False)
             await dispatch(actor, NewTab(url=f"{address}/"))
-            answer = await run_agent(actor, Model(SCRIPT), TASK)
+            answer = await run_agent(actor, toolbox, choose_model(toolbox), TASK)
     print(f"The answer: {answer}")
 
 
