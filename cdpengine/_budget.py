@@ -63,14 +63,16 @@ def _warn_of_milliseconds(seconds: float) -> None:
 class Budget:
     """The time of one action, and a record of its steps.
 
-    `deadline` is absolute, in trio's clock; `timeout` is the caller's number, in seconds. `hindrance` is the error
-    of the current obstacle, if it has a specific error. It is raised at the deadline.
+    `deadline` is absolute, in trio's clock; `timeout` is the caller's number, in seconds. `step_times` are the
+    times of the `steps`, on trio's clock. `hindrance` is the error of the current obstacle, if it has a specific
+    error. It is raised at the deadline.
     """
 
     action: str
     timeout: float
     deadline: float
     steps: list[str] = attrs.field(factory=list)
+    step_times: list[float] = attrs.field(factory=list)
     hindrance: EngineError | None = None
 
     @classmethod
@@ -89,7 +91,13 @@ class Budget:
     def child(self, action: str, *, at_most: float = math.inf, margin: float = 0.0) -> Budget:
         """Return a budget for a sub-step: at most `at_most` seconds, ending `margin` seconds before this one."""
         left = max(0.0, min(at_most, self.remaining - margin))
-        return Budget(action=action, timeout=left, deadline=trio.current_time() + left, steps=self.steps)
+        return Budget(
+            action=action,
+            timeout=left,
+            deadline=trio.current_time() + left,
+            steps=self.steps,
+            step_times=self.step_times,
+        )
 
     def scope(self) -> trio.CancelScope:
         """Return a cancel scope that ends at the deadline."""
@@ -102,8 +110,9 @@ class Budget:
         """
         if not self.steps or self.steps[-1] != text:
             self.steps.append(text)
+            self.step_times.append(trio.current_time())
             if len(self.steps) > _MOST_STEPS:
-                del self.steps[1]
+                del self.steps[1], self.step_times[1]
 
     def exceeded(self) -> EngineError:
         """Return the error of the exhausted budget: its hindrance, or DeadlineExceededError."""

@@ -1,9 +1,9 @@
 """Announcing: report each page method, the nodes it uses and its end to listeners.
 
-Rule: a method (`announced` in `running_actions.py`) is announced once, by the outermost call of the program, and
-only if a listener exists. Without a listener, a call costs one look at an empty list. Listeners run before
-anything is sent, so they can read the unchanged page in their own time. Only a listener that is called after a
-search for a node uses up the method's time.
+Rule: a method (`announced` and `announced_read` in `running_actions.py`) is announced once, by the outermost call
+of the program, and only if a listener exists. Without a listener, a call costs one look at an empty list.
+Listeners run before anything is sent, so they can read the unchanged page in their own time. Only a listener that
+is called after a search for a node uses up the method's time.
 """
 
 from __future__ import annotations
@@ -16,20 +16,24 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import attrs
 
 if TYPE_CHECKING:
+    from cdpengine._budget import Budget
     from cdpengine._page.scripts.page_functions import Node
 
 T = TypeVar("T")
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class ActionCall:
     """One call of a method: its name, and its arguments by name, including defaults.
 
-    The arguments may be secrets, so no `repr` contains them.
+    `budget` is the method's budget, once its clock has started. `outcome` is its return value, once it has ended
+    without an exception. The arguments may be secrets, so no `repr` contains them.
     """
 
     verb: str
     arguments: Mapping[str, Any] = attrs.field(repr=False)
+    budget: Budget | None = attrs.field(default=None, repr=False)
+    outcome: object = attrs.field(default=None, repr=False)
 
 
 class ActionListener(Protocol):
@@ -90,6 +94,7 @@ async def _announce(announcement: _Announcement, do: Callable[[], Awaitable[T]])
                 await listener.after(call, error)
             raise
         ended = True
+        call.outcome = outcome
         for listener in listeners:
             await listener.after(call, None)
         return outcome
@@ -115,3 +120,9 @@ async def announce_node(argument: str, node: Node, seconds: float) -> None:
     if (announcement := _current.get()) is not None:
         for listener in announcement.listeners:
             await listener.on_node(announcement.call, argument, node, seconds)
+
+
+def note_budget(budget: Budget) -> None:
+    """Note the budget of the announced method: the first one, which is the method's own."""
+    if (announcement := _current.get()) is not None and announcement.call.budget is None:
+        announcement.call.budget = budget

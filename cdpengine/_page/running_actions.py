@@ -89,12 +89,29 @@ def announced(
     return decorate
 
 
+def announced_read(
+    verb: str, running: Callable[[Any], Any] = attrgetter("internals.target.running")
+) -> Callable[[Callable[P, Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
+    """Announce a method that only reads to the page's `read_listeners`. Arguments are those of `announced`."""
+
+    def decorate(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+        @functools.wraps(method)
+        async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+            if not (listeners := running(args[0]).read_listeners):
+                return await method(*args, **kwargs)
+            return await announce_call(verb, listeners, method, args, kwargs)
+
+        return run
+
+    return decorate
+
+
 class RunningActions:
     """The running actions of `session`'s page. `ask` sends a liveness query without waiting.
 
     `used`: the engine may act on the page; otherwise the first action calls `use`. `listeners` are called for
-    `announced` methods. `unconfirmed`: queries that the page must answer until all navigations requested by input
-    or a user's script are known.
+    `announced` methods, and `read_listeners` for methods that only read. `unconfirmed`: queries that the page must
+    answer until all navigations requested by input or a user's script are known.
     """
 
     dialog_timeout = REPLIES_TIMEOUT
@@ -109,6 +126,7 @@ class RunningActions:
         use: Callable[[], None] = lambda: None,
     ) -> None:
         self.listeners: list[ActionListener] = []
+        self.read_listeners: list[ActionListener] = []
         self.unconfirmed = 0
         self.used = True
         self.owner = find_run()

@@ -263,6 +263,17 @@ class AsyncioBrowserContext(Facade):
         overwrite: bool = ...,
         timeout: float = ...,
     ) -> AbstractAsyncContextManager[Path]: ...
+    def trace_steps(
+        self,
+        path: str | Path,
+        *,
+        film: bool = ...,
+        redacted: bool = ...,
+        keep_arguments: bool = ...,
+        limit: int = ...,
+        overwrite: bool = ...,
+        timeout: float = ...,
+    ) -> AbstractAsyncContextManager[Path]: ...
     def route_from_har(
         self,
         path: str | Path,
@@ -1526,6 +1537,17 @@ class AsyncioPage(Facade):
         bodies: bool = ...,
         largest_body: int = ...,
         redacted: bool = ...,
+        overwrite: bool = ...,
+        timeout: float = ...,
+    ) -> AbstractAsyncContextManager[Path]: ...
+    def trace_steps(
+        self,
+        path: str | Path,
+        *,
+        film: bool = ...,
+        redacted: bool = ...,
+        keep_arguments: bool = ...,
+        limit: int = ...,
         overwrite: bool = ...,
         timeout: float = ...,
     ) -> AbstractAsyncContextManager[Path]: ...

@@ -65,6 +65,7 @@ _WHERE = {
     "repl": "repl:repl",
     "run": "acting:run",
     "serve": "acting:serve",
+    "step-trace": "steps:step_trace",
     "trace": "page_files:trace",
 }
 """The module of each command in this folder, and its name there."""
@@ -106,10 +107,13 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command. For an unknown name, the error suggests the most likely command.
 
-        `trace stats FILE` and the like read a recording: `recording stats FILE`. A URL is never such a word.
+        `trace stats FILE` and the like read a recording: `recording stats FILE`. `trace view FILE` is
+        `step-trace view FILE`. A URL is never such a word.
         """
         if args[0] == "trace" and len(args) > 1 and args[1] in _OF_RECORDINGS:
             args = ["recording", *args[1:]]
+        elif args[:2] == ["trace", "view"]:
+            args = ["step-trace", *args[1:]]
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:

@@ -36,7 +36,7 @@ def guard() -> None:
     """The virtual seconds of these tests say nothing about hangs. Rely on pytest-timeout instead."""
 
 
-WRITING = {"expect_download", "measure.heap_snapshot", "pictures.save_pdf", "measure.trace"}
+WRITING = {"expect_download", "measure.heap_snapshot", "pictures.save_pdf", "measure.trace", "trace_steps"}
 """Methods that write files in threads. A clock that jumps does not wait for threads."""
 
 

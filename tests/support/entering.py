@@ -318,8 +318,10 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Network.reset": ENDS,
     "Page.route_websocket": MESSAGES,
     "Page.record_har": READS,
+    "Page.trace_steps": READS,
     "Page.route_from_har": ANSWERS,
     "BrowserContext.record_har": READS,
+    "BrowserContext.trace_steps": READS,
     "BrowserContext.route_from_har": ANSWERS,
     "Page.route": {
         "continue": _routed(lambda route, secret: route.continue_(headers={"X-Token": secret})),

@@ -312,6 +312,7 @@ CALLS: dict[str, Row] = {
     "BrowserContext.route": on_context("route", "**", print),
     "BrowserContext.route_websocket": on_context("route_websocket", "**", print),
     "BrowserContext.record_har": on_context("record_har", PATH, threads=True),
+    "BrowserContext.trace_steps": on_context("trace_steps", PATH, overwrite=True, threads=True),
     "BrowserContext.route_from_har": on_context("route_from_har", PATH, update=True, threads=True),
     "BrowserContext.expect_service_worker": calling(
         lambda stage: stage.context, "expect_service_worker", waits=True

@@ -172,6 +172,7 @@ CALLS = {
     "emulation.reset": given(),
     "network.reset": given(),
     "record_har": given(PATH),
+    "trace_steps": given(PATH, overwrite=True),
     "route": given("**", print),
     "route_websocket": given("**", print),
     "route_from_har": given(PATH, update=True),

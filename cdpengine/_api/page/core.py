@@ -49,7 +49,7 @@ from cdpengine._input.actionability.naming import run_with_renaming
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._input.node_states import is_gone
-from cdpengine._page.announcing import announce_node
+from cdpengine._page.announcing import announce_node, note_budget
 from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.frame_views import FrameView
 from cdpengine._page.frames import Frame
@@ -264,6 +264,8 @@ class PageCore:
                 self.target.running.run(action, budget.deadline),
             ):
                 running = self.target.running
+                if running.listeners or running.read_listeners:
+                    note_budget(budget)
                 try:
                     await (running.started() if also_unready else running.ready())
                 except TargetCrashedError:

@@ -26,7 +26,7 @@ from cdpengine._input.node_content import Content, read_content
 from cdpengine._input.node_states import NodeStates, read_checked, read_states
 from cdpengine._input.view import BoundingBox, check_color, highlight_node, present_box
 from cdpengine._javascript import script
-from cdpengine._page.running_actions import announced
+from cdpengine._page.running_actions import announced, announced_read
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._page.search.locator import finds_again
 from cdpengine._pickling import not_picklable
@@ -45,6 +45,7 @@ class PageElements:
 
     _core: PageCore
 
+    @announced_read("bounding_box", _RUNNING)
     async def bounding_box(self, target: ElementTarget, *, timeout: float = 30) -> BoundingBox | None:
         """Return the bounding rectangle of the node in CSS pixels of the page's viewport, or None if it has none.
 
@@ -53,6 +54,7 @@ class PageElements:
         """
         return await self._read("measure", target, partial(present_box, worlds=self._core.worlds), timeout)
 
+    @announced_read("text_content", _RUNNING)
     async def text_content(self, target: ElementTarget, *, timeout: float = 30) -> str:
         """Return the text of the element and its descendants, hidden text included, with its white space.
 
@@ -60,6 +62,7 @@ class PageElements:
         """
         return await self._content("text_content", target, timeout) or ""
 
+    @announced_read("inner_text", _RUNNING)
     async def inner_text(self, target: ElementTarget, *, timeout: float = 30) -> str:
         """Return the displayed text of the element (`innerText`), or its text if it is not displayed.
 
@@ -67,10 +70,12 @@ class PageElements:
         """
         return await self._content("inner_text", target, timeout) or ""
 
+    @announced_read("inner_html", _RUNNING)
     async def inner_html(self, target: ElementTarget, *, timeout: float = 30) -> str:
         """Return the HTML of the element's children. Raises the errors of `text_content`."""
         return await self._content("inner_html", target, timeout) or ""
 
+    @announced_read("outer_html", _RUNNING)
     async def outer_html(self, target: ElementTarget, *, timeout: float = 30) -> str:
         """Return the element's current HTML, including its own tag. Raises the errors of `text_content`."""
 
@@ -84,6 +89,7 @@ class PageElements:
 
         return await self._read("read the HTML of", target, read, timeout)
 
+    @announced_read("get_attribute", _RUNNING)
     async def get_attribute(self, target: ElementTarget, name: str, *, timeout: float = 30) -> str | None:
         """Return the value of an attribute, or None if the element does not have it.
 
@@ -92,6 +98,7 @@ class PageElements:
         check_string("name", name, empty=False)
         return await self._content("attribute", target, timeout, name=name)
 
+    @announced_read("input_value", _RUNNING)
     async def input_value(self, target: ElementTarget, *, timeout: float = 30) -> str:
         """Return the current value of an input, a textarea or a select, or of the field of a label.
 
@@ -100,6 +107,7 @@ class PageElements:
         """
         return await self._content("value", target, timeout) or ""
 
+    @announced_read("computed_style", _RUNNING)
     async def computed_style(
         self, target: ElementTarget, name: str, *, pseudo_element: str | None = None, timeout: float = 30
     ) -> str:
@@ -116,6 +124,7 @@ class PageElements:
             raise invalid("name", name, 'a CSS property such as "background-color"')
         return value
 
+    @announced_read("is_visible", _RUNNING)
     async def is_visible(self, target: ElementTarget, *, timeout: float = 30) -> bool:
         """Return whether the element is visible now: displayed, with a size. An element that is gone is not.
 
@@ -125,10 +134,12 @@ class PageElements:
         states = await self._present_states(target, timeout)
         return states is not None and states.visible
 
+    @announced_read("is_hidden", _RUNNING)
     async def is_hidden(self, target: ElementTarget, *, timeout: float = 30) -> bool:
         """Return whether the element is not visible now: the opposite of `is_visible`."""
         return not await self.is_visible(target, timeout=timeout)
 
+    @announced_read("is_enabled", _RUNNING)
     async def is_enabled(self, target: ElementTarget, *, timeout: float = 30) -> bool:
         """Return whether the element is enabled, as for a click.
 
@@ -137,10 +148,12 @@ class PageElements:
         """
         return (await self._states(target, timeout)).enabled
 
+    @announced_read("is_disabled", _RUNNING)
     async def is_disabled(self, target: ElementTarget, *, timeout: float = 30) -> bool:
         """Return whether the element is disabled: the opposite of `is_enabled`."""
         return not await self.is_enabled(target, timeout=timeout)
 
+    @announced_read("is_editable", _RUNNING)
     async def is_editable(self, target: ElementTarget, *, timeout: float = 30) -> bool:
         """Return whether `type` can enter text: a text field or editable element, enabled and not read-only.
 
@@ -148,6 +161,7 @@ class PageElements:
         """
         return (await self._states(target, timeout)).editable
 
+    @announced_read("is_focused", _RUNNING)
     async def is_focused(self, target: ElementTarget, *, timeout: float = 30) -> bool:
         """Return whether the element, or the field of a label, has the keyboard focus of the page.
 
@@ -155,6 +169,7 @@ class PageElements:
         """
         return (await self._states(target, timeout)).focused
 
+    @announced_read("is_checked", _RUNNING)
     async def is_checked(self, target: ElementTarget, *, timeout: float = 30) -> bool:
         """Return whether a checkbox, radio button or switch is checked, native or by its ARIA role.
 

@@ -24,6 +24,7 @@ from cdpengine._api.scopes.clock import PageClock
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
 from cdpengine._api.scopes.network import Network, RouteTable, route_requests, route_websockets
+from cdpengine._api.scopes.step_traces import STEP_TRACE_LIMIT, trace_steps
 from cdpengine._evaluate.handles import JSHandle
 from cdpengine._evaluate.websockets.active_route import WebSocketHandler
 from cdpengine._network.active_route import RouteHandler, RouteRegistration, Stage
@@ -217,6 +218,37 @@ class PageParts:
             redacted=redacted, overwrite=overwrite, timeout=timeout,
         )  # fmt: skip
         async with recording as place:
+            yield place
+
+    @block("page.trace_steps(path)")
+    async def trace_steps(
+        self,
+        path: str | Path,
+        *,
+        film: bool = True,
+        redacted: bool = True,
+        keep_arguments: bool = False,
+        limit: int = STEP_TRACE_LIMIT,
+        overwrite: bool = False,
+        timeout: float = 30,
+    ) -> AsyncIterator[Path]:
+        """Record the actions and reads of the page, and of the pages that it opens, to a step trace.
+
+        `cdpengine trace view FILE` opens the file: each action with the page before and after it, the snapshots
+        that the program received, console, errors, requests, and the protocol's messages. `film` adds pictures of
+        the changing page. The secrets of recordings are redacted, entered strings included, but not in pictures;
+        `redacted=False` keeps them. `keep_arguments` keeps arguments and results of scripts. From `limit` bytes
+        on, only actions are recorded. The file is complete up to the last half second, however the program ends.
+        `timeout` limits the beginning, and half of it the last reading of the pages.
+
+        Raises InvalidArgumentError, also for an existing file unless `overwrite`, FileNotWrittenError,
+        DeadlineExceededError, and PackageMissingError without the extra `debug`.
+        """
+        tracing = trace_steps(
+            self._scope, self.internals.state, path, film=film, redacted=redacted,
+            keep_arguments=keep_arguments, limit=limit, overwrite=overwrite, timeout=timeout,
+        )  # fmt: skip
+        async with tracing as place:
             yield place
 
     def route_from_har(

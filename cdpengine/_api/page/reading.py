@@ -20,6 +20,7 @@ from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
 from cdpengine._page.downloads.output_file import checked_path
 from cdpengine._page.patterns import Words
+from cdpengine._page.running_actions import announced_read
 from cdpengine._page.search.locator import FoundNode
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
@@ -40,14 +41,17 @@ class PageReading:
 
     internals: PageCore
 
+    @announced_read("title")
     async def title(self, *, timeout: float = 30) -> str:
         """Return the document's title."""
         return str(await self.internals.read("title", TITLE, timeout))
 
+    @announced_read("content")
     async def content(self, *, timeout: float = 30) -> str:
         """Return the document's current HTML, with its doctype."""
         return str(await self.internals.read("content", CONTENT, timeout))
 
+    @announced_read("snapshot")
     async def snapshot(
         self,
         *,
@@ -109,6 +113,7 @@ class PageReading:
         self.internals.give(taken.refs)
         return taken
 
+    @announced_read("find")
     @name_our_arguments(FIND)
     async def find(
         self,
@@ -161,6 +166,7 @@ class PageReading:
         )
         return await find_one(self.internals, query, frame, timeout)
 
+    @announced_read("find_all")
     @name_our_arguments(FIND)
     async def find_all(
         self,
@@ -196,6 +202,7 @@ class PageReading:
         )
         return await find_matches(self.internals, query, frame, 1, timeout)
 
+    @announced_read("accessibility_issues")
     async def accessibility_issues(
         self,
         *,
@@ -220,6 +227,7 @@ class PageReading:
         async with core.action("check the accessibility", timeout, everywhere=True) as budget:
             return await find_issues(core, tags=tags, rules=rules, without=without, axe=axe, budget=budget)
 
+    @announced_read("extract_text")
     async def extract_text(
         self,
         target: ElementTarget | None = None,
@@ -237,6 +245,7 @@ class PageReading:
         options = TextOptions(to_text, main_only, max_chars)
         return await extract(self.internals, "extract text", target, options, timeout)
 
+    @announced_read("extract_markdown")
     async def extract_markdown(
         self,
         target: ElementTarget | None = None,
@@ -252,6 +261,7 @@ class PageReading:
         options = TextOptions(to_markdown, main_only, max_chars)
         return await extract(self.internals, "extract Markdown", target, options, timeout)
 
+    @announced_read("screenshot")
     @name_our_arguments(SCREENSHOT)
     async def screenshot(
         self,
@@ -300,6 +310,7 @@ class PageReading:
         )
         return await take_picture(self.internals, request, place, overwrite=overwrite, timeout=timeout)
 
+    @announced_read("pdf")
     async def pdf(self, *, timeout: float = 30, **options: Unpack[PdfOptions]) -> bytes:
         """Return the page as PDF, as Chrome prints it. `options` are the fields of PdfOptions.
 

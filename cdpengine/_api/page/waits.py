@@ -36,7 +36,7 @@ from cdpengine._page.frames import LoadState
 from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.settling import watch_requests
 from cdpengine._page.patterns import Words, check_words
-from cdpengine._page.running_actions import announced
+from cdpengine._page.running_actions import announced, announced_read
 from cdpengine._page.search.locator import BaseLocator
 from cdpengine._urls.patterns import UrlPattern
 from cdpengine.errors.misuse import block
@@ -141,6 +141,7 @@ class PageWaits:
             conditions.append(Elapsed(core.target, float(seconds)))
         await wait_for_all(core, conditions, timeout)
 
+    @announced_read("settled")
     async def settled(self, *, quiet: float = QUIET, timeout: float = 30) -> None:
         """Wait until the page has settled: no activity in any frame for `quiet` seconds (0.1).
 

@@ -289,3 +289,11 @@ class PrintToPDFReply(msgspec.Struct):
     """The stream with the PDF."""
 
     stream: str = ""
+
+
+@reply("Page.getResourceContent")
+class ResourceContentReply(msgspec.Struct, rename="camel"):
+    """The content of a resource that the page has loaded."""
+
+    content: str = ""
+    base64_encoded: bool = False

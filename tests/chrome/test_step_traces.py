@@ -1,0 +1,159 @@
+"""Step traces of a real browser, and their page in the same browser, opened without a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.debug.steps.reading import StepTrace, open_step_trace
+from cdpengine.debug.steps.view import page_of
+from cdpengine.errors import EngineError
+
+pytestmark = pytest.mark.chrome
+
+PAGE = """<!doctype html><title>Shop</title><link rel=stylesheet href=/style.css><img src=/dot.png alt=dot>
+<h1>Shop</h1>
+<label>Name <input id=name></label> <label>Password <input type=password id=password></label>
+<label><input type=checkbox id=gift> Gift</label>
+<label>Size <select id=size><option>small<option>large</select></label>
+<button onclick="console.log('bought'); this.after('Thanks'); fetch('/api').then((r) => r.json())">Buy</button>
+<div id=box style="height: 50px; overflow: auto"><div style="height: 500px">tall</div></div>
+<iframe src="/inner"></iframe><my-card></my-card>
+<script>
+  globalThis.ran = (globalThis.ran ?? 0) + 1;
+  customElements.define("my-card", class extends HTMLElement {
+    constructor() { super(); this.attachShadow({mode: "open"}).innerHTML = "<style>b {color: rgb(1, 2, 3)}</style><b>card</b>"; }
+  });
+</script>
+<img src="data:," onerror="parent.broken = true">
+"""
+DOT = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c63f8cfc0f01f000501"
+    "01ff5f2a7d8d0000000049454e44ae426082"
+)
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> HTTPServer:
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    httpserver.expect_request("/style.css").respond_with_data(
+        "h1 { color: rgb(4, 5, 6); background: url(dot.png) }", content_type="text/css"
+    )
+    httpserver.expect_request("/dot.png").respond_with_data(DOT, content_type="image/png")
+    httpserver.expect_request("/inner").respond_with_data(
+        "<!doctype html><button>Inner</button>", content_type="text/html"
+    )
+    httpserver.expect_request("/api").respond_with_json({"stock": 3})
+    return httpserver
+
+
+def steps_of(trace: StepTrace) -> dict[int, dict[str, Any]]:
+    """Return the steps by number, with their end."""
+    steps: dict[int, dict[str, Any]] = {}
+    for line in trace.lines("steps"):
+        if line["k"] == "step":
+            steps[line["n"]] = line
+        elif line["k"] == "end":
+            steps[line["n"]]["ended"] = line
+        elif line["k"] == "state":
+            steps[line["n"]][line["when"]] = line["frames"]
+        elif line["k"] in ("given", "refs", "node"):
+            steps[line["n"]][line["k"]] = line
+    return steps
+
+
+async def journey(page: cdpengine.Page, url: str) -> None:
+    """Buy something, with a failure at the end."""
+    await page.goto(url)
+    snapshot = await page.snapshot()
+    await page.fill(snapshot.find(role="textbox", name="Name"), "Ada Lovelace")
+    await page.fill(snapshot.find(role="textbox", name="Password"), "correct horse battery")
+    await page.check(snapshot.find(role="checkbox", name="Gift"))
+    await page.select(snapshot.find(role="combobox", name="Size"), "large")
+    await page.evaluate("document.getElementById('box').scrollTop = 30")
+    await page.click(snapshot.find(role="button", name="Buy"))
+    await page.snapshot(since=snapshot)
+    with pytest.raises(EngineError):
+        await page.click("e999", timeout=5)
+
+
+@pytest.fixture
+async def traced(page: cdpengine.Page, site: HTTPServer, tmp_path: Path) -> Path:
+    path = tmp_path / "shop.zip"
+    async with page.trace_steps(path, redacted=False):
+        await journey(page, site.url_for("/"))
+    return path
+
+
+@pytest.fixture
+def viewer(traced: Path) -> Path:
+    path = traced.with_suffix(".html")
+    path.write_bytes(b"".join(page_of(open_step_trace(traced))))
+    return path
+
+
+async def test_a_journey_has_its_steps_states_and_snapshots(traced: Path, site: HTTPServer) -> None:
+    trace = open_step_trace(traced)
+    steps = steps_of(trace)
+    verbs = [step["verb"] for step in steps.values()]
+    assert verbs == [
+        "goto", "snapshot", "fill", "fill", "check", "select", "evaluate", "click", "snapshot", "click",
+    ]  # fmt: skip
+    click = steps[8]
+    assert click["at"].startswith("test_step_traces.py:")
+    assert click["ended"]["outcome"]["delivered"] is True
+    assert click["ended"]["log"][-1][1] == "the input was sent"
+    assert click["node"]["node"][1] > 0
+    assert len(click["before"]) == 2  # the page and its frame
+    (_, number, before, _), (_, _, after, _) = click["before"][0], click["after"][0]
+    assert after > before
+    data = {(line["d"], line["v"]): line["data"] for line in trace.lines("documents")}
+    assert "Thanks" in str(data[number, after])
+    assert steps[9]["given"]["tokens"] > 50
+    assert "Thanks" in steps[9]["given"]["diff"]
+    assert len(steps[2]["refs"]["refs"]) >= 7
+    assert steps[10]["ended"]["error"]["kind"] == "NodeNotFoundError"
+    kinds = [line["k"] for line in trace.lines("steps")]
+    assert {"console", "request", "response", "resource", "picture"} <= set(kinds)
+    urls = {line["url"] for line in trace.lines("steps") if line["k"] == "resource"}
+    assert {site.url_for("/style.css"), site.url_for("/dot.png")} <= urls
+    bodies = [
+        line["entry"]["response"]["content"].get("text")
+        for line in trace.lines("steps")
+        if line["k"] == "response" and line["entry"]["request"]["url"].endswith("/api")
+    ]
+    assert bodies
+    assert '"stock"' in bodies[0]
+    assert any(line.get("span") == click["span"] for line in trace.lines("protocol"))
+
+
+async def test_the_page_shows_the_traced_page_and_runs_none_of_its_scripts(
+    page: cdpengine.Page, viewer: Path
+) -> None:
+    async with page.activity.collecting():
+        await page.goto(f"{viewer.as_uri()}#action=8&state=after")
+        built = "document.querySelector('#scaled iframe')?.contentDocument"
+        await page.wait_for(expression=f"{built}?.querySelector('iframe')?.contentDocument?.body")
+        read = await page.evaluate(f"""(() => {{
+          const inner = {built};
+          const style = (element) => inner.defaultView.getComputedStyle(element).color;
+          return [
+            style(inner.querySelector("h1")), inner.querySelector("my-card").shadowRoot.querySelector("b").textContent,
+            style(inner.querySelector("my-card").shadowRoot.querySelector("b")),
+            inner.getElementById("name").value, inner.getElementById("gift").checked, inner.getElementById("size").value,
+            inner.getElementById("box").scrollTop, inner.querySelector("iframe").contentDocument.body.innerText,
+            inner.querySelector("img").naturalWidth, inner.body.innerText.includes("Thanks"),
+            inner.defaultView.ran ?? null, globalThis.broken ?? null,
+          ];
+        }})()""")
+        assert read == [
+            "rgb(4, 5, 6)", "card", "rgb(1, 2, 3)", "Ada Lovelace", True, "large", 30, "Inner", 1, True, None, None,
+        ]  # fmt: skip
+        assert list(page.activity.errors) == []
+        assert [message.text for message in page.activity.console if message.level == "error"] == []
+        assert {request.url[:5] for request in page.activity.requests} <= {"file:", "data:", "about"}
