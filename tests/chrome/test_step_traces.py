@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
+from click.testing import CliRunner
 from pytest_httpserver import HTTPServer
 
 import cdpengine
+from cdpengine.cli.commands import commands
 from cdpengine.debug.steps.reading import StepTrace, open_step_trace
 from cdpengine.debug.steps.view import page_of
-from cdpengine.errors import EngineError
+from cdpengine.errors import EngineError, InvalidArgumentError
 
 pytestmark = pytest.mark.chrome
 
@@ -132,6 +136,42 @@ async def test_a_journey_has_its_steps_states_and_snapshots(traced: Path, site: 
     assert any(line.get("span") == click["span"] for line in trace.lines("protocol"))
 
 
+async def test_entered_strings_are_in_no_part_of_a_redacted_trace(
+    page: cdpengine.Page, site: HTTPServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "shop.zip"
+    async with page.trace_steps(path, film=False):
+        await journey(page, site.url_for("/"))
+    trace = open_step_trace(path)
+    everything = b"".join(trace.read(name) for name in trace.names)
+    for secret in (b"correct horse battery", b"Ada Lovelace"):
+        assert secret not in everything
+    unredacted = tmp_path / "open.zip"
+    async with page.trace_steps(unredacted, film=False, redacted=False):
+        await journey(page, site.url_for("/"))
+    trace = open_step_trace(unredacted)
+    documents = b"".join(trace.read(name) for name in trace.names if name.startswith("documents/"))
+    assert b"correct horse battery" not in documents  # no script of the engine returns a password
+    assert b"Ada Lovelace" in documents
+
+
+async def test_the_file_is_readable_after_a_crash_of_the_browser(tmp_path: Path) -> None:
+    path = tmp_path / "crash.zip"
+    with pytest.raises(EngineError):
+        async with cdpengine.launch() as browser:
+            page = await browser.new_page()
+            async with page.trace_steps(path):
+                await page.goto("data:text/html,<button>Go</button>")
+                await page.click((await page.snapshot()).find(role="button", name="Go"))
+                with suppress(EngineError):
+                    await browser.session.call("Browser.crash")
+                await page.title()
+    trace = open_step_trace(path)
+    assert trace.complete
+    assert [step["verb"] for step in steps_of(trace).values()] == ["goto", "snapshot", "click", "title"]
+    assert b"".join(page_of(trace)).startswith(b"<!doctype html>")
+
+
 async def test_the_page_shows_the_traced_page_and_runs_none_of_its_scripts(
     page: cdpengine.Page, viewer: Path
 ) -> None:
@@ -157,3 +197,73 @@ async def test_the_page_shows_the_traced_page_and_runs_none_of_its_scripts(
         assert list(page.activity.errors) == []
         assert [message.text for message in page.activity.console if message.level == "error"] == []
         assert {request.url[:5] for request in page.activity.requests} <= {"file:", "data:", "about"}
+
+
+async def test_the_page_is_accessible_and_follows_keys_and_addresses(
+    page: cdpengine.Page, viewer: Path
+) -> None:
+    await page.goto(f"{viewer.as_uri()}#action=3&tab=given")
+    snapshot = await page.snapshot()
+    assert '- button "8 click' in snapshot.text
+    chosen = "[location.hash, document.querySelector('#steps [aria-current]').textContent.slice(0, 5)]"
+    assert await page.evaluate(chosen) == ["#action=3&tab=given", "3fill"]
+    await page.press("ArrowDown")
+    await page.wait_for(expression="location.hash.startsWith('#action=4')")
+    await page.press("End")
+    await page.wait_for(expression="location.hash.startsWith('#action=10')")
+    await page.press("b")
+    await page.press("1")
+    await page.wait_for(expression="location.hash === '#action=10&state=before'")
+    failure = await page.evaluate("document.querySelector('#panel .failure').textContent")
+    assert failure.startswith("NodeNotFoundError")
+    await page.evaluate("location.hash = '#action=1&tab=network'")
+    await page.wait_for(expression="document.querySelector('#panel table')")
+    await page.click(await page.find(role="button", name="GET /inner"))
+    await page.wait_for(expression="document.querySelector('#panel').innerText.includes('<button>Inner')")
+    await page.evaluate("location.hash = '#action=8&tab=messages'")
+    await page.wait_for(expression="document.querySelector('#panel .message')")
+    await page.fill(await page.find("#search"), "password")
+    await page.wait_for(expression="document.getElementById('count').textContent.startsWith('1 of 10')")
+
+
+async def test_popups_and_all_pages_of_a_context_are_traced(
+    browser: cdpengine.Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "context.zip"
+    async with browser.new_context() as context, context.trace_steps(path, film=False):
+        first = await context.new_page("data:text/html,<title>one</title>")
+        second = await context.new_page("data:text/html,<title>two</title>")
+        async with trio.open_nursery() as nursery:
+            for each in (first, second):
+                nursery.start_soon(each.title)
+    trace = open_step_trace(path)
+    titles = [step for step in steps_of(trace).values() if step["verb"] == "title"]
+    assert sorted(step["page"] for step in titles) == [1, 2]
+
+
+async def test_a_cancelled_action_is_a_step_and_the_file_ends(page: cdpengine.Page, tmp_path: Path) -> None:
+    path = tmp_path / "cancelled.zip"
+    with trio.move_on_after(0.8) as scope:
+        async with page.trace_steps(path):
+            await page.wait_for(text="never", timeout=60)
+    assert scope.cancelled_caught
+    trace = open_step_trace(path)
+    assert trace.complete
+    assert steps_of(trace)[1]["ended"]["error"]["kind"] == "Cancelled"
+    assert not page.internals.target.running.listeners
+    assert not page.internals.target.running.read_listeners
+
+
+async def test_an_existing_file_is_refused_and_the_command_makes_the_page(
+    page: cdpengine.Page, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.zip"
+    async with page.trace_steps(path, film=False):
+        await page.title()
+    with pytest.raises(InvalidArgumentError, match="exists already"):
+        async with page.trace_steps(path):
+            pass
+    result = CliRunner().invoke(commands, ["trace", "view", str(path)])
+    assert result.exit_code == 0, result.output
+    assert result.output.strip() == str(path.with_suffix(".html"))
+    assert CliRunner().invoke(commands, ["step-trace", "view", str(path)]).exit_code == 2

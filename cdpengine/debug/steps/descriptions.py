@@ -43,6 +43,8 @@ def describe_call(call: ActionCall, *, redacted: bool, keep_arguments: bool) -> 
             continue
         if name in _TARGETS:
             described[name] = describe_target(value) if not isinstance(value, tuple) else str(value)
+        elif isinstance(value, Snapshot):
+            described[name] = f"a snapshot of {value.stats.lines} lines"
         elif call.verb in _SCRIPTS and redacted and not keep_arguments:
             described[name] = WITHHELD
         elif redacted and name in _ENTERED and call.verb not in READS and call.verb != "select":
