@@ -88,25 +88,14 @@ class Proxy:
     notes: list[Callable[[str], None]] = attrs.field(factory=list)
 
 
-class ProxyServer:
-    """The server of a proxy. `proxy` is its public part.
-
-    `prefix` begins the name of each connection. It tells the browsers apart that share `instruments`.
-    """
+class _ProxyServer:
+    """The server of a proxy. `proxy` is its public part."""
 
     def __init__(
-        self,
-        upstream: SplitResult,
-        browser_path: str,
-        headers: Mapping[str, str],
-        injector: FaultInjector,
-        *,
-        instruments: Instruments | None = None,
-        prefix: str = "",
+        self, upstream: SplitResult, browser_path: str, headers: Mapping[str, str], injector: FaultInjector
     ) -> None:
-        self.proxy = Proxy(Faults(injector), instruments=instruments or Instruments())
+        self.proxy = Proxy(Faults(injector))
         self.injector = injector
-        self._prefix = prefix
         self._upstream = upstream
         self._browser_path = browser_path
         self._headers = dict(headers)
@@ -198,8 +187,7 @@ class ProxyServer:
         path = socket.request.target
         if urlsplit(path).path in ("", "/"):
             path = self._browser_path
-        name = f"{self._prefix}client {next(self._numbers)} {urlsplit(path).path}"
-        passage = ProxyConnection(name, path)
+        passage = ProxyConnection(f"client {next(self._numbers)} {urlsplit(path).path}", path)
         self._list(passage)
         scheme = {"http": "ws", "https": "wss"}.get(self._upstream.scheme, self._upstream.scheme)
         url = f"{scheme}://{self._upstream.netloc}{path}"
@@ -254,7 +242,7 @@ class _Relay:
     """The two directions of one client's connection."""
 
     def __init__(
-        self, server: ProxyServer, passage: ProxyConnection, socket: Socket, upstream: Transport
+        self, server: _ProxyServer, passage: ProxyConnection, socket: Socket, upstream: Transport
     ) -> None:
         self._server = server
         self._passage = passage
@@ -437,7 +425,7 @@ async def proxy(
     if urlsplit(upstream).scheme in ("http", "https"):
         base = target._replace(scheme="https" if target.scheme == "wss" else "http")
     path = target.path + (f"?{target.query}" if target.query else "")
-    server = ProxyServer(base, path or "/", headers or {}, injector)
+    server = _ProxyServer(base, path or "/", headers or {}, injector)
     trusts_environment = not is_loopback(target.hostname or "")
     with shortages_named(partial(lacking, redact_endpoint(upstream))) as started:
         import httpx
