@@ -501,7 +501,7 @@ async def test_script_gets_the_match_that_replaced_another_one(
         return made
 
     await page.set_content(REPLACING)
-    monkeypatch.setattr("cdpengine._api.page.reading.make_script", make_and_replace)
+    monkeypatch.setattr("cdpengine._api.page.evaluating.make_script", make_and_replace)
     button = page.locate("button")
     assert await button.evaluate("(button) => button.textContent", timeout=20) == "Buy"
     replaced.clear()

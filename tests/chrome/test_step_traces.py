@@ -91,6 +91,7 @@ async def traced(page: cdpengine.Page, site: HTTPServer, tmp_path: Path) -> Path
     path = tmp_path / "shop.zip"
     async with page.trace_steps(path, redacted=False):
         await journey(page, site.url_for("/"))
+        await page.wait_for(load_state="networkidle")  # the response of the page's script is recorded too
     return path
 
 
