@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -112,8 +114,15 @@ asyncio.run(main())
 """
 
 
-def test_a_signal_leaves_the_blocks_of_a_program_and_ends_its_browser(tmp_path: Path) -> None:
-    environment = os.environ | {"TMPDIR": str(tmp_path)}
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """Yield a temporary folder whose path is short enough for Chrome's sockets."""
+    with tempfile.TemporaryDirectory(prefix="cdp", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+def test_a_signal_leaves_the_blocks_of_a_program_and_ends_its_browser(short_folder: Path) -> None:
+    environment = os.environ | {"TMPDIR": str(short_folder)}
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True, env=environment
     ) as program:
@@ -122,7 +131,7 @@ def test_a_signal_leaves_the_blocks_of_a_program_and_ends_its_browser(tmp_path: 
         program.send_signal(signal.SIGTERM)
         assert program.stdout.read() == "left\n"
         assert program.wait(30) == -signal.SIGTERM
-    assert list(tmp_path.iterdir()) == []
+    assert list(short_folder.iterdir()) == []
 
 
 def test_the_screenshot_server(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,7 +177,7 @@ async def test_the_page_shows_the_traced_page_and_runs_none_of_its_scripts(
     page: cdpengine.Page, viewer: Path
 ) -> None:
     async with page.activity.collecting():
-        await page.goto(f"{viewer.as_uri()}#action=8&state=after")
+        await page.goto(f"{viewer.as_uri()}#action=8&page=after")
         built = "document.querySelector('#scaled iframe')?.contentDocument"
         await page.wait_for(expression=f"{built}?.querySelector('iframe')?.contentDocument?.body")
         read = await page.evaluate(f"""(() => {{
@@ -214,7 +214,7 @@ async def test_the_page_is_accessible_and_follows_keys_and_addresses(
     await page.wait_for(expression="location.hash.startsWith('#action=10')")
     await page.press("b")
     await page.press("1")
-    await page.wait_for(expression="location.hash === '#action=10&state=before'")
+    await page.wait_for(expression="location.hash === '#action=10&page=before'")
     failure = await page.evaluate("document.querySelector('#panel .failure').textContent")
     assert failure.startswith("NodeNotFoundError")
     await page.evaluate("location.hash = '#action=1&tab=network'")

@@ -84,7 +84,7 @@ class RequestsUnderWay:
             if sent.type in _ENDLESS or len(self._requests) >= _MOST or self._has_no_reported_end(sent):
                 return False
             is_document = sent.request_id == sent.loader_id
-            if is_document:
+            if sent.type == "Document":
                 self._latest[sent.frame_id] = sent.loader_id
             self._requests[key_session, sent.request_id] = UnderWay(
                 sent.request.url, sent.loader_id, sent.frame_id, is_document

@@ -12,6 +12,7 @@ from cdpengine.act import Actor, dispatch
 from cdpengine.errors import (
     InvalidArgumentError,
     NotInteractableError,
+    StaleRefError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -151,7 +152,7 @@ async def test_highlight_is_drawn_and_removed(page: cdpengine.Page) -> None:
         async with page.elements.highlight(go, color="blue"):
             pass
     await page.evaluate("go.remove()")
-    with pytest.raises(NotInteractableError):
+    with pytest.raises(StaleRefError):
         async with page.elements.highlight(go):
             pass
 

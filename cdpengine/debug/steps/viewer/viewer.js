@@ -1,5 +1,5 @@
 // The viewer: the list of steps, the chosen step, the address and the keyboard.
-//   #action=3&tab=network&state=before   the address of a step
+//   #action=3&tab=network&page=before   the address of a step
 
 const stepsList = document.getElementById("steps");
 const search = document.getElementById("search");
@@ -64,7 +64,7 @@ function open(number, { state: wantedState = state, tab: wantedTab = tab, focus 
   if (focus) button.focus({ preventScroll: true });
   button.scrollIntoView({ block: "nearest" });
   bars.querySelector(`[data-n="${step.n}"]`)?.setAttribute("aria-current", "step");
-  const address = `#action=${step.n}${tab === "action" ? "" : `&tab=${tab}`}${state === "after" ? "" : `&state=${state}`}`;
+  const address = `#action=${step.n}${tab === "action" ? "" : `&tab=${tab}`}${state === "after" ? "" : `&page=${state}`}`;
   if (location.hash !== address) history.replaceState(null, "", address);
   document.title = `${step.n}. ${step.verb} - ${index.name}`;
   drawStates();
@@ -160,7 +160,7 @@ function followAddress() {
   const wanted = new URLSearchParams(location.hash.slice(1));
   const number = Number(wanted.get("action")) || index.steps[0]?.n;
   if (number === undefined) return;
-  open(number, { tab: PANES[wanted.get("tab")] ? wanted.get("tab") : tab, state: wanted.get("state") ?? state });
+  open(number, { tab: PANES[wanted.get("tab")] ? wanted.get("tab") : tab, state: wanted.get("page") ?? state });
 }
 
 // --- beginning -------------------------------------------------------------------------------------------------
