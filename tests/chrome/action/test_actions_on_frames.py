@@ -51,6 +51,8 @@ async def test_document_in_frame_receives_the_action(page: cdpengine.Page, url: 
         assert outcome.elsewhere == ()
         expected.append(event)
         await page.wait_for(expression=f"log.includes({json.dumps(event)})")
+    # The frame's messages reach the log after the action.
+    await page.wait_for(expression="log.filter((each) => each === 'click').length >= 4")
     log = await page.evaluate("log")
     assert not [each for each in log if each.startswith("outer")]
     assert log.count("click") == 4, log
