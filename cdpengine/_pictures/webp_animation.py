@@ -2,7 +2,7 @@
 
 Rule: only the present and the last picture are in memory. A picture is compressed when the next one is added, and
 contains only the part that differs from the one before. Pillow compresses each part. This module writes the
-container around them, because Pillow needs all pictures of an animation at once.
+container around them, because Pillow needs all pictures of an animation together.
 
 The container is described at https://developers.google.com/speed/webp/docs/riff_container.
 """

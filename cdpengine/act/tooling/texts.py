@@ -1,6 +1,6 @@
 """Results of tools as text: a response in few words for a model, and errors that name tools.
 
-Rule: a result has a token limit. What is cut is cut at the end of a line.
+Rule: a result has a token limit. A longer result is cut at the end of a line.
 """
 
 from __future__ import annotations

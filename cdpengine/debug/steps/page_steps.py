@@ -234,7 +234,7 @@ class PageSteps:
         self._file.add(line if found is None else {**line, "node": found})
 
     def _give(self, number: int, snapshot: Snapshot) -> None:
-        """Record what the caller was given."""
+        """Record the text that the caller received."""
         stats, diff, text = snapshot.stats, snapshot.diff, snapshot.text
         line = {
             "k": "given", "n": number, "diff": None if diff is None else str(diff),
@@ -257,7 +257,7 @@ def _harmless() -> Iterator[None]:
         yield
     except EngineError:
         pass  # the page or the browser is gone
-    except Exception:  # noqa: BLE001 - whatever it is, the program goes on
+    except Exception:  # noqa: BLE001 - no failure of the trace may end the program
         _log.exception("a part of a step trace failed")
 
 
