@@ -230,7 +230,7 @@ class Browser(BrowserParts):
     async def new_context(
         self,
         *,
-        storage_state: StorageState | str | Path | None = None,
+        storage_state: StorageState | Mapping[str, object] | str | Path | None = None,
         proxy: Proxy | str | None = None,
         downloads: str | Path | None = None,
         permissions: Sequence[str] | Mapping[str, PermissionState] = (),
@@ -246,11 +246,11 @@ class Browser(BrowserParts):
     ) -> AsyncIterator[BrowserContext]:
         """Create an isolated context (cookies, storage, cache), which ends with the block, including its pages.
 
-        `storage_state` is the initial state: a StorageState, or a file that contains one. `proxy` is
-        "http://host:port" or a Proxy. `downloads` is the directory of its downloads; without it, unexpected
-        downloads are refused. `permissions` is a list of granted names, or a mapping of names to states.
-        `activity` (True or an ActivityOptions) collects the activity of its pages from their first script. All
-        arguments that are not named here work as in `context.emulation.set`. If this program is killed, Chrome
+        `storage_state` is the initial state: a StorageState, a file that contains one, or a dict as in the file.
+        `proxy` is "http://host:port" or a Proxy. `downloads` is the directory of its downloads; without it,
+        unexpected downloads are refused. `permissions` is a list of granted names, or a mapping of names to
+        states. `activity` (True or an ActivityOptions) collects the activity of its pages from their first script.
+        All arguments that are not named here work as in `context.emulation.set`. If this program is killed, Chrome
         disposes of the context.
 
         `base_url` completes relative URLs and URL patterns of its pages ("/cart", but not "*/cart").

@@ -297,11 +297,18 @@ _DISPOSE_TIMEOUT = 2.0
 """Maximum time in seconds to dispose of a context when its block ends."""
 
 
+_OPTIONS = (
+    "storage_state", "proxy", "downloads", "permissions", "activity", "base_url", "accept_downloads",
+    "java_script_enabled", "bypass_csp", "ignore_https_errors", "service_workers", "timeout",
+)  # fmt: skip
+"""The options of `new_context` that are not options of the emulation."""
+
+
 @attrs.frozen
 class ContextPlan:
     """The options of a new context, checked without a browser."""
 
-    storage_state: StorageState | str | Path | None
+    storage_state: StorageState | Mapping[str, object] | str | Path | None
     proxy: Proxy | None
     downloads: Path | None
     permissions: Mapping[str, PermissionState]
@@ -313,7 +320,7 @@ class ContextPlan:
 
 def plan_context(
     *,
-    storage_state: StorageState | str | Path | None,
+    storage_state: StorageState | Mapping[str, object] | str | Path | None,
     proxy: Proxy | str | None,
     downloads: str | Path | None,
     permissions: Sequence[str] | Mapping[str, PermissionState],
@@ -338,7 +345,9 @@ def plan_context(
         proxy=None if proxy is None else check_proxy(proxy),
         downloads=None if downloads is None else Path(downloads),
         permissions=states,
-        emulation=check_options(emulation, chrome_version) if emulation else {},
+        emulation=check_options(emulation, chrome_version, call="new_context", others=_OPTIONS)
+        if emulation
+        else {},
         base_url=None if base_url is None else read_url(base_url, "base_url").text,
         accept_downloads=check_flag("accept_downloads", accept_downloads),
         rules=rules,
@@ -372,7 +381,9 @@ async def make_context(
 
     async with AsyncExitStack() as stack:
         with action_span("browser.new_context"), within("make a context", timeout):
-            stored = None if plan.storage_state is None else await load_state(plan.storage_state)
+            stored = (
+                None if plan.storage_state is None else await load_state("storage_state", plan.storage_state)
+            )
             made = await state.creations.create(
                 "Target.createBrowserContext", params, CreateBrowserContextReply, dispose
             )

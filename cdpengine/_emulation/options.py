@@ -85,14 +85,19 @@ Settings = Mapping[str, Any]
 """Checked settings by name; a device is replaced by its settings."""
 
 
-def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, Any]:
-    """Return checked settings. Raises InvalidArgumentError for an unknown name or an invalid value."""
+def check_options(
+    options: Mapping[str, Any], chrome_version: str, *, call: str = "emulate", others: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return checked settings. Raises InvalidArgumentError for an unknown name or an invalid value.
+
+    The error of an unknown name is about `call`, and also lists `others`, the other options of the call.
+    """
     if not options:
         raise InvalidArgumentError(
             what="emulate", given="nothing", expected=f"options among {', '.join(_NAMES)}"
         )
     for name in options:
-        check_choice("emulate", name, _NAMES, f"options among {', '.join(_NAMES)}")
+        check_choice(call, name, _NAMES, f"options among {', '.join((*others, *_NAMES))}")
     settings: dict[str, Any] = {}
     landscape = options.get("landscape", False)
     if not isinstance(landscape, bool) or (landscape and options.get("device") is None):

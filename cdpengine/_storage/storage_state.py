@@ -119,14 +119,21 @@ class StorageState:
     @classmethod
     def from_json(cls, text: str) -> StorageState:
         """Parse a JSON string. Raises ValueError with the fault and its place."""
-        plain = _json.decode_leniently(text)
-        if not isinstance(plain, dict) or not ("cookies" in plain or "origins" in plain):
+        return cls.from_dict(_json.decode_leniently(text))
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, object]) -> StorageState:
+        """Return the state of a decoded JSON object, such as Playwright's `context.storage_state()`.
+
+        Raises ValueError with the fault and its place.
+        """
+        if not isinstance(plain, Mapping) or not ("cookies" in plain or "origins" in plain):
             raise ValueError('it is not an object with "cookies" and "origins"')
         converter = _converter()
         from cattrs import BaseValidationError, transform_error
 
         try:
-            state = converter.structure(plain, _FileState)
+            state = converter.structure(dict(plain), _FileState)
         except (BaseValidationError, TypeError) as error:
             raise ValueError(transform_error(error)[0]) from None
         try:

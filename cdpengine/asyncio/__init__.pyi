@@ -170,7 +170,7 @@ class AsyncioBrowser(Facade):
     def new_context(
         self,
         *,
-        storage_state: StorageState | str | Path | None = ...,
+        storage_state: StorageState | Mapping[str, object] | str | Path | None = ...,
         proxy: Proxy | str | None = ...,
         downloads: str | Path | None = ...,
         permissions: Sequence[str] | Mapping[str, PermissionState] = ...,
@@ -363,7 +363,9 @@ class AsyncioContextStorage(Facade):
         session_storage: bool = ...,
         timeout: float = ...,
     ) -> StorageState: ...
-    async def restore_state(self, state: StorageState | str | Path, *, timeout: float = ...) -> None: ...
+    async def restore_state(
+        self, state: StorageState | Mapping[str, object] | str | Path, *, timeout: float = ...
+    ) -> None: ...
     async def cookies(self, *urls: str, timeout: float = ...) -> list[Cookie]: ...
     async def set_cookies(
         self, cookies: Sequence[Cookie | Mapping[str, Any]], *, timeout: float = ...

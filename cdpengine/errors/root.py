@@ -20,7 +20,7 @@ NEVER_SHOWN = "cdpengine.never_shown"
 """Metadata key of a field that is only for programs, such as an entered value."""
 
 
-_LONGEST_GIVEN, _LONGEST_EXPECTED = 180, 180
+_LONGEST_GIVEN, _LONGEST_EXPECTED = 180, 500
 """Maximum lengths of the two halves of an InvalidArgumentError's message, in characters."""
 
 

@@ -50,7 +50,7 @@ class LaunchOptions(TypedDict, total=False):
 class ContextOptions(EmulationOptions, total=False):
     """Options of `browser.new_context`. Further options are passed to `context.emulation.set`."""
 
-    storage_state: StorageState | str | Path | None
+    storage_state: StorageState | Mapping[str, object] | str | Path | None
     proxy: Proxy | str | None
     downloads: str | Path | None
     permissions: Sequence[str] | Mapping[str, PermissionState]

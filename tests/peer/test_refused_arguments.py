@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -14,6 +15,7 @@ from scripted_browser import ScriptedBrowser, quiet
 
 import cdpengine
 from cdpengine import Option
+from cdpengine._emulation.options import EmulationOptions
 from cdpengine.errors import InvalidArgumentError
 
 NODE, OTHER = cdpengine.BackendNode(5), cdpengine.BackendNode(6)
@@ -138,3 +140,13 @@ async def test_a_wrong_argument_is_refused_and_sends_nothing(
         assert {each.method for each in scripted.received[sent:]} <= {"Emulation.setFocusEmulationEnabled"}, (
             argument
         )
+
+
+async def test_an_unknown_option_of_a_context_names_all_options(page: cdpengine.Page) -> None:
+    with pytest.raises(InvalidArgumentError, match="new_context: got 'colour_scheme'") as caught:
+        async with page.browser.new_context(colour_scheme="dark"):  # type: ignore[call-arg]
+            raise AssertionError
+    listed = str(caught.value).rpartition("options among ")[2].split(", ")
+    signature = inspect.signature(type(page.browser).new_context)
+    named = [each.name for each in signature.parameters.values() if each.kind is each.KEYWORD_ONLY]
+    assert listed == [*named, *EmulationOptions.__annotations__]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import cdpengine
+from cdpengine._api.scopes.storage import load_state
 from cdpengine._storage.cookies import Cookie, CookiePartition
 from cdpengine._storage.storage_state import OriginState, StorageState, check_state, read_state, write_state
 from cdpengine.errors import FileNotWrittenError
@@ -55,6 +56,23 @@ def test_as_playwright_writes_it() -> None:
     text = """{"cookies": [{"name": "n", "value": "v", "domain": "a.com", "path": "/", "expires": -1, "httpOnly": false,
         "secure": false, "sameSite": "Lax", "newer": 1}], "origins": [], "newer": {}}"""
     assert StorageState.from_json(text).cookies == (Cookie("n", "v", "a.com", same_site="Lax"),)
+
+
+async def test_a_dict_is_a_state() -> None:
+    plain = json.loads(STATE.to_json())
+    assert await load_state("storage_state", plain) == STATE
+    assert StorageState.from_dict({"cookies": []}) == StorageState()
+    with pytest.raises(cdpengine.errors.InvalidArgumentError) as caught:
+        await load_state("storage_state", {"cookies": [{"name": "a", "value": 5, "domain": "SECRET"}]})
+    assert "storage_state: got a dict" in str(caught.value)
+    assert "cookies[0].value" in str(caught.value)
+    assert "SECRET" not in str(caught.value)
+    for wrong in (5, ["SECRET"], b"SECRET"):
+        with pytest.raises(cdpengine.errors.InvalidArgumentError) as caught:
+            await load_state("storage_state", wrong)  # type: ignore[arg-type]
+        expected = 'a StorageState, a dict with "cookies" and "origins", or the path of a file'
+        assert f"expected {expected}" in str(caught.value)
+        assert "SECRET" not in str(caught.value)
 
 
 WRONG = {

@@ -251,16 +251,19 @@ class ContextStorage(Cookies):
                 await trio.to_thread.run_sync(write_state, file, state)
         return state
 
-    async def restore_state(self, state: StorageState | str | Path, *, timeout: float = 30) -> None:
+    async def restore_state(
+        self, state: StorageState | Mapping[str, object] | str | Path, *, timeout: float = 30
+    ) -> None:
         """Set all cookies and storages of a state, or of a file that contains one. On failure set nothing.
 
-        Other data stays. Tabs that open later get the session storage in their first document of its origin;
-        popups copy that of their opener. Raises FileUnreadableError, InvalidArgumentError,
-        StorageUnavailableError, also for a database that exists already, DeadlineExceededError,
-        ConnectionLostError.
+        A dict is a state as in the file. Other data stays. Tabs that open later get the session storage in their
+        first document of its origin; popups copy that of their opener.
+
+        Raises FileUnreadableError, InvalidArgumentError, StorageUnavailableError, also for a database that exists
+        already, DeadlineExceededError, ConnectionLostError.
         """
         with within("restore the storage state", timeout):
-            checked = await load_state(state)
+            checked = await load_state("state", state)
             root, creations = self._core.state.session, self._core.state.creations
             await apply_state(root, creations, self._core.id, self._core.origin_page, checked)
             await restore_session_items(self._scope, checked, timeout)
@@ -373,9 +376,24 @@ class OriginStorage:
                 yield await page.go(self.origin)
 
 
-async def load_state(state: StorageState | str | Path) -> StorageState:
-    """Return a checked state from a state or a file. Raises FileUnreadableError, InvalidArgumentError."""
-    if isinstance(state, StorageState):
+async def load_state(what: str, state: StorageState | Mapping[str, object] | str | Path) -> StorageState:
+    """Return a checked state from a state, a dict or a file. `what` names the argument.
+
+    Raises FileUnreadableError, InvalidArgumentError.
+    """
+    if isinstance(state, StorageState | Mapping):
         await trio.lowlevel.checkpoint()
-        return check_state(state)
-    return await trio.to_thread.run_sync(read_state, to_path("path", state))
+        return check_state(state) if isinstance(state, StorageState) else _read_dict(what, state)
+    return await trio.to_thread.run_sync(read_state, to_path(what, state, _STATES))
+
+
+_STATES = 'a StorageState, a dict with "cookies" and "origins", or the path of a file, as str or Path'
+
+
+def _read_dict(what: str, state: Mapping[str, object]) -> StorageState:
+    try:
+        return StorageState.from_dict(state)
+    except ValueError as error:
+        raise InvalidArgumentError(
+            what=what, given="a dict with a fault", expected=f"{_STATES}: {error}"
+        ) from None
