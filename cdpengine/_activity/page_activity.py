@@ -224,9 +224,10 @@ class PageActivity:
 
         `kinds`: "console" yields each ConsoleMessage, "errors" each PageError, "requests" each Request at its
         start, "responses" each Response once its headers are complete, "finished" a RequestEnded for each ended
-        request. "websockets" yields each WebSocket at its start, "messages" each WebSocketMessage of all of them,
-        "event_messages" each EventSourceMessage, "webtransports" each WebTransport at its start. The default is
-        the first three. All items come in one sequence.
+        request. "websockets" yields each WebSocket at its start, and keeps their messages during the block.
+        "messages" yields each WebSocketMessage of all of them, "event_messages" each EventSourceMessage,
+        "webtransports" each WebTransport at its start. The default is the first three. All items come in one
+        sequence.
 
         The stream buffers at most `buffer` items and never delays the page. If more arrive, it raises
         EventsLostError at the place of the missing items, and continues. It raises TargetCrashedError after a

@@ -105,6 +105,10 @@ class Subscribers:
         for kind, streams in self._streams.items():
             self._streams[kind] = tuple(each for each in streams if each is not stream)
 
+    def includes(self, kind: Kind) -> bool:
+        """Return whether a stream yields items of this kind."""
+        return bool(self._streams.get(kind))
+
     def deliver(self, kind: Kind, item: ActivityItem, *, kept_by: Session | None = None) -> None:
         """Deliver an item. Called by the reader. `kept_by`: the session repeats it from before."""
         for stream in self._streams.get(kind, ()):

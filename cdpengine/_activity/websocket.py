@@ -71,6 +71,7 @@ class MessageStream(Stream[WebSocketMessage]):
 class WebSocket:
     """A websocket of a page, a frame or a worker. `messages` are the latest messages, oldest first.
 
+    They are kept while the activity keeps messages, or a stream yields websockets.
     `target_id` is Chrome's id of its page, frame or worker. `request` is the request of the handshake to `url`.
     `status` is "connecting", "open" or "closed", with the times `opened_at` and `closed_at`. `failure` is Chrome's
     reason if the websocket failed, or "".

@@ -1,7 +1,8 @@
 """Collection of a page's websockets, event sources and WebTransport sessions (WebSocketCollector).
 
 Runs in the reader. Rule: the kept messages of all websockets of a page share one limit on their number and size.
-If it is exceeded, the oldest message of the page is dropped, and counted on its websocket.
+If it is exceeded, the oldest message of the page is dropped, and counted on its websocket. Messages are kept while
+the activity keeps them, or a stream yields websockets.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from cdpengine._protocol.streams import Event
 _FOLLOWED = 1_000
 """Maximum number of websockets, and of WebTransport sessions, followed at a time."""
 
+_WATCHED = 1_000
+"""Minimum number of kept messages while a stream yields websockets."""
+
 
 @attrs.define(eq=False)
 class _MessageLimit:
@@ -34,12 +38,13 @@ class _MessageLimit:
     _order: deque[tuple[WebSocket, int]] = attrs.field(factory=deque, init=False)
     _size: int = attrs.field(default=0, init=False)
 
-    def keep(self, socket: WebSocket, message: WebSocketMessage, size: int) -> None:
-        """Keep a message, and drop the oldest ones above the limit."""
+    def keep(self, socket: WebSocket, message: WebSocketMessage, size: int, least: int) -> None:
+        """Keep a message, and drop the oldest ones above the limit, which is at least `least` messages."""
         socket.records.add(message)
         self._order.append((socket, size))
         self._size += size
-        while len(self._order) > self.bound or (self._size > LARGEST and len(self._order) > 1):
+        most = max(self.bound, least)
+        while len(self._order) > most or (self._size > LARGEST and len(self._order) > 1):
             oldest, dropped = self._order.popleft()
             self._size -= dropped
             oldest.records.drop_oldest()
@@ -48,6 +53,10 @@ class _MessageLimit:
         """Drop all kept messages."""
         for socket, _size in self._order:
             socket.records.clear()
+        self.leave()
+
+    def leave(self) -> None:
+        """Leave the kept messages to those who have their websockets."""
         self._order.clear()
         self._size = 0
 
@@ -86,6 +95,8 @@ class WebSocketCollector:
         """Stop following websockets. They count as closed, because nothing reports their end."""
         self._end(lambda _session: True)
         self._open_transports.clear()
+        if not self._messages.bound:
+            self._messages.leave()
 
     def end_session(self, session: Session) -> None:
         """Note the end of the websockets of a session."""
@@ -159,8 +170,9 @@ class WebSocketCollector:
             time=self._time(frame.timestamp),
             websocket_id=socket.id,
         )
-        if self._messages.bound:
-            self._messages.keep(socket, message, len(bytes(event.raw)))
+        watched = _WATCHED if self._subscribers.includes("websockets") else 0
+        if self._messages.bound or watched:
+            self._messages.keep(socket, message, len(bytes(event.raw)), watched)
         socket.deliver(message)
         self._subscribers.deliver("messages", message)
 

@@ -419,3 +419,40 @@ async def test_a_response_arrives_with_its_headers(page: cdpengine.Page, scripte
         network(scripted, end[0], "2", **end[1])
         await quiet()
         assert stream.statistics().waiting == 4
+
+
+def frame(peer: ScriptedBrowser, text: str) -> None:
+    network(peer, "webSocketFrameReceived", "w", response={"opcode": 1, "mask": False, "payloadData": text})
+
+
+async def test_messages_are_kept_while_a_stream_yields_websockets(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    async with page.events("websockets") as events:
+        network(scripted, "webSocketCreated", "w", url="wss://a.example/")
+        socket = await events.wait_for(cdpengine.network.WebSocket)
+        for number in range(1_100):
+            frame(scripted, str(number))
+        await quiet()
+        assert [each.data for each in socket.messages] == [str(number) for number in range(100, 1_100)]
+        assert socket.messages.dropped == 100
+    async with page.activity.stream("messages") as stream:
+        frame(scripted, "late")
+        network(scripted, "webSocketCreated", "w", url="wss://a.example/")
+        frame(scripted, "of another websocket")
+        with trio.fail_after(10):
+            await stream.receive()
+    assert len(socket.messages) == 1_000
+    await page.activity.start(messages=2)
+    async with page.activity.stream("websockets") as stream:
+        network(scripted, "webSocketCreated", "w", url="wss://a.example/")
+        other = await stream.receive()
+        assert isinstance(other, cdpengine.network.WebSocket)
+        for number in range(5):
+            frame(scripted, str(number))
+        await quiet()
+        assert len(other.messages) == 5
+    frame(scripted, "5")
+    await quiet()
+    assert [each.data for each in other.messages] == ["4", "5"]
+    assert len(socket.messages) == 1_000
