@@ -54,6 +54,10 @@ from .verbs.cache import StopLearning as StopLearning
 from .verbs.dialogs import Dialog as Dialog
 from .verbs.dialogs import Download as Download
 from .verbs.dialogs import FileChooser as FileChooser
+from .verbs.elements import Get as Get
+from .verbs.elements import Is as Is
+from .verbs.emulation import Emulate as Emulate
+from .verbs.emulation import HttpCredentials as HttpCredentials
 from .verbs.forms import Check as Check
 from .verbs.forms import Fill as Fill
 from .verbs.forms import FormField as FormField
@@ -85,6 +89,9 @@ from .verbs.pointing import ScrollIntoView as ScrollIntoView
 from .verbs.reading import Extract as Extract
 from .verbs.reading import Find as Find
 from .verbs.reading import TakeSnapshot as TakeSnapshot
+from .verbs.routing import AddRoute as AddRoute
+from .verbs.routing import RemoveRoutes as RemoveRoutes
+from .verbs.routing import Routes as Routes
 from .verbs.storage import ClearCookies as ClearCookies
 from .verbs.storage import ClearStorage as ClearStorage
 from .verbs.storage import Cookies as Cookies

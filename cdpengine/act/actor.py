@@ -22,6 +22,7 @@ from cdpengine._budget import within
 from cdpengine._page.dialog_feed import DialogFeed
 from cdpengine._paths import to_path
 from cdpengine._snapshot.ref import RefNumbers, ref_of_line
+from cdpengine.act.observing.lasting_settings import LastingSettings
 from cdpengine.act.observing.open_scope import OpenScopes
 from cdpengine.act.requests import ActRequest, CacheRequest
 from cdpengine.act.response import NOT_READ, ActResponse, NoOpenPageError
@@ -102,6 +103,7 @@ class Actor:
     `ref_numbers` are the numbers of the refs on all pages. A program that continues with another browser passes
     the numbers of the previous actor. The actor reports dialogs of its pages that open after its creation.
     `scopes` are open measurements, recordings and the like, which one request begins and a later one ends.
+    `lasting` are routes and other settings of the pages, which last until a later request ends them.
     """
 
     browser: Browser
@@ -124,6 +126,7 @@ class Actor:
     _views: dict[str, Views] = attrs.field(factory=dict, init=False)
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
     scopes: OpenScopes = attrs.field(init=False)
+    lasting: LastingSettings = attrs.field(factory=LastingSettings, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.scopes = OpenScopes(self.begin)

@@ -11,7 +11,9 @@ from typing import Any, Literal
 
 import attrs
 
-Capability = Literal["core", "more", "scripts", "files", "storage", "wire", "performance", "cache"]
+Capability = Literal[
+    "core", "more", "scripts", "files", "storage", "emulation", "network", "wire", "performance", "cache"
+]
 
 
 @attrs.frozen(kw_only=True)

@@ -22,7 +22,7 @@ from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.selectors import may_be_name
 
 if TYPE_CHECKING:
-    from cdpengine import ActionOutcome, Page
+    from cdpengine import ActionOutcome, BrowserContext, Page
     from cdpengine.actions import ElementTarget
 
 
@@ -40,6 +40,14 @@ class Performance:
         """The page of the request."""
         assert self.page_or_none is not None, "requests without a page do not use one"
         return self.page_or_none
+
+    @property
+    def context(self) -> BrowserContext:
+        """The context whose pages the request concerns: that of the actor, else of its current page."""
+        if self.actor.context is not None:
+            return self.actor.context
+        page = self.page_or_none or self.actor.current
+        return self.actor.browser.context if page is None else page.context
 
     @property
     def left(self) -> float:

@@ -151,7 +151,7 @@ def allowed_by(capabilities: Collection[str]) -> dict[str, Any]:
     }
 
 
-FURTHER_TOOLS = "more, scripts, files, storage, wire, performance, cache"
+FURTHER_TOOLS = "more, scripts, files, storage, emulation, network, wire, performance, cache"
 """The capabilities of the MCP server besides "core", for the help, which does not import the server."""
 
 

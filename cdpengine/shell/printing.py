@@ -111,7 +111,9 @@ def _stored_nothing(response: ActResponse) -> str:
 
 
 def _found_nothing(response: ActResponse) -> bool:
-    """Return whether a search found no element: `find` exits like grep."""
+    """Return whether a search found no element or a state is false: `find` exits like grep, `is` like test."""
+    if response.kind == "is":
+        return response.result is False
     return response.kind == "find" and isinstance(response.result, Mapping) and not response.result["count"]
 
 

@@ -82,6 +82,7 @@ async def ask(request: dict[str, Any]) -> dict[str, Any]:
     )
     answer: dict[str, Any] = json.loads(done.stdout)
     nothing = answer["kind"] == "find" and answer.get("result", {}).get("count") == 0
+    nothing |= answer["kind"] == "is" and answer.get("result") is False
     assert (done.returncode == 0) is (answer["ok"] and not nothing), done
     assert bool(done.stderr) is not answer["ok"], done
     return answer

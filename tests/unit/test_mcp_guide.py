@@ -11,12 +11,13 @@ from typing import Any
 import click
 import pytest
 from doc_examples import ROOT, blocks
+from write_verbs import size_of
 
 from cdpengine.act import KINDS
 from cdpengine.act.tooling.table import CAPABILITIES
 from cdpengine.cli.acting import FURTHER_TOOLS, allowed_by, mcp, serve
 from cdpengine.service.mcp_results import explain_unknown
-from cdpengine.service.mcp_tools import TOOLS
+from cdpengine.service.mcp_tools import TOOLS, choose_tools
 
 PAGE = ROOT / "docs/mcp.md"
 
@@ -66,6 +67,10 @@ def test_each_tool_has_its_place_in_the_table() -> None:
     for tool in TOOLS:
         row = table["always" if tool.capability == "core" else tool.capability]
         assert f"`{tool.name}`" in row
+
+
+def test_the_default_list_of_tools_is_short() -> None:
+    assert size_of(choose_tools(())) <= 12_000, "a model reads the list in each conversation"
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES)

@@ -96,7 +96,7 @@ def test_an_unknown_command_is_named_with_a_suggestion() -> None:
         ("tab", "tabs"),
         ("evaluat", "evaluate"),
         ("goto", "open URL"),
-        ("get", "extract"),
+        ("content", "extract"),
         ("state", "snapshot"),
         ("network", "requests"),
         ("dblclick", "click --double-click"),

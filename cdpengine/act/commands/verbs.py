@@ -94,8 +94,9 @@ _OWN = (
 
 _FIRST = (
     "open", "snapshot", "click", "type", "fill", "press", "select", "check", "uncheck", "hover", "scroll",
-    "scroll-into-view", "drag", "upload", "highlight", "wait", "eval", "evaluate", "find", "extract", "text",
-    "markdown", "screenshot", "pdf", "console", "requests", "back", "forward", "reload", "recover", "resize",
+    "scroll-into-view", "drag", "upload", "highlight", "wait", "eval", "evaluate", "find", "get", "is", "extract",
+    "text", "markdown", "screenshot", "pdf", "console", "requests", "back", "forward", "reload", "recover",
+    "resize",
 )  # fmt: skip
 """The order of the help. Other verbs follow as they are declared."""
 

@@ -62,7 +62,7 @@ _FIRST = (
 """The order in which models read the tools. Others follow as their verbs are declared, by capability."""
 
 _ORDER: Sequence[Capability] = (
-    "core", "more", "scripts", "files", "storage", "cache", "wire", "performance",
+    "core", "more", "scripts", "files", "storage", "emulation", "network", "cache", "wire", "performance",
 )  # fmt: skip
 
 
