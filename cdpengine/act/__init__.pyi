@@ -92,6 +92,10 @@ from .verbs.reading import TakeSnapshot as TakeSnapshot
 from .verbs.routing import AddRoute as AddRoute
 from .verbs.routing import RemoveRoutes as RemoveRoutes
 from .verbs.routing import Routes as Routes
+from .verbs.states import DeleteState as DeleteState
+from .verbs.states import LoadState as LoadState
+from .verbs.states import SaveState as SaveState
+from .verbs.states import States as States
 from .verbs.storage import ClearCookies as ClearCookies
 from .verbs.storage import ClearStorage as ClearStorage
 from .verbs.storage import Cookies as Cookies

@@ -41,6 +41,7 @@ from cdpengine.errors import (
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext, Page, Snapshot
     from cdpengine._page.dialogs import Dialog
+    from cdpengine._storage.saved_states import SavedStates
 
 _SETTLING = 1.5
 """Maximum time for a page to become idle before the snapshot for a diff, in seconds."""
@@ -98,12 +99,14 @@ class Actor:
 
     `commands_enabled` False refuses protocol commands and messages, which bypass all of these limits.
     `reads_ahead` reads each new document immediately, for the next snapshot. `cache` performs the requests
-    about an action cache; without one they are refused. `hooks` run around each request.
+    about an action cache; without one they are refused. `states` are the saved states that requests may save and
+    load. `hooks` run around each request.
 
     `ref_numbers` are the numbers of the refs on all pages. A program that continues with another browser passes
     the numbers of the previous actor. The actor reports dialogs of its pages that open after its creation.
     `scopes` are open measurements, recordings and the like, which one request begins and a later one ends.
     `lasting` are routes and other settings of the pages, which last until a later request ends them.
+    `restored_origins` are the origins of loaded states, for the next save.
     """
 
     browser: Browser
@@ -115,6 +118,7 @@ class Actor:
     commands_enabled: bool = True
     reads_ahead: bool = False
     cache: RequestCache | None = None
+    states: SavedStates | None = None
     hooks: tuple[DispatchHook, ...] = ()
     ref_numbers: RefNumbers = attrs.field(factory=RefNumbers)
     _refusal: tuple[str, str] | None = attrs.field(default=None, init=False)
@@ -127,6 +131,7 @@ class Actor:
     _ahead: dict[str, trio.Event] = attrs.field(factory=dict, init=False)
     scopes: OpenScopes = attrs.field(init=False)
     lasting: LastingSettings = attrs.field(factory=LastingSettings, init=False)
+    restored_origins: set[str] = attrs.field(factory=set, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.scopes = OpenScopes(self.begin)

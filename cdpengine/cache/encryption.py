@@ -1,53 +1,26 @@
-"""Encryption of stored data with AES-256-GCM, and the source of the key.
+"""The key of the action cache, and its source.
 
-Rule: sealed data is bound to its entry, owner and version (`about`). It does not open in another place. The
-key comes from the caller, else from the environment, else from the user's keyring. The keyring gets a new key
-for each new file. The key is never stored next to the file, and no error contains it.
+Rule: the key comes from the caller, else from the environment, else from the user's keyring. The keyring gets a
+new key for each new file. The key is never stored next to the file, and no error contains it.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 import secrets
 import sqlite3
 from collections.abc import Mapping
 
-from cdpengine.errors import CacheUnavailableError, packages_named
+from cdpengine._storage.encryption import KEY_BYTES, Cipher, key_of_text
+from cdpengine.errors import CacheUnavailableError
 
 KEY_VARIABLE = "CDPENGINE_CACHE_KEY"
 """The environment variable with the key: 32 bytes, in base64 or as 64 hexadecimal digits."""
 
 KEYRING_SERVICE = "cdpengine"
 
-_KEY_BYTES, _NONCE_BYTES = 32, 12
-
 _HINT = f"Set {KEY_VARIABLE} to 32 bytes in base64, such as of: openssl rand -base64 32"
-
-
-class Cipher:
-    """A cipher for strings. Nonces are random, so a key is safe for 2**32 strings (NIST SP 800-38D, 8.3)."""
-
-    def __init__(self, key: bytes) -> None:
-        """Raise PackageMissingError if the package `cryptography` is not installed."""
-        with packages_named():
-            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-        self._aead = AESGCM(key)
-
-    def seal(self, text: str, about: str) -> bytes:
-        """Encrypt a string and bind it to `about`."""
-        nonce = os.urandom(_NONCE_BYTES)
-        return nonce + self._aead.encrypt(nonce, text.encode(), about.encode())
-
-    def open(self, sealed: bytes, about: str) -> str:
-        """Decrypt a string. Raises ValueError for changed data, another `about` or another key."""
-        from cryptography.exceptions import InvalidTag
-
-        try:
-            return self._aead.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], about.encode()).decode()
-        except (InvalidTag, ValueError):
-            raise ValueError("it cannot be decrypted") from None
 
 
 def key_of_environment(path: str, environment: Mapping[str, str]) -> bytes | None:
@@ -55,24 +28,16 @@ def key_of_environment(path: str, environment: Mapping[str, str]) -> bytes | Non
     text = environment.get(KEY_VARIABLE, "").strip()
     if not text:
         return None
-    try:
-        key = bytes.fromhex(text) if len(text) == 2 * _KEY_BYTES else _from_base64(text)
-    except (ValueError, binascii.Error):
-        key = b""
-    return check_key_bytes(path, key, f"the value of {KEY_VARIABLE} is not a key of 32 bytes")
+    return check_key_bytes(path, key_of_text(text), f"the value of {KEY_VARIABLE} is not a key of 32 bytes")
 
 
 def check_key_bytes(
     path: str, key: bytes, reason: str = "the key that was passed is not of 32 bytes"
 ) -> bytes:
     """Return the key. Raises CacheUnavailableError for a wrong length."""
-    if not isinstance(key, bytes) or len(key) != _KEY_BYTES:
+    if not isinstance(key, bytes) or len(key) != KEY_BYTES:
         raise _key_error(path, f"{reason}. {_HINT}")
     return key
-
-
-def _from_base64(text: str) -> bytes:
-    return base64.b64decode(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4), validate=True)
 
 
 def key_of_keyring(file_id: str, *, make: bool) -> bytes | None:
@@ -89,12 +54,11 @@ def key_of_keyring(file_id: str, *, make: bool) -> bytes | None:
     try:
         text = keyring.get_password(KEYRING_SERVICE, name)
         if text is None and make:
-            keyring.set_password(KEYRING_SERVICE, name, base64.b64encode(os.urandom(_KEY_BYTES)).decode())
+            keyring.set_password(KEYRING_SERVICE, name, base64.b64encode(os.urandom(KEY_BYTES)).decode())
             text = keyring.get_password(KEYRING_SERVICE, name)
-        key = None if text is None else _from_base64(text)
-    except (KeyringError, RuntimeError, OSError, binascii.Error):
+    except (KeyringError, RuntimeError, OSError):
         return None
-    return key if key is not None and len(key) == _KEY_BYTES else None
+    return None if text is None else key_of_text(text) or None
 
 
 def missing_key(path: str) -> CacheUnavailableError:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import attrs
 
 from cdpengine import _json
+from cdpengine._storage.encryption import Cipher
 from cdpengine.cache.addresses import UrlPattern, normalize_url
-from cdpengine.cache.encryption import Cipher, missing_key
+from cdpengine.cache.encryption import missing_key
 from cdpengine.cache.entries import CacheEntry, EntryStatistics
 from cdpengine.cache.entry_json import entry_to_json, parse_entry
 from cdpengine.errors import FileUnreadableError, InvalidArgumentError

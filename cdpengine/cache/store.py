@@ -22,9 +22,10 @@ import attrs
 import trio
 
 from cdpengine._paths import to_path
+from cdpengine._storage.encryption import Cipher
 from cdpengine.cache.config import default_path
 from cdpengine.cache.database import BusyError, Database, count_expired
-from cdpengine.cache.encryption import Cipher, check_key_bytes, find_cipher
+from cdpengine.cache.encryption import check_key_bytes, find_cipher
 from cdpengine.cache.entries import (
     CacheEntry,
     CacheKey,

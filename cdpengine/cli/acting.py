@@ -30,6 +30,7 @@ from cdpengine.cli.options import (
 from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
 from cdpengine.errors import packages_named
 from cdpengine.errors.texts import duration
+from cdpengine.shell import client
 
 if TYPE_CHECKING:
     from cdpengine.act import ActResponse, ScriptRun
@@ -413,6 +414,7 @@ def mcp(
                 outputs=outputs.path,
                 reads_ahead=True,
                 cache=_cache_file(cache),
+                states=Path(client.states_folder()) if "storage" in capabilities else None,
                 url_policy=UrlPolicy(
                     allow_private=not no_private,
                     private_remedy="a server without --no-private",

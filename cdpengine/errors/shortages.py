@@ -54,7 +54,7 @@ _OPTIONAL = {
     "mcp_types": ("mcp", "serves MCP clients", "mcp"),
     "PIL": ("pillow", "draws on pictures", "pictures"),
     "platformdirs": ("platformdirs", "finds the user's data folder", "cache"),
-    "cryptography": ("cryptography", "encrypts the cache", "cache"),
+    "cryptography": ("cryptography", "encrypts stored data", "cache"),
     "protego": ("protego", "reads robots.txt", "crawl"),
     "keyring": ("keyring", "stores the cache's key", "cache"),
     "distributed": ("distributed", "distributes jobs to many machines", "cluster"),

@@ -23,6 +23,7 @@ from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
 from cdpengine._snapshot.ref import RefNumbers
+from cdpengine._storage.saved_states import SavedStates
 from cdpengine._urls.reading import split_url
 from cdpengine.act import Actor
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, os_reason
@@ -344,6 +345,7 @@ class Sessions:
             commands_enabled=self._settings.commands_enabled,
             reads_ahead=self._settings.reads_ahead,
             cache=self._cache,
+            states=None if self._settings.states is None else SavedStates(self._settings.states),
             hooks=() if self._cache is None else (self._cache.hook,),
             ref_numbers=self._take_ref_numbers(name),
         )

@@ -34,12 +34,12 @@ class ServiceSettings:
     the maximum number of clients, and `listeners` the maximum number of clients that receive events. These get a
     sign of life every `heartbeat`. A client that reads nothing for `stalled` is disconnected.
 
-    `files` is the folder whose files requests may name (None: no files). `profiles` is the folder of the
-    profiles for sessions (None: no profiles). `outputs` is the folder for files that requests write without a
-    name. `commands_enabled` allows protocol commands and reading protocol messages. These bypass the policies
-    for URLs and files, and affect all sessions. `reads_ahead` works as in `Actor`. `mcp_capabilities` and
-    `mcp_structured` work as in `McpSettings`, for clients of /mcp. `ending` is the time that running requests get
-    at shutdown.
+    `files` is the folder whose files requests may name (None: no files). `profiles` is the folder of the profiles
+    for sessions (None: no profiles). `outputs` is the folder for files that requests write without a name.
+    `states` is the folder for saved states (None: requests save and load none). `commands_enabled` allows protocol
+    commands and reading protocol messages. These bypass the policies for URLs and files, and affect all sessions.
+    `reads_ahead` works as in `Actor`. `mcp_capabilities` and `mcp_structured` work as in `McpSettings`, for
+    clients of /mcp. `ending` is the time that running requests get at shutdown.
 
     `endpoint` is the endpoint of a running browser, which the service leaves running. If it is None, the
     service starts a browser with `executable` and `headless`. `viewport` is the viewport of its pages; None means
@@ -59,6 +59,7 @@ class ServiceSettings:
     mcp_capabilities: tuple[str, ...] = ()
     mcp_structured: bool = False
     outputs: Path | None = None
+    states: Path | None = None
     commands_enabled: bool = False
     reads_ahead: bool = False
     cache: Path | Literal["user"] | None = None

@@ -72,6 +72,7 @@ class BackgroundOptions:
             files=Path("/"),
             commands_enabled=True,
             cache="user",
+            states=Path(client.states_folder()),
             executable=self.executable,
             headless=self.headless,
             viewport=parse_viewport(self.viewport),

@@ -34,14 +34,14 @@ VERBS = frozenset(
         "act", "back", "cache-clear", "cache-delete", "cache-list", "cache-lookup", "cache-refresh",
         "cache-replay", "cache-report", "cache-restore", "cache-scenarios", "cache-show", "cache-stats",
         "cache-versions", "check", "clear-cookies", "clear-storage", "click", "close", "close-tab",
-        "command", "console", "cookies", "dialog", "download", "drag", "emulate", "eval", "evaluate",
-        "extract", "file-chooser", "fill", "find", "focus-tab", "forward", "get", "heap-snapshot",
-        "highlight", "hover", "is", "markdown", "messages", "metrics", "new-tab", "open", "pdf", "press",
-        "recover", "reload", "requests", "resize", "response-body", "route", "routes", "screenshot",
-        "scroll", "scroll-into-view", "search", "select", "sessions", "set-cookies", "set-storage",
-        "snapshot", "start-learning", "start-measurement", "start-recording", "stop-learning",
-        "stop-measurement", "stop-recording", "storage", "tabs", "text", "type", "uncheck", "unroute",
-        "upload", "wait",
+        "command", "console", "cookies", "delete-state", "dialog", "download", "drag", "emulate", "eval",
+        "evaluate", "extract", "file-chooser", "fill", "find", "focus-tab", "forward", "get",
+        "heap-snapshot", "highlight", "hover", "is", "load-state", "markdown", "messages", "metrics",
+        "new-tab", "open", "pdf", "press", "recover", "reload", "requests", "resize", "response-body",
+        "route", "routes", "save-state", "screenshot", "scroll", "scroll-into-view", "search", "select",
+        "sessions", "set-cookies", "set-storage", "snapshot", "start-learning", "start-measurement",
+        "start-recording", "states", "stop-learning", "stop-measurement", "stop-recording", "storage",
+        "tabs", "text", "type", "uncheck", "unroute", "upload", "wait",
     }
 )  # fmt: skip
 """Commands for the page of a session. Those in `LOADING` use it only without a URL and without --endpoint."""
@@ -300,6 +300,11 @@ def state_folder() -> str:
 def refs_path() -> str:
     """Return the path of the file with the highest ref number."""
     return os.path.join(state_folder(), "shell-refs")
+
+
+def states_folder() -> str:
+    """Return the folder of saved states."""
+    return os.path.join(state_folder(), "states")
 
 
 def runtime_folder() -> str:

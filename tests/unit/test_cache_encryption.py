@@ -14,8 +14,9 @@ import keyring.backend
 import pytest
 from cache_stores import KEY, OTHER_KEY, VIEWPORT, entry, key, opened
 
+from cdpengine._storage.encryption import Cipher
 from cdpengine.cache import ImportReport, make_key
-from cdpengine.cache.encryption import KEY_VARIABLE, Cipher
+from cdpengine.cache.encryption import KEY_VARIABLE
 from cdpengine.errors import CacheUnavailableError, FileUnreadableError
 
 pytestmark = pytest.mark.usefixtures("no_key")

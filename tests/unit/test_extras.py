@@ -21,7 +21,7 @@ from cdpengine.errors.shortages import _OPTIONAL
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-SHARED = {"crawl": {"httpx"}, "http": {"httpx"}}
+SHARED = {"crawl": {"httpx"}, "http": {"httpx"}, "service": {"cryptography"}}
 """Packages of an extra that the table lists under another extra."""
 
 MODULES = {extra: {module for module, (_, _, of) in _OPTIONAL.items() if of == extra} for extra in EXTRAS}

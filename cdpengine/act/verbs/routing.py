@@ -109,7 +109,8 @@ class Routes(ActRequest):
     def text_lines(result: Any) -> Iterable[str]:
         for each in result:
             types = f"  {' '.join(each['resourceTypes'])}" if each["resourceTypes"] else ""
-            yield escape_line(f"{each['url']}  {each['answer']}  {each['requests']} requests{types}")
+            count = f"{each['requests']} request{'s' * (each['requests'] != 1)}"
+            yield escape_line(f"{each['url']}  {each['answer']}  {count}{types}")
 
 
 @attrs.frozen(kw_only=True)

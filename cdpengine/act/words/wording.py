@@ -71,6 +71,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
     (r"\.? ?All its last lines are in \.output", ""),
     (r"query, or pass headers=", "query, or use another endpoint"),
     (r", or frame=None", ""),
+    (r"Use text_content\(\) or inner_text\(\)", 'Use a get request with what "text"'),
     (r"a str, and accept=True", "a text, and accept true"),
     (r"True or False for", "true or false for"),
     (r"Set it aside with cdpengine\.cache\.set_aside, and", "Move the file away, and"),
