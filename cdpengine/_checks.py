@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import attrs
 
 from cdpengine.errors import InvalidArgumentError
+from cdpengine.errors.selectors import advise
 
 T = TypeVar("T")
 
@@ -29,6 +30,12 @@ def invalid(what: str, given: object, expected: str) -> InvalidArgumentError:
     with suppress(Exception):  # an integer of over 4,300 digits has no repr, and a caller's class may fail
         shown = repr(given)[:_LONGEST_GIVEN]
     return InvalidArgumentError(what=what, given=shown, expected=expected)
+
+
+def invalid_selector(css: str, reason: str) -> InvalidArgumentError:
+    """Return the error of a CSS selector that Chrome refused for `reason`. It names the call that may be meant."""
+    advice = advise(css)
+    return invalid("css", css, f"a CSS selector. {advice}" if advice else f"a selector ({reason})")
 
 
 def wrong_type(what: str, given: object, expected: str) -> InvalidArgumentError:

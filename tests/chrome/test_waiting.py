@@ -237,8 +237,11 @@ async def test_deadline_error_names_the_missing_condition(shown: cdpengine.Page)
 
 
 async def test_invalid_conditions_are_refused(shown: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.errors.InvalidArgumentError):
+    refused = r"css: got 'a\[\[', expected a selector \("
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match=refused):
         await shown.wait_for(css="a[[", timeout=20)
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match=refused):
+        await shown.wait_for(css_gone="a[[", timeout=20)
     with pytest.raises(cdpengine.errors.EvaluationFailedError, match="SyntaxError"):
         await shown.wait_for(expression="late.(", timeout=20)
     with pytest.raises(cdpengine.errors.NodeNotFoundError):

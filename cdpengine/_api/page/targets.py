@@ -21,8 +21,10 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, context_gone, object_group
 from cdpengine._page.search.locator import BaseLocator, FoundNode
 from cdpengine._snapshot.capture import Capture, Scope, capture
+from cdpengine._snapshot.node import Document
 from cdpengine._snapshot.node import Node as ElementNode
 from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
+from cdpengine._snapshot.roles import kind_of
 from cdpengine.errors import (
     Became,
     ConnectionLostError,
@@ -331,3 +333,19 @@ async def assign_ref(
                 if (ref := refs.known(frame.loader_id, node)) is not None:
                     return ref
     return None
+
+
+def assign_found(refs: RefTable, found: FoundNode, role: str, name: str, renderer: str | None) -> Ref:
+    """Return the ref of a found node with a known role and name: its current ref, or a new one.
+
+    `renderer` is the renderer id of its document. Unlike `assign_ref`, this reads nothing from the page.
+    """
+    node = ElementNode(role, kind_of(role), name, backend_node_id=found.backend_node_id)
+    document = Document(
+        [node],
+        frame_id=found.frame_id,
+        loader_id=found.loader_id,
+        session_id=found.session_id,
+        renderer_id=renderer,
+    )
+    return refs.assign([document], partial=True, every=True)[node]

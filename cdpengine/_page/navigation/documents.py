@@ -18,6 +18,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._checks import invalid_selector
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame
@@ -39,7 +40,6 @@ from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
     EvaluationFailedError,
-    InvalidArgumentError,
     RemoteError,
     SessionGoneError,
 )
@@ -166,7 +166,8 @@ Key = tuple[str, str, str | None]
 class Report(msgspec.Struct):
     """The report of waiting.js: for each condition, whether it holds, and the observation.
 
-    For a "pattern" condition, `texts` has the visible text, and its owner decides whether it holds.
+    For a "pattern" condition, `texts` has the visible text, and its owner decides whether it holds. `invalid` is
+    the reason why Chrome refused a condition's `selector`.
     """
 
     key: str
@@ -174,6 +175,7 @@ class Report(msgspec.Struct):
     observed: list[str]
     texts: list[str]
     invalid: str = ""
+    selector: str = ""
 
 
 @attrs.define(eq=False)
@@ -300,9 +302,7 @@ class FrameWatches:
             while True:
                 report = await document.ask(watched.handle, NEXT, known, kind=Report)
                 if report.invalid:
-                    raise InvalidArgumentError(
-                        what="css", given=f"an invalid selector ({report.invalid})", expected="a CSS selector"
-                    )
+                    raise invalid_selector(report.selector, report.invalid)
                 known = report.key
                 watched.report = report
                 self.rounds += 1

@@ -102,18 +102,21 @@
 
   function report() {
     const began = performance.now();
-    let looks;
-    try {
-      looks = request.conditions.map(look);
-    } catch (error) {
-      return { key: "invalid", holds: [], observed: [], texts: [], invalid: String(error.message) };
+    const looks = [];
+    for (const condition of request.conditions) {
+      try {
+        looks.push(look(condition));
+      } catch (error) {
+        const selector = condition.css ?? "";
+        return { key: "invalid", holds: [], observed: [], texts: [], invalid: String(error.message), selector };
+      }
     }
     const ended = performance.now();
     earliest = ended + Math.max(FRAME_MS, COST_SHARE * (ended - began));
     const holds = looks.map((each) => each.holds);
     const texts = looks.map((each) => each.text ?? "");
     const key = holds.join() + (request.changes ? " " + changes : "") + texts.join();
-    return { key, holds, observed: looks.map((each) => each.observed), texts, invalid: "" };
+    return { key, holds, observed: looks.map((each) => each.observed), texts, invalid: "", selector: "" };
   }
 
   function noted(what) {

@@ -15,7 +15,7 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._checks import invalid
+from cdpengine._checks import invalid_selector
 from cdpengine._javascript import own, script
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import Document, document_error, open_document
@@ -37,7 +37,6 @@ from cdpengine._page.scripts.page_functions import (
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import EvaluationFailedError, RemoteError
-from cdpengine.errors.selectors import advise
 
 MOST = 2000
 """Maximum number of matching nodes that are processed in one document."""
@@ -181,7 +180,8 @@ async def leaf_request(
     request = {"leaf": criteria.request(), "patterns": list(patterns)}
     made = await document.make_object("pattern_strings", request)
     index = await document.ask(made, "function () { return this.index; }", kind=_Strings)
-    _refuse(index.invalid, criteria.css)
+    if index.invalid:
+        raise invalid_selector(criteria.css or "", index.invalid)
     given.append(made)
     return {"kind": "chosen", "at": len(given) - 1, "places": _matching_places(index, criteria)}
 
@@ -205,18 +205,12 @@ async def evaluate(
         head, nodes = await text_and_nodes(call, _Head)
     except RemoteError as error:
         raise document_error(error) from None
-    _refuse(head.invalid, head.selector)
+    if head.invalid:
+        raise invalid_selector(head.selector, head.invalid)
     numbers = [node.backend_node_id for node in nodes if node is not None]
     elements = FoundElements(document.finder, numbers[:_MOST_NUMBERED], head.first)
     document.worlds.keep_found(document.session, document.frame.id, elements)
     return dict(zip(numbers, head.descriptions, strict=True))
-
-
-def _refuse(reason: str, css: str | None) -> None:
-    if reason:
-        advice = advise(css or "")
-        expected = f"a CSS selector. {advice}" if advice else f"a selector ({reason})"
-        raise invalid("css", css, expected)
 
 
 def _matching_places(index: _Strings, criteria: Criteria) -> list[int]:

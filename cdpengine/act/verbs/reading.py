@@ -143,7 +143,7 @@ class Find(ActRequest):
     )
 
     role: str | None = field("The role, as in snapshots.", None)
-    name: str | None = field("Part of the accessible name, in any case.", None)
+    name: str | None = field("The whole accessible name, in any case.", None)
     text: str | None = field("Part of its visible text, in any case.", None)
     exact: bool = field("Match the whole name and text, in this case.", False)
     limit: int = field("Maximum number of elements.", 20, least=1, most=1000)
@@ -210,9 +210,8 @@ _TEXT_OF_FOUND = 300
 
 async def _ref_of(performance: Performance, found: FoundNode) -> Ref:
     """Return the ref of an element found by its text: its current ref, or a new one, named by the text."""
+    from cdpengine._api.page.targets import assign_found
     from cdpengine._page.frames import renderer_of
-    from cdpengine._snapshot.node import Document, Node
-    from cdpengine._snapshot.roles import kind_of
     from cdpengine._snapshot.text import shorten
 
     refs = performance.page.internals.refs
@@ -221,17 +220,9 @@ async def _ref_of(performance: Performance, found: FoundNode) -> Ref:
         return known
     text = await performance.page.extract_text(found, timeout=performance.left)
     name = shorten(" ".join(text.split()), _TEXT_OF_FOUND)
-    node = Node("generic", kind_of("generic"), name, backend_node_id=found.backend_node_id)
     frames = performance.page.internals.target.frames
     frame = frames.get(found.frame_id) or frames.main
-    document = Document(
-        [node],
-        frame_id=found.frame_id,
-        loader_id=found.loader_id,
-        session_id=found.session_id,
-        renderer_id=await renderer_of(frame.session, frame),
-    )
-    return performance.page.internals.refs.assign([document], partial=True, every=True)[node]
+    return assign_found(refs, found, "generic", name, await renderer_of(frame.session, frame))
 
 
 @attrs.frozen(kw_only=True)

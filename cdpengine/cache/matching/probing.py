@@ -17,14 +17,15 @@ from weakref import WeakKeyDictionary
 import attrs
 import msgspec
 
+from cdpengine._api.page.targets import assign_found
 from cdpengine._javascript import own, script
 from cdpengine._page.frames import Frame, renderer_of
 from cdpengine._page.navigation.documents import DocumentGone, document_error, open_document
 from cdpengine._page.scripts.node_lists import SERIALIZED, text_and_nodes
 from cdpengine._page.scripts.page_functions import RemoteHandle, object_group
+from cdpengine._page.search.locator import FoundNode
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.roles import chrome_roles, kind_of, role_name
+from cdpengine._snapshot.roles import chrome_roles, role_name
 from cdpengine._snapshot.sources.computed import kit_source
 from cdpengine.cache.changes import PageFeatures
 from cdpengine.cache.entries import Target
@@ -274,16 +275,8 @@ def _is_sure(queried: QueriedElement, found: _Found) -> bool:
 
 def _give_ref(page: Page, frame: Frame, queried: QueriedElement, number: int, renderer: str | None) -> str:
     """Return the existing ref of an element, or a new one."""
-    role = queried.target.role
-    node = Node(role, kind_of(role), queried.name, backend_node_id=number)
-    document = Document(
-        [node],
-        frame_id=frame.id,
-        loader_id=frame.loader_id,
-        session_id=frame.session.id,
-        renderer_id=renderer,
-    )
-    core = page.internals
-    ref = core.refs.assign([document], partial=True)[node]
+    core, role = page.internals, queried.target.role
+    found = FoundNode(number, frame.id, frame.session.id, frame.loader_id, role)
+    ref = assign_found(core.refs, found, role, queried.name, renderer)
     core.give({ref.id: ref})  # the search was by name
     return ref.id
