@@ -341,6 +341,51 @@ async def test_invalid_certificates(browser: cdpengine.Browser) -> None:
                 await context.request.get(address, ignore_https_errors=False)
 
 
+async def test_digest_credentials_answer_a_server(
+    browser: cdpengine.Browser, site: HTTPServer, url: str
+) -> None:
+    def guarded(request: Request) -> Response:
+        given = request.authorization
+        if given is not None and (given.type, given.parameters.get("username")) == ("digest", "ada"):
+            return Response("welcome")
+        return Response("who?", 401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth"'})
+
+    site.expect_request("/digest").respond_with_handler(guarded)
+    async with browser.new_context() as context:
+        assert (await context.request.get(f"{url}/digest")).status == 401
+        await context.network.http_credentials("ada", "hush")
+        assert await (await context.request.get(f"{url}/digest")).text() == "welcome"
+
+
+async def test_ipv6_literals_have_cookies_and_redirects(browser: cdpengine.Browser) -> None:
+    async def answer(stream: Any) -> None:
+        asked.append((await stream.receive_some()).decode())
+        head = "302 Found\r\nLocation: /next\r\nSet-Cookie: a=1" if len(asked) == 1 else "200 OK"
+        await stream.send_all(f"HTTP/1.1 {head}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok".encode())
+
+    asked: list[str] = []
+    try:
+        listeners = await trio.open_tcp_listeners(0, host="::1")
+    except OSError:
+        pytest.skip("no IPv6 on this machine")
+    async with trio.open_nursery() as nursery, browser.new_context() as context:
+        nursery.start_soon(trio.serve_listeners, answer, listeners)
+        address = f"http://[::1]:{listeners[0].socket.getsockname()[1]}"
+        response = await context.request.get(f"{address}/first")
+        assert (await response.text(), response.url, response.redirects) == (
+            "ok",
+            f"{address}/next",
+            (f"{address}/first",),
+        )
+        assert [each.split("\r\n")[0] for each in asked] == ["GET /first HTTP/1.1", "GET /next HTTP/1.1"]
+        assert f"host: {address[7:]}" in asked[0].lower()
+        assert "cookie: a=1" in asked[1].lower()
+        assert [(each.name, each.domain) for each in await context.storage.cookies(address)] == [
+            ("a", "[::1]")
+        ]
+        nursery.cancel_scope.cancel()
+
+
 # --- failures ------------------------------------------------------------------------------------------------
 
 
@@ -356,7 +401,8 @@ async def test_servers_that_do_not_answer(page: cdpengine.Page) -> None:
     async def close(stream: Any) -> None:
         await stream.receive_some()
 
-    with pytest.raises(HttpRequestFailedError, match=r"GET http://127\.0\.0\.1:1/ failed"):
+    refused = r"GET http://127\.0\.0\.1:1/ failed: 127\.0\.0\.1:1 refused the connection\. Check"
+    with pytest.raises(HttpRequestFailedError, match=refused):
         await page.request.get("http://127.0.0.1:1/")
     with pytest.raises(HttpRequestFailedError, match="failed"):
         await page.request.get("http://user:hush@nowhere.invalid/")

@@ -7,8 +7,10 @@ password.
 from __future__ import annotations
 
 import ipaddress
+import os
+import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -64,7 +66,7 @@ async def send(message: HttpMessage, *, proxy: Proxy | None, verify: bool) -> Ht
     Raises HttpRequestFailedError, PackageMissingError, ResourcesExhaustedError.
     """
     through = None if proxy is None or _bypasses(proxy, message.url) else proxy
-    with _errors_named(message):
+    with _errors_named(message, through):
         import httpx
 
         server = None
@@ -82,9 +84,16 @@ async def send(message: HttpMessage, *, proxy: Proxy | None, verify: bool) -> Ht
             with http_logs_suppressed():
                 response = await client.send(_request(client, message))
                 if response.status_code == httpx.codes.UNAUTHORIZED and message.credentials is not None:
-                    auth = _auth(message.credentials, response.headers.get("www-authenticate", ""))
+                    auth = _auth(message.credentials, response.headers.get_list("www-authenticate"))
                     if auth is not None:
-                        response = await client.send(_request(client, message), auth=auth)
+                        try:
+                            response = await client.send(_request(client, message), auth=auth)
+                        except (
+                            NotImplementedError,
+                            LookupError,
+                            ValueError,
+                        ):  # httpx cannot read the challenge
+                            raise HttpRequestFailedError(message.method, message.url, _UNSUPPORTED) from None
         return HttpReply(
             status=response.status_code,
             status_text=response.reason_phrase,
@@ -111,13 +120,17 @@ def _request(client: httpx.AsyncClient, message: HttpMessage) -> httpx.Request:
     )
 
 
-def _auth(credentials: Credentials, challenge: str) -> httpx.Auth | None:
+_UNSUPPORTED = "the server requires a form of Digest authentication that is not supported"
+
+
+def _auth(credentials: Credentials, challenges: Sequence[str]) -> httpx.Auth | None:
+    """Return the answer to a server's challenges, Digest rather than Basic."""
     import httpx
 
-    scheme = challenge.partition(" ")[0].lower()
-    if scheme == "digest":
+    schemes = {challenge.partition(" ")[0].lower() for challenge in challenges}
+    if "digest" in schemes:
         return httpx.DigestAuth(credentials.username, credentials.password)
-    if scheme == "basic":
+    if "basic" in schemes:
         return httpx.BasicAuth(credentials.username, credentials.password)
     return None
 
@@ -130,8 +143,8 @@ def _tls(verify: bool) -> ssl.SSLContext:
 
 
 @contextmanager
-def _errors_named(message: HttpMessage) -> Iterator[None]:
-    """Raise named errors instead of those of httpx."""
+def _errors_named(message: HttpMessage, through: Proxy | None) -> Iterator[None]:
+    """Raise named errors instead of those of httpx. `through` is the proxy, if any."""
     fail = partial(HttpRequestFailedError, message.method, message.url)
     with shortages_named(partial(exhausted, "send an HTTP request")):
         try:
@@ -151,7 +164,7 @@ def _errors_named(message: HttpMessage) -> Iterator[None]:
             for cause in _causes(error):
                 if (shortage := shortage_of(cause)) is not None:
                     raise exhausted("send an HTTP request", shortage) from error
-            raise fail(_reason(error)) from None
+            raise fail(_reason(error, through.server if through is not None else message.url)) from None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -162,8 +175,8 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__ or cause.__context__
 
 
-def _reason(error: BaseException) -> str:
-    """Return the reason of a failure: the last non-empty message of its causes."""
+def _reason(error: BaseException, connected: str) -> str:
+    """Return the reason of a failure. `connected` is the URL of the server or proxy."""
     import httpx
 
     if isinstance(error, ValueError):
@@ -174,8 +187,27 @@ def _reason(error: BaseException) -> str:
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return f"its TLS certificate is not accepted: {cause.verify_message}"
+        if isinstance(cause, socket.gaierror):
+            host = parse_url(connected).host
+            return f"the host {host} is unknown ({cause.strerror}). Check its name, and the network"
+        if isinstance(cause, ExceptionGroup) and isinstance(error, httpx.ConnectError):
+            return _connection_reason(cause, connected)
         reason = str(cause) or reason
     return reason
+
+
+def _connection_reason(attempts: ExceptionGroup[Exception], connected: str) -> str:
+    """Return why no address of a host accepted a connection, with the host and the port."""
+    parts = parse_url(connected)
+    place = f"{parts.host}:{parts.port or _PORTS.get(parts.scheme, '')}"
+    if all(isinstance(each, ConnectionRefusedError) for each in attempts.exceptions):
+        return f"{place} refused the connection. Check that the server runs and listens on this port"
+    numbers = {each.errno for each in attempts.exceptions if isinstance(each, OSError)}
+    reasons = sorted(os.strerror(number) for number in numbers if number is not None)
+    return f"no connection to {place} ({', '.join(reasons)}). Check the address, and the network"
+
+
+_PORTS = {"http": 80, "https": 443}
 
 
 def _bypasses(proxy: Proxy, url: str) -> bool:
@@ -184,7 +216,7 @@ def _bypasses(proxy: Proxy, url: str) -> bool:
         return True
     parts = parse_url(url)
     host = parts.host.strip("[]")
-    port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+    port = parts.port or _PORTS[parts.scheme]
     if "<-loopback>" not in proxy.bypass and _is_loopback(host):
         return True
     return any(_matches(rule, host, port) for rule in proxy.bypass if rule != "<-loopback>")
