@@ -102,8 +102,10 @@ class Actor:
     about an action cache; without one they are refused. `states` are the saved states that requests may save and
     load. `hooks` run around each request.
 
-    `ref_numbers` are the numbers of the refs on all pages. A program that continues with another browser passes
-    the numbers of the previous actor. The actor reports dialogs of its pages that open after its creation.
+    `borrows_pages`: the open pages belong to a person, so requests use one only after a focusTab request, or by
+    its `target_id`. `ref_numbers` are the numbers of the refs on all pages. A program that continues with
+    another browser passes the numbers of the previous actor. The actor reports dialogs of its pages that open
+    after its creation.
     `scopes` are open measurements, recordings and the like, which one request begins and a later one ends.
     `lasting` are routes and other settings of the pages, which last until a later request ends them.
     `restored_origins` are the origins of loaded states, for the next save.
@@ -120,6 +122,7 @@ class Actor:
     cache: RequestCache | None = None
     states: SavedStates | None = None
     hooks: tuple[DispatchHook, ...] = ()
+    borrows_pages: bool = False
     ref_numbers: RefNumbers = attrs.field(factory=RefNumbers)
     _refusal: tuple[str, str] | None = attrs.field(default=None, init=False)
     """The reason and the remedy of the last refused navigation, until a page is open."""
@@ -152,7 +155,8 @@ class Actor:
     def current(self) -> Page | None:
         """The page for requests without a `target_id`: the last opened or focused one."""
         pages = self.pages
-        return next((page for page in pages if page.target_id == self._current), pages[-1] if pages else None)
+        last = pages[-1] if pages and not self.borrows_pages else None
+        return next((page for page in pages if page.target_id == self._current), last)
 
     def take_dialogs(self) -> tuple[list[Dialog], int]:
         """Return the answered dialogs that were not reported yet, and the number of older, dropped ones.
@@ -182,6 +186,11 @@ class Actor:
         if request.target_id is None:
             if (current := self.current) is not None:
                 return current
+            if pages:
+                expected = (
+                    "a navigate request, which opens a tab, or a focusTab request for an open one, first"
+                )
+                raise NoOpenPageError(what=request.kind, given="no chosen page", expected=expected)
             refused = f", because the navigation was refused ({self._refusal[0]})" if self._refusal else ""
             raise NoOpenPageError(
                 what=request.kind, given=f"no open page{refused}", expected=f"{self._how_to_open} first"

@@ -375,6 +375,14 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
 @viewport_option
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
 @click.option("--endpoint", metavar="URL", help="Use a running browser, and leave it running.")
+@click.option(
+    "--default-context", is_flag=True, help="With --endpoint: use the tabs and logins of that browser."
+)
+@click.option(
+    "--user-data-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the browser's profile, which is kept, with its logins.",
+)
 def mcp(
     capabilities: tuple[str, ...],
     max_tokens: int,
@@ -385,6 +393,8 @@ def mcp(
     viewport: tuple[int, int] | None,
     executable: str | None,
     endpoint: str | None,
+    default_context: bool,
+    user_data_dir: Path | None,
 ) -> None:
     """Serve one client over standard input and output, using the Model Context Protocol.
 
@@ -420,6 +430,8 @@ def mcp(
                     private_remedy="a server without --no-private",
                 ),
                 endpoint=endpoint,
+                default_context=default_context,
+                user_data_dir=user_data_dir,
                 executable=executable,
                 headless=not headful,
                 viewport=viewport,

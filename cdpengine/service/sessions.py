@@ -42,6 +42,9 @@ _NAME = re.compile(rf"(profile:)?[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{_LONGEST_NAME -
 
 PROFILE = "profile:"
 """Prefix of the names of sessions with a profile; the rest is the profile's name."""
+_UNDOING = 2.0
+"""Timeout for ending the routes and other settings of a session, in seconds. Pages of a profile outlive it."""
+
 _MOST_NUMBERS = 10_000
 """Number of sessions whose ref numbers are remembered."""
 
@@ -276,7 +279,7 @@ class Sessions:
                     executable=settings.executable,
                     headless=settings.headless,
                     args=switches,
-                    user_data_dir=profile,
+                    user_data_dir=profile or settings.user_data_dir,
                     evaluate_enabled=settings.evaluate_enabled,
                     viewport=settings.viewport,
                 )
@@ -286,11 +289,25 @@ class Sessions:
         """Return why the last connection to a URL's host failed, if the gate knows."""
         return self._failures.of(split_url(url)[1].strip("[]"))
 
+    @asynccontextmanager
+    async def _open_context(self, browser: Browser) -> AsyncIterator[BrowserContext]:
+        """Create a context for a session, or use the default one, whose pages outlive the session."""
+        if not self._settings.default_context and self._settings.user_data_dir is None:
+            async with browser.new_context() as context:
+                yield context
+            return
+        await trio.lowlevel.checkpoint()
+        yield browser.context
+
     async def _keep_session(self, name: str, browser: Browser, task_status: trio.TaskStatus[Session]) -> None:
-        """Run a session with a new context, until it ends or its browser is gone."""
+        """Run a session with a context, until it ends or its browser is gone."""
         session: Session | None = None
         try:
-            async with self._counting(), browser.new_context() as context, open_body_nursery() as nursery:
+            async with (
+                self._counting(),
+                self._open_context(browser) as context,
+                open_body_nursery() as nursery,
+            ):
                 session = self._make_session(name, context, nursery)
                 await self._run(session, task_status)
         except EngineError as error:
@@ -347,18 +364,28 @@ class Sessions:
             cache=self._cache,
             states=None if self._settings.states is None else SavedStates(self._settings.states),
             hooks=() if self._cache is None else (self._cache.hook,),
+            borrows_pages=self._settings.default_context,
             ref_numbers=self._take_ref_numbers(name),
         )
         return Session(name, actor, nursery)
 
     async def _run(self, session: Session, task_status: trio.TaskStatus[Session]) -> None:
-        """Apply the URL policy to the session's pages, until it ends."""
+        """Apply the URL policy to the session's pages, until it ends.
+
+        The tabs of a person are left alone if the policy refuses no host.
+        """
         assert session.actor.context is not None
-        async with session.actor.context.route("*", self._judge(session), resource_type="Document"):
+        async with AsyncExitStack() as stack:
+            if not (session.actor.borrows_pages and self._settings.url_policy.allows_everything):
+                judging = session.actor.context.route("*", self._judge(session), resource_type="Document")
+                await stack.enter_async_context(judging)
             task_status.started(session)
             async with open_body_nursery() as nursery:
                 nursery.start_soon(self._end_when_idle, session)
                 await session.ended.wait()
+                if session.actor.context is session.actor.browser.context:
+                    with trio.move_on_after(_UNDOING):
+                        await session.actor.lasting.end()
 
     async def _end_with_browser(self, session: Session) -> None:
         await _wait_for_end(session.actor.browser, trio.Event())

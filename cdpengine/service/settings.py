@@ -41,10 +41,12 @@ class ServiceSettings:
     `reads_ahead` works as in `Actor`. `mcp_capabilities` and `mcp_structured` work as in `McpSettings`, for
     clients of /mcp. `ending` is the time that running requests get at shutdown.
 
-    `endpoint` is the endpoint of a running browser, which the service leaves running. If it is None, the
-    service starts a browser with `executable` and `headless`. `viewport` is the viewport of its pages; None means
-    the size of the window. `cache` is the file of the action cache for requests, or "user" for the user's default
-    file; None means no cache.
+    `endpoint` is the endpoint of a running browser, which the service leaves running. With `default_context`,
+    its sessions use the pages and logins of that browser; else each session has a context. If `endpoint` is
+    None, the service starts a browser with `executable` and `headless`. With `user_data_dir`, the browser has
+    that profile, and all sessions use it. `viewport` is the viewport of its pages; None means the size of the
+    window. `cache` is the file of the action cache for requests, or "user" for the user's default file; None
+    means no cache.
     """
 
     token: str = attrs.field(repr=False)
@@ -64,6 +66,8 @@ class ServiceSettings:
     reads_ahead: bool = False
     cache: Path | Literal["user"] | None = None
     endpoint: str | None = None
+    default_context: bool = False
+    user_data_dir: Path | None = None
     executable: str | None = None
     headless: bool = True
     viewport: tuple[int, int] | None = DEFAULT_VIEWPORT
@@ -87,11 +91,15 @@ class ServiceSettings:
                 given=f"one of {len(self.token)} characters",
                 expected=f"{_SHORTEST_TOKEN} or more printable ASCII characters",
             )
-        if self.endpoint is not None and (self.executable is not None or self.profiles is not None):
+        if self.endpoint is not None and (self.executable, self.profiles, self.user_data_dir) != (None,) * 3:
             raise InvalidArgumentError(
                 what="endpoint",
                 given="together with an executable or a folder of profiles",
                 expected="one of them: only browsers that the service starts have profiles",
+            )
+        if self.default_context and self.endpoint is None:
+            raise InvalidArgumentError(
+                "the default context", "no endpoint", "the endpoint of a running browser"
             )
         check_viewport(self.viewport)
         for name in ("sessions", "requests", "body", "connections", "listeners"):

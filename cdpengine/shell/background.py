@@ -54,12 +54,14 @@ _TAKING_OVER = 15.0
 
 @attrs.frozen(kw_only=True)
 class BackgroundOptions:
-    """Options that the first command sets: the browser, whether its window is visible, the idle time."""
+    """Options that the first command sets: the browser, its profile and window, and the idle time."""
 
     idle: float = IDLE
     executable: str | None = None
     headless: bool = True
     viewport: str = "1280x720"
+    endpoint: str | None = None
+    user_data_dir: str | None = None
 
     def settings(self) -> ServiceSettings:
         """Return the settings of the service.
@@ -73,6 +75,9 @@ class BackgroundOptions:
             commands_enabled=True,
             cache="user",
             states=Path(client.states_folder()),
+            endpoint=self.endpoint,
+            default_context=self.endpoint is not None,
+            user_data_dir=None if self.user_data_dir is None else Path(self.user_data_dir),
             executable=self.executable,
             headless=self.headless,
             viewport=parse_viewport(self.viewport),
@@ -153,7 +158,7 @@ class Background:
                     return printed
             response = await self.service.perform(command.session, dict(command.request))
             await self.refs.keep(self.service.sessions.last_ref)
-            if response.error is not None and response.error.kind == "launchFailed":
+            if response.error is not None and response.error.kind in ("launchFailed", "connectFailed"):
                 self._end_without_sessions()
         except EngineError as error:
             verb = next((each for each in typed.arguments if not each.startswith("-")), "")
@@ -171,6 +176,8 @@ class Background:
             ("--headful", not self.options.headless),
             ("--browser", self.options.executable),
             ("--viewport", self.options.viewport),
+            ("--endpoint", self.options.endpoint),
+            ("--user-data-dir", self.options.user_data_dir),
         ):
             requested = command.options.get(option)
             if requested is not None and requested != has:
@@ -393,12 +400,16 @@ def main() -> None:
     parser.add_argument("--browser")
     parser.add_argument("--headful", action="store_true")
     parser.add_argument("--viewport", default="1280x720")
+    parser.add_argument("--endpoint")
+    parser.add_argument("--user-data-dir")
     arguments = parser.parse_args()
     options = BackgroundOptions(
         idle=arguments.idle,
         executable=arguments.browser,
         headless=not arguments.headful,
         viewport=arguments.viewport,
+        endpoint=arguments.endpoint,
+        user_data_dir=arguments.user_data_dir,
     )
     try:
         trio.run(run, options, arguments.ready)

@@ -133,10 +133,9 @@ def _options(command: Command) -> list[str]:
         options += ["--idle", os.environ["CDPENGINE_IDLE"]]
     if "--headful" in command.options:
         options.append("--headful")
-    if isinstance(browser := command.options.get("--browser"), str):
-        options += ["--browser", browser]
-    if isinstance(viewport := command.options.get("--viewport"), str):
-        options += ["--viewport", viewport]
+    for name in ("--browser", "--viewport", "--endpoint", "--user-data-dir"):
+        if isinstance(value := command.options.get(name), str):
+            options += [name, value]
     return options
 
 

@@ -23,7 +23,7 @@ def answer_without_session(command: Command) -> Printed | None:
     kind = str(command.request.get("kind", ""))
     try:
         request = parse_request(command.request)
-        if kind == "tabs":
+        if kind == "tabs" and "--endpoint" not in command.options:
             return print_response(ActResponse(kind=kind, ok=True, result=[]), as_json=command.as_json)
         if not request.wants_page() or request.opens_url:
             return None

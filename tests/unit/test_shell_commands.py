@@ -231,6 +231,11 @@ def test_the_session_is_named() -> None:
         (("snapshot", "--record", "x"), "snapshot --record: got no URL, expected a URL to load"),
         (("snapshot", "--force"), "snapshot --force: got no URL"),
         (("snapshot", "about:blank", "--browser", "x", "--endpoint", "y"), "got --browser and --endpoint"),
+        (("open", "about:blank", "--headful", "--endpoint", "y"), "got --headful and --endpoint"),
+        (
+            ("open", "about:blank", "--user-data-dir", "x", "--endpoint", "y"),
+            "got --user-data-dir and --endpoint",
+        ),
         (("pdf", "about:blank", "/a/b.pdf"), "got /a/b.pdf, whose folder does not exist"),
         (("screenshot", "--clip", "1,x", "--json"), "--clip: got 'x', expected a number"),
         (("open", "//a.example/x"), "which has no scheme, expected https://a.example/x"),

@@ -15,6 +15,14 @@ from cdpengine.act.commands.verbs import Verb
 from cdpengine.errors import InvalidArgumentError
 
 
+def check_endpoint(verb: Verb, options: Mapping[str, str | bool]) -> None:
+    """Raise InvalidArgumentError for --endpoint together with an option for a browser that the command starts."""
+    others = [name for name in ("--browser", "--headful", "--user-data-dir") if name in options]
+    if others and "--endpoint" in options:
+        expected = f"{others[0]}, which starts a browser, or --endpoint, which uses a running one"
+        raise InvalidArgumentError(what=verb.name, given=f"{others[0]} and --endpoint", expected=expected)
+
+
 def check_own_browser(
     verb: Verb, url: str | None, options: Mapping[str, str | bool], folder: str, *, has_session: bool
 ) -> None:
@@ -24,9 +32,6 @@ def check_own_browser(
     """
     if url is not None:
         check_url(verb.name, url, folder)
-    if "--browser" in options and "--endpoint" in options:
-        expected = "--browser, which starts a browser, or --endpoint, which uses a running one"
-        raise InvalidArgumentError(what=verb.name, given="--browser and --endpoint", expected=expected)
     if url is not None or "--endpoint" in options:
         if has_session:
             given = "--session, and a URL" if url is not None else "--session and --endpoint"

@@ -21,7 +21,7 @@ from cdpengine._emulation.options import parse_viewport
 from cdpengine._snapshot.refs import parse_ref_text
 from cdpengine.act.commands.files import check_different_files, choose_file, new_name
 from cdpengine.act.commands.other_shells import name_ours
-from cdpengine.act.commands.own_browser import check_own_browser, check_url
+from cdpengine.act.commands.own_browser import check_endpoint, check_own_browser, check_url
 from cdpengine.act.commands.verbs import VERBS, Verb, is_flag, option_fields, option_names
 from cdpengine.act.fields import camel_case
 from cdpengine.act.notations import Place
@@ -70,6 +70,7 @@ def parse(typed: Typed) -> Command:
     session = _one(named or [typed.session or DEFAULT_SESSION])
     as_json = bool(options.pop("--json", []))
     own = dict(_own_options(verb, options, typed.folder))
+    check_endpoint(verb, own)
     if verb.loads:
         check_own_browser(verb, typed.url, own, typed.folder, has_session=bool(named))
     if "--raw" in own and as_json:
@@ -153,7 +154,7 @@ def _own_options(verb: Verb, options: dict[str, list[str]], folder: str) -> Iter
             if name == "--viewport":
                 parse_viewport(value)  # an invalid one is refused before a browser starts
             # The path of a program is relative to the folder; a name is searched in the usual places.
-            if name == "--record" or (name == "--browser" and os.sep in value):
+            if name in ("--record", "--user-data-dir") or (name == "--browser" and os.sep in value):
                 value = os.path.join(folder, value)
             yield name, value if takes else True
 

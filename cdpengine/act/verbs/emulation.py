@@ -107,12 +107,12 @@ class Emulate(ActRequest):
             raise InvalidArgumentError("emulate.geolocation", "1 number", "latitude and longitude")
 
     async def run(self, performance: Performance) -> None:
-        context, lasting = performance.context, performance.actor.lasting
+        lasting = performance.actor.lasting
         if self.reset:
-            await context.emulation.reset(timeout=performance.left)
             await lasting.end(lambda each: isinstance(each.request, Emulate))
         if options := self._options():
-            await context.emulation.set(**options, timeout=performance.left)
+            scope = performance.context.emulation.set(**options, timeout=performance.left)
+            await lasting.add(self.kind, self, scope)
         for name, scope in self._scopes(performance):
             await lasting.replace(name, self, scope)
 

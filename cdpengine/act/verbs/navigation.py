@@ -26,6 +26,10 @@ BROWSER = {
     "--viewport SIZE": (
         "The viewport of new pages, by default 1280x720; none is the window's. Only for the first command."
     ),
+    "--endpoint URL": (
+        "Use a running browser with its tabs and logins, and leave it running. Only for the first command."
+    ),
+    "--user-data-dir DIR": "Keep the profile, with its logins, in this folder. Only for the first command.",
 }
 """Options of the shell for the browser that it starts."""
 

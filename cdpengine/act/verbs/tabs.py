@@ -28,7 +28,11 @@ class Tabs(ActRequest):
     in_order = False
     needs_page = False
     tool = ToolForm(meaning="List, open, change to or close tabs.", action="list")
-    commands = (CommandForm(),)
+    commands = (
+        CommandForm(
+            options={"--endpoint URL": "List the tabs of a running browser. Only for the first command."}
+        ),
+    )
 
     async def run(self, performance: Performance) -> list[dict[str, Any]]:
         await trio.lowlevel.checkpoint()
