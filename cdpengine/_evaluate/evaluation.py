@@ -48,7 +48,6 @@ from cdpengine._page.scripts.page_functions import (
     NOT_OF_THE_DOCUMENT,
     Command,
     ExecutionContext,
-    IsolatedWorlds,
     Node,
     ObjectGroup,
     RemoteHandle,
@@ -57,6 +56,7 @@ from cdpengine._page.scripts.page_functions import (
     object_of_node,
     post_resolve,
 )
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._page.worker_targets import WORKER_TYPES
 from cdpengine._protocol.calls import SharedCall, was_terminated
 from cdpengine._protocol.domains.runtime import EvaluateReply

@@ -26,7 +26,8 @@ from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.devices.mouse import Interruptions, MouseDevice, TouchDevice, check_delay
 from cdpengine._input.geometry import Point
 from cdpengine._page.dialogs import Dialog
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import Node
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._page.side_effects import DownloadStarted, NavigationStarted, PopupOpened, SideEffects
 from cdpengine.errors import DeadlineExceededError, NotDeliveredError
 

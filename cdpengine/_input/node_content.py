@@ -12,7 +12,8 @@ import msgspec
 
 from cdpengine._input.actionability.library_calls import check_not_gone, stale_ref_error
 from cdpengine._javascript import script, with_dom
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.scripts.page_functions import Node, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine.errors import NotInteractableError, RemoteError
 
 Content = Literal["text_content", "inner_text", "inner_html", "attribute", "value", "style"]

@@ -18,7 +18,8 @@ from cdpengine._input.actionability.library_calls import (
     post_library_call,
     stale_ref_error,
 )
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.scripts.page_functions import Node, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.domains.accessibility import AXTree
 from cdpengine.errors import RemoteError, StaleRefError
 

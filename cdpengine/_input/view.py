@@ -28,7 +28,8 @@ from cdpengine._input.actionability.requirements import Requirements
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._input.node_states import read_states
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.scripts.page_functions import Node, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
 from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError

@@ -16,7 +16,8 @@ from cdpengine._input.actionability.page_library import InputObserver
 from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.geometry import Point
 from cdpengine._javascript import own, script
-from cdpengine._page.scripts.page_functions import How, IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import How, Node
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.session import Session
 from cdpengine.errors import RemoteError
 

@@ -24,7 +24,7 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame, ask_renderer
 from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.dom import FrameOwnerReply
 from cdpengine._protocol.session import Session

@@ -17,7 +17,7 @@ import trio
 from cdpengine._javascript import own
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.capture import Capture
 from cdpengine._snapshot.node import Document, walk
 from cdpengine.errors import RemoteError, SessionGoneError

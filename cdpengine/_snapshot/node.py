@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 import attrs
 import msgspec
 
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.domains.accessibility import AXTree
 from cdpengine._protocol.session import Session
 

@@ -15,7 +15,7 @@ from rounds import rounds
 from source_lines import lines, request_of
 
 import cdpengine
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.node import walk
 from cdpengine._snapshot.roles import role_and_kind
 from cdpengine._snapshot.sources.ax import read_ax

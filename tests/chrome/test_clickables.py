@@ -8,7 +8,7 @@ import pytest
 
 import cdpengine
 from cdpengine._api.page.core import BackendNode
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed, read_dom

@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from rounds import one_in
 
 import cdpengine
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.computed import is_supported, read_computed

@@ -15,7 +15,7 @@ import pytest
 from source_lines import lines, request_of
 
 import cdpengine
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.node import Document, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed

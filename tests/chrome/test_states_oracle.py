@@ -12,7 +12,7 @@ from random_states import ROLES, STATES, attribute, custom_elements, stateful_el
 from source_lines import lines, request_of
 
 import cdpengine
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.roles import ARIA_ROLES
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed, read_dom

@@ -12,7 +12,8 @@ import pytest
 import trio
 from scripting import attach
 
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, RemoteHandle, object_group
+from cdpengine._page.scripts.page_functions import Node, RemoteHandle, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.session import Connection, Session
 from cdpengine.errors import EvaluationFailedError
 from cdpengine.testing import Hold, Request, ScriptedPeer

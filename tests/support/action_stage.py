@@ -16,7 +16,8 @@ from cdpengine._input.action import ActionContext, ActionOutcome, click, hover
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._input.forms.text_entry import press, type_text
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import Node
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.session import Session, open_connection
 from cdpengine._protocol.websocket_transport import open_websocket
 

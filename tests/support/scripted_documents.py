@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 from scripting import attach, settled
 
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.session import Connection
 from cdpengine._snapshot.node import Document, FrameRequest
 from cdpengine._snapshot.sources.computed import read_computed

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import cdpengine
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.node import Document, FrameRequest, Node
 
 

@@ -12,7 +12,7 @@ import trio
 import trio.testing
 from snapshot_trees import reply, snapshot_of_document
 
-from cdpengine._page.scripts.page_functions import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.session import Session, open_connection
 from cdpengine._snapshot.node import FrameRequest
 from cdpengine._snapshot.refs import RefTable

@@ -25,13 +25,8 @@ from cdpengine._budget import Budget
 from cdpengine._checks import invalid, wrong_type
 from cdpengine._javascript import own, script
 from cdpengine._page.frames import Frame
-from cdpengine._page.scripts.page_functions import (
-    SETTLED_VALUE,
-    ExecutionContext,
-    ObjectGroup,
-    object_group,
-    post_world,
-)
+from cdpengine._page.scripts.page_functions import SETTLED_VALUE, ExecutionContext, ObjectGroup, object_group
+from cdpengine._page.scripts.worlds import post_world
 from cdpengine._paths import to_path
 from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
 from cdpengine._protocol.domains.page import IsolatedWorldReply

@@ -62,7 +62,8 @@ from cdpengine._page.navigation.document_waits import (
 )
 from cdpengine._page.navigation.expired_actions import explain_deadline, find_unresponsive
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import Node
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._page.search.locator import REPLACED, BaseLocator, find_match, finds_again
 from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.session import Session

@@ -24,7 +24,8 @@ from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
 from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, object_group
+from cdpengine._page.scripts.page_functions import Node, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.locator import BaseLocator, FoundNode, find_match
 from cdpengine._page.search.nodes import find_nodes

@@ -19,7 +19,8 @@ import attrs
 from cdpengine._budget import Budget
 from cdpengine._input.actionability.naming import Expected, NameChanged, NamedNode
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node
+from cdpengine._page.scripts.page_functions import Node
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.capture import Scope, capture
 from cdpengine._snapshot.node import walk
 from cdpengine._snapshot.ref import without_counter

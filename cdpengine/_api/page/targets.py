@@ -18,7 +18,8 @@ from cdpengine._evaluate.handles import JSHandle
 from cdpengine._javascript import own
 from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, context_gone, object_group
+from cdpengine._page.scripts.page_functions import Node, context_gone, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._page.search.locator import BaseLocator, FoundNode
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.node import Document

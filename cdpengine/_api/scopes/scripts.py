@@ -30,7 +30,8 @@ from cdpengine._evaluate.replies import holds_objects, receive_value
 from cdpengine._history import BoundedHistory, Records
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import SessionOverride
-from cdpengine._page.scripts.page_functions import USERS_WORLD_NAME, ExecutionContext, object_group
+from cdpengine._page.scripts.page_functions import ExecutionContext, object_group
+from cdpengine._page.scripts.worlds import USERS_WORLD_NAME
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.runtime import CompileScriptReply, EvaluateReply

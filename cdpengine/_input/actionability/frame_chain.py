@@ -16,13 +16,8 @@ import attrs
 from cdpengine._input.actionability.library_calls import Handle, handle_on, run, stale_ref_error
 from cdpengine._input.geometry import Point, Polygon, Quad, clip
 from cdpengine._javascript import own
-from cdpengine._page.scripts.page_functions import (
-    ExecutionContext,
-    IsolatedWorlds,
-    Node,
-    ObjectGroup,
-    value_of,
-)
+from cdpengine._page.scripts.page_functions import ExecutionContext, Node, ObjectGroup, value_of
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, FrameOwnerReply
 from cdpengine._protocol.domains.page import FrameTreeNode, FrameTreeReply, LayoutMetricsReply, LayoutViewport

@@ -52,7 +52,8 @@ from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import Point
 from cdpengine._input.hindrance import Hindrance
 from cdpengine._javascript import script_with
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, object_group
+from cdpengine._page.scripts.page_functions import Node, ObjectGroup, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import (
     CoveredError,

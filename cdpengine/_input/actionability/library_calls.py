@@ -25,14 +25,13 @@ from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
     How,
-    IsolatedWorlds,
-    KnownElement,
     Node,
     ObjectGroup,
     RemoteHandle,
     context_gone,
     value_of,
 )
+from cdpengine._page.scripts.worlds import IsolatedWorlds, KnownElement
 from cdpengine._protocol.calls import NEIGHBOR_STOPPED, PendingCall
 from cdpengine._protocol.session import Session
 from cdpengine.errors import EvaluationFailedError, EvaluationTerminatedError, RemoteError, StaleRefError

@@ -40,7 +40,8 @@ from cdpengine._input.actionability.page_library import (
     probe_request,
 )
 from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains, visible_parts
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, Node, ObjectGroup, RemoteHandle, object_of
+from cdpengine._page.scripts.page_functions import Node, ObjectGroup, RemoteHandle, object_of
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall, pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply
 from cdpengine._protocol.domains.page import LayoutMetricsReply

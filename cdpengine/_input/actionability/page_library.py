@@ -34,9 +34,7 @@ from cdpengine._input.actionability.naming import check_name, name_expectation
 from cdpengine._input.blocked_calls import unless_blocked
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point, Quad
-from cdpengine._page.scripts.page_functions import (
-    Node,
-)
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine._page.side_effects import SideEffects
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.session import Session

@@ -13,7 +13,8 @@ import attrs
 from cdpengine._input.actionability.library_calls import Handle, check_not_gone, handle_on
 from cdpengine._input.actionability.measuring import decode_object
 from cdpengine._javascript import own, script, script_with
-from cdpengine._page.scripts.page_functions import OBJECT, IsolatedWorlds, Node, RemoteHandle, object_group
+from cdpengine._page.scripts.page_functions import OBJECT, Node, RemoteHandle, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine.errors import RemoteError
 
 

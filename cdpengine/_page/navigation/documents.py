@@ -28,13 +28,13 @@ from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
     ExecutionContext,
-    IsolatedWorlds,
     Node,
     ObjectGroup,
     RemoteHandle,
     context_gone,
     new_group,
 )
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,

@@ -30,7 +30,8 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame, FrameTree
 from cdpengine._page.navigation.documents import Document, DocumentGone, open_document, script_with_search
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle
+from cdpengine._page.scripts.page_functions import RemoteHandle
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.domains.network import RequestEvent, RequestWillBeSentHead, ResponseReceivedHead
 from cdpengine._protocol.domains.target import AttachedToTarget, TargetDestroyed
 from cdpengine._protocol.session import Session

@@ -25,15 +25,13 @@ from cdpengine._page.scripts.page_functions import (
     OBJECT,
     VALUE,
     ExecutionContext,
-    Finder,
-    FoundElements,
     How,
-    IsolatedWorlds,
     RemoteHandle,
     new_group,
     object_of,
     value_of,
 )
+from cdpengine._page.scripts.worlds import Finder, FoundElements, IsolatedWorlds
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import EvaluationFailedError, RemoteError

@@ -15,7 +15,8 @@ from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import DocumentGone
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
-from cdpengine._page.scripts.page_functions import IsolatedWorlds, RemoteHandle
+from cdpengine._page.scripts.page_functions import RemoteHandle
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._page.search.by_role import nodes_in, query_hidden, query_quickly, query_tree, with_text
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.in_page import SearchedDocument, evaluate, leaf_request, open_searched, select

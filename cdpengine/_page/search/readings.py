@@ -24,12 +24,8 @@ from cdpengine._page.navigation.documents import (
 )
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.node_lists import objects_of_nodes
-from cdpengine._page.scripts.page_functions import (
-    SETTLED_VALUE,
-    IsolatedWorlds,
-    RemoteHandle,
-    object_group,
-)
+from cdpengine._page.scripts.page_functions import SETTLED_VALUE, RemoteHandle, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._page.search.locator import FoundNode
 from cdpengine.errors import RemoteError
 

@@ -27,7 +27,6 @@ from cdpengine._page.scripts.node_lists import LONGEST_REASON, SERIALIZED, Seria
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
-    WORLD_NAME,
     ExecutionContext,
     Node,
     RemoteHandle,
@@ -35,8 +34,8 @@ from cdpengine._page.scripts.page_functions import (
     object_group,
     object_of,
     post_resolve,
-    post_world,
 )
+from cdpengine._page.scripts.worlds import WORLD_NAME, post_world
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.dom import ResolveNodeReply
 from cdpengine._protocol.domains.page import FrameNavigated, IsolatedWorldReply

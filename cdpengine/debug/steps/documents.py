@@ -22,13 +22,13 @@ from cdpengine._page.scripts.page_functions import (
     LIBRARY_GROUP,
     OBJECT,
     VALUE,
-    IsolatedWorlds,
     Node,
     RemoteHandle,
     object_group,
     object_of,
     returned,
 )
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.wire import span as action_span
