@@ -90,12 +90,15 @@ def refs_begin_at_one() -> None:
     ref_tables._of_thread.tables = ref_tables.RefTables()
 
 
+_SET_BY_COMMANDS = ("CDPENGINE_RECORD", "CDPENGINE_TRACE")
+
+
 @pytest.fixture(autouse=True)
 def recording_as_before() -> Iterator[None]:
     """Take back what a command that ran in this process said of recordings: its options set the environment."""
-    before = {name: value for name, value in os.environ.items() if name.startswith("CDPENGINE_RECORD")}
+    before = {name: value for name, value in os.environ.items() if name.startswith(_SET_BY_COMMANDS)}
     yield
-    for name in [name for name in os.environ if name.startswith("CDPENGINE_RECORD") and name not in before]:
+    for name in [name for name in os.environ if name.startswith(_SET_BY_COMMANDS) and name not in before]:
         del os.environ[name]
     os.environ.update(before)
 

@@ -129,6 +129,18 @@ async def record_and_log(instruments: Instruments) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
+async def trace_steps_if_asked(browser: Browser) -> AsyncIterator[None]:
+    """Write a step trace of all pages during the block, if the environment names its file."""
+    if not os.environ.get("CDPENGINE_TRACE"):
+        yield
+        return
+    with packages_named():
+        from cdpengine.debug.steps.from_environment import trace_from_environment
+    async with trace_from_environment(browser):
+        yield
+
+
+@asynccontextmanager
 async def open_engine(
     main: Connection,
     opener: ConnectionOpener | None,
@@ -153,7 +165,8 @@ async def open_engine(
         )
         await tabs.start()
         try:
-            yield browser
+            async with trace_steps_if_asked(browser):
+                yield browser
         finally:
             browser.internals.closing = True
             await tabs.downloads.close()

@@ -110,8 +110,9 @@ class RunningActions:
     """The running actions of `session`'s page. `ask` sends a liveness query without waiting.
 
     `used`: the engine may act on the page; otherwise the first action calls `use`. `listeners` are called for
-    `announced` methods, and `read_listeners` for methods that only read. `unconfirmed`: queries that the page must
-    answer until all navigations requested by input or a user's script are known.
+    `announced` methods, `read_listeners` for methods that only read, and `request_listeners` for requests.
+    `unconfirmed`: queries that the page must answer until all navigations requested by input or a user's script
+    are known.
     """
 
     dialog_timeout = REPLIES_TIMEOUT
@@ -127,6 +128,7 @@ class RunningActions:
     ) -> None:
         self.listeners: list[ActionListener] = []
         self.read_listeners: list[ActionListener] = []
+        self.request_listeners: list[ActionListener] = []
         self.unconfirmed = 0
         self.used = True
         self.owner = find_run()

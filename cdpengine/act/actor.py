@@ -19,6 +19,7 @@ import attrs
 import trio
 
 from cdpengine._budget import within
+from cdpengine._page.announcing import GivenText, note_given
 from cdpengine._page.dialog_feed import DialogFeed
 from cdpengine._paths import to_path
 from cdpengine._snapshot.ref import RefNumbers, ref_of_line
@@ -333,8 +334,17 @@ class Actor:
     def give(self, page: Page, snapshot: Snapshot, lines: Iterable[str] | None = None) -> None:
         """Record that the caller receives a snapshot or some of its lines, and so knows their refs."""
         refs = snapshot.refs
-        if lines is not None:
+        if lines is None:
+            note_given(GivenText(snapshot, snapshot.text))
+        else:
+            lines = list(lines)
             refs = {name: refs[name] for line in lines if (name := ref_of_line(line)) in refs}
+            changes = snapshot.diff is not None and lines == snapshot.diff.lines
+            note_given(
+                GivenText(snapshot, None, str(snapshot.diff))
+                if changes
+                else GivenText(snapshot, "\n".join(lines))
+            )
         page.internals.give(refs)
 
     async def read_ahead(self, page: Page, timeout: float) -> None:

@@ -15,6 +15,7 @@ import trio
 
 from cdpengine.act import hooks
 from cdpengine.act.actor import Actor, actor_of
+from cdpengine.act.announcing import perform_announced
 from cdpengine.act.fields import file_fields
 from cdpengine.act.parsing import parse_request
 from cdpengine.act.performing import Performance, perform
@@ -23,7 +24,7 @@ from cdpengine.act.response import ActResponse, describe_dialog, describe_failur
 from cdpengine.errors import EngineError, EvaluationDisabledError, InvalidArgumentError
 
 if TYPE_CHECKING:
-    from cdpengine import Browser
+    from cdpengine import Browser, Page
 
 
 async def dispatch(
@@ -91,15 +92,20 @@ async def _perform(performance: Performance, request: ActRequest) -> ActResponse
     if page is None:
         return _respond(performance, request, await perform(performance, request))
     async with actor.turn(page, request, performance.deadline):
-        wants_diff = isinstance(request, ActingRequest) and request.diff
-        if wants_diff and not request.leaves:
-            await actor.look_before(page, performance.left)
-        response = _respond(performance, request, await perform(performance, request))
-        if wants_diff:
-            response = attrs.evolve(response, diff=await actor.look_after(page, performance.left))
-        elif request.leaves:
-            await actor.read_ahead(page, performance.left)
-        return response
+        return await perform_announced(performance, request, lambda: _perform_on(page, performance, request))
+
+
+async def _perform_on(page: Page, performance: Performance, request: ActRequest) -> ActResponse:
+    actor = performance.actor
+    wants_diff = isinstance(request, ActingRequest) and request.diff
+    if wants_diff and not request.leaves:
+        await actor.look_before(page, performance.left)
+    response = _respond(performance, request, await perform(performance, request))
+    if wants_diff:
+        response = attrs.evolve(response, diff=await actor.look_after(page, performance.left))
+    elif request.leaves:
+        await actor.read_ahead(page, performance.left)
+    return response
 
 
 def _respond(performance: Performance, request: ActRequest, result: Any) -> ActResponse:

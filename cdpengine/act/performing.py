@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class Performance:
-    """A running request. `deadline` is on trio's clock; `effects` are the effects of its action."""
+    """A running request. `deadline` is on trio's clock; `outcome` and `effects` are those of its action."""
 
     actor: Actor
     page_or_none: Page | None
     deadline: float
     effects: Effects = attrs.field(factory=Effects)
+    outcome: ActionOutcome | None = None
 
     @property
     def page(self) -> Page:
@@ -55,7 +56,8 @@ class Performance:
         return max(round(self.deadline - trio.current_time(), 3), 0)
 
     def report(self, outcome: ActionOutcome) -> None:
-        """Store the effects of the action, for the response."""
+        """Store the outcome of the action, and its effects for the response."""
+        self.outcome = outcome
         self.effects = effects_of(outcome)
 
     async def find(self, ref: str | None, selector: str | None) -> ElementTarget:

@@ -25,6 +25,7 @@ from cdpengine.cli.options import (
     browser_options,
     json_option,
     state_folder,
+    trace_option,
     viewport_option,
 )
 from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
@@ -223,6 +224,7 @@ _cache_option = click.option(
 @viewport_option
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start.")
 @click.option("--endpoint", metavar="URL", help="Use a running browser, and leave it running.")
+@partial(trace_option, new=False)
 @click.option(
     "--sessions", default=32, show_default=True, type=click.IntRange(1), help="Maximum number of sessions."
 )
@@ -383,6 +385,7 @@ async def _end_at_next(signals: AsyncIterator[int]) -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder of the browser's profile, which is kept, with its logins.",
 )
+@partial(trace_option, new=False)
 def mcp(
     capabilities: tuple[str, ...],
     max_tokens: int,

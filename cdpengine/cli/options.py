@@ -138,6 +138,36 @@ def _take_record(recordings: int, ctx: click.Context, param: click.Parameter, va
         os.environ["CDPENGINE_RECORD"] = str(value)
 
 
+def _take_trace(
+    traces: int, *, new: bool, ctx: click.Context, param: click.Parameter, value: Path | None
+) -> None:
+    if value is None:
+        return
+    if new:
+        from cdpengine.debug.recording.recording_file import number_recording
+
+        for number in range(1, traces + 1):
+            check_new_file(ctx, param, number_recording(value, number))
+    os.environ["CDPENGINE_TRACE"] = str(value.absolute())
+
+
+def trace_option(command: F, *, traces: int = 1, new: bool = True) -> F:
+    """Add --trace. With `new`, an existing file is refused; otherwise the trace takes the next free number."""
+
+    def take(ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
+        _take_trace(traces, new=new, ctx=ctx, param=param, value=value)
+
+    numbered = "" if new else " If FILE exists, the trace is FILE-2, and so on."
+    return click.option(
+        "--trace",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        expose_value=False,
+        callback=take,
+        help=f"Write a step trace to FILE (.zip), for cdpengine trace view.{numbered}",
+    )(command)
+
+
 def _take_flag(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
     """Return a callback that sets an environment variable to "1" if its flag is given."""
 
@@ -149,7 +179,7 @@ def _take_flag(name: str) -> Callable[[click.Context, click.Parameter, bool], No
 
 
 def record_options(command: F, *, recordings: int = 1) -> F:
-    """Add --record, --unredacted, --keep-arguments and --force.
+    """Add --trace, --record, --unredacted, --keep-arguments and --force.
 
     `recordings` is the maximum number of browsers that the command opens.
     """
@@ -158,15 +188,16 @@ def record_options(command: F, *, recordings: int = 1) -> F:
         is_flag=True,
         expose_value=False,
         callback=_take_flag("CDPENGINE_RECORD_KEEP_ARGUMENTS"),
-        help="With --record: keep the arguments and results of scripts.",
+        help="With --record or --trace: keep the arguments and results of scripts.",
     )(command)
     command = click.option(
         "--unredacted",
         is_flag=True,
         expose_value=False,
         callback=_take_flag("CDPENGINE_RECORD_UNREDACTED"),
-        help="With --record: write secrets too.",
+        help="With --record or --trace: write secrets too.",
     )(force_option(command))
+    command = trace_option(command, traces=recordings)
     return click.option(
         "--record",
         metavar="FILE",

@@ -76,9 +76,10 @@ def _text(options: Mapping[str, str | bool], name: str) -> str | None:
 
 
 def _record(options: Mapping[str, str | bool]) -> None:
-    """Set the environment variables of the options for recordings, for this process."""
-    if (path := _text(options, "--record")) is not None:
-        os.environ["CDPENGINE_RECORD"] = path
+    """Set the environment variables of the options for recordings and step traces, for this process."""
+    for option, variable in (("--record", "CDPENGINE_RECORD"), ("--trace", "CDPENGINE_TRACE")):
+        if (path := _text(options, option)) is not None:
+            os.environ[variable] = path
     for option, variable in (
         ("--unredacted", "CDPENGINE_RECORD_UNREDACTED"),
         ("--keep-arguments", "CDPENGINE_RECORD_KEEP_ARGUMENTS"),

@@ -54,7 +54,7 @@ _TAKING_OVER = 15.0
 
 @attrs.frozen(kw_only=True)
 class BackgroundOptions:
-    """Options that the first command sets: the browser, its profile and window, and the idle time."""
+    """Options that the first command sets: the browser, its profile, window and step trace, and the idle time."""
 
     idle: float = IDLE
     executable: str | None = None
@@ -62,6 +62,7 @@ class BackgroundOptions:
     viewport: str = "1280x720"
     endpoint: str | None = None
     user_data_dir: str | None = None
+    trace: str | None = None
 
     def settings(self) -> ServiceSettings:
         """Return the settings of the service.
@@ -178,6 +179,7 @@ class Background:
             ("--viewport", self.options.viewport),
             ("--endpoint", self.options.endpoint),
             ("--user-data-dir", self.options.user_data_dir),
+            ("--trace", self.options.trace),
         ):
             requested = command.options.get(option)
             if requested is not None and requested != has:
@@ -402,6 +404,7 @@ def main() -> None:
     parser.add_argument("--viewport", default="1280x720")
     parser.add_argument("--endpoint")
     parser.add_argument("--user-data-dir")
+    parser.add_argument("--trace")
     arguments = parser.parse_args()
     options = BackgroundOptions(
         idle=arguments.idle,
@@ -410,7 +413,10 @@ def main() -> None:
         viewport=arguments.viewport,
         endpoint=arguments.endpoint,
         user_data_dir=arguments.user_data_dir,
+        trace=arguments.trace,
     )
+    if options.trace is not None:
+        os.environ["CDPENGINE_TRACE"] = options.trace
     try:
         trio.run(run, options, arguments.ready)
     except TimeoutError:

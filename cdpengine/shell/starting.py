@@ -133,7 +133,7 @@ def _options(command: Command) -> list[str]:
         options += ["--idle", os.environ["CDPENGINE_IDLE"]]
     if "--headful" in command.options:
         options.append("--headful")
-    for name in ("--browser", "--viewport", "--endpoint", "--user-data-dir"):
+    for name in ("--browser", "--viewport", "--endpoint", "--user-data-dir", "--trace"):
         if isinstance(value := command.options.get(name), str):
             options += [name, value]
     return options

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ from click.testing import CliRunner
 from pytest_httpserver import HTTPServer
 
 import cdpengine
+from cdpengine.act import Actor, dispatch
 from cdpengine.cli.commands import commands
+from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.steps.reading import StepTrace, open_step_trace
 from cdpengine.debug.steps.view import page_of
 from cdpengine.errors import EngineError, InvalidArgumentError
@@ -268,3 +272,55 @@ async def test_an_existing_file_is_refused_and_the_command_makes_the_page(
     assert result.exit_code == 0, result.output
     assert result.output.strip() == str(path.with_suffix(".html"))
     assert CliRunner().invoke(commands, ["step-trace", "view", str(path)]).exit_code == 2
+
+
+async def test_requests_are_steps_with_the_text_that_the_caller_was_given(
+    page: cdpengine.Page, site: HTTPServer, tmp_path: Path
+) -> None:
+    actor = Actor(page.context.browser, page.context)
+    actor.focus(page)
+    path = tmp_path / "agent.zip"
+    requests: list[dict[str, Any]] = [
+        {"kind": "navigate", "url": site.url_for("/")},
+        {"kind": "snapshot", "find": "Buy"},
+        {"kind": "fill", "fields": [{"selector": "#name", "value": "Ada Lovelace"}]},
+        {"kind": "click", "selector": "text=Buy", "diff": True},
+        {"kind": "click", "ref": "e999"},
+        {"kind": "evaluate", "function": "'private ' + 1"},
+    ]
+    async with page.trace_steps(path, film=False):
+        responses = [await dispatch(actor, request) for request in requests]
+    trace = open_step_trace(path)
+    steps = steps_of(trace)
+    kinds = ["navigate", "snapshot", "fill", "click", "click", "evaluate"]
+    assert [step["verb"] for step in steps.values()] == kinds
+    assert [step["read"] for step in steps.values()] == [kind == "snapshot" for kind in kinds]
+    assert "\n".join(steps[2]["given"]["text"]) == responses[1].result["snapshot"]
+    given = (responses[3].diff or "").replace("Ada Lovelace", REDACTED)
+    assert steps[4]["given"]["diff"] == given
+    assert "Thanks" in given
+    assert not steps[4]["given"]["whole"]
+    assert steps[4]["node"]["node"][1] > 0
+    assert steps[4]["ended"]["outcome"]["point"]
+    assert steps[4]["args"] == {"selector": "text=Buy", "diff": "True"}
+    assert any(text == "the input was sent" for _, text in steps[4]["ended"]["log"])
+    assert steps[5]["ended"]["error"]["kind"] == "NodeNotFoundError"
+    assert steps[6]["ended"]["outcome"] == "[withheld]"
+    everything = b"".join(trace.read(name) for name in trace.names)
+    assert b"Ada Lovelace" not in everything
+    assert b"private 1" not in everything
+
+
+def test_a_command_writes_a_step_trace(httpserver: HTTPServer, tmp_path: Path) -> None:
+    httpserver.expect_request("/").respond_with_data("<h1>Shop</h1>", content_type="text/html")
+    path = tmp_path / "shop.zip"
+    command = [sys.executable, "-m", "cdpengine", "snapshot", httpserver.url_for("/"), "--trace", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    trace = open_step_trace(path)
+    steps = steps_of(trace)
+    assert trace.complete
+    assert [step["verb"] for step in steps.values()] == ["goto", "snapshot"]
+    assert "\n".join(steps[2]["given"]["text"]).strip() == done.stdout.strip()
+    again = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (again.returncode, "--trace" in again.stderr) == (2, True)

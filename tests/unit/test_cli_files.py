@@ -35,6 +35,11 @@ RECORDED: dict[tuple[str, ...], list[str]] = {
 }
 WRITING: dict[tuple[str, ...], list[str]] = {
     **{(*command, "--record"): [*arguments, "--record", "FILE"] for command, arguments in RECORDED.items()},
+    **{
+        (*command, "--trace"): [*arguments, "--trace", "FILE"]
+        for command, arguments in RECORDED.items()
+        if command != ("proxy",)
+    },
     ("har", "--output"): [URL, "--output", "FILE"],
     ("screenshot", "--output"): [URL, "--output", "FILE"],
     ("pdf", "--output"): [URL, "--output", "FILE"],
@@ -46,7 +51,12 @@ WRITING: dict[tuple[str, ...], list[str]] = {
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CDPENGINE_RECORD", "CDPENGINE_RECORD_OVERWRITE", "CDPENGINE_RECORD_UNREDACTED"):
+    for name in (
+        "CDPENGINE_RECORD",
+        "CDPENGINE_RECORD_OVERWRITE",
+        "CDPENGINE_RECORD_UNREDACTED",
+        "CDPENGINE_TRACE",
+    ):
         # Commands set these for their process. Setting them here restores them after the test.
         monkeypatch.setenv(name, "")
     # A command that reaches the start of a browser fails because of this.
@@ -132,6 +142,8 @@ def test_one_file_is_not_accepted_twice(
     assert (status, "use different files" in output) == (2, True)
     status, output = run(capsys, "pdf", URL, "-o", str(one), "--record", str(same), *force)
     assert (status, "which is also FILE, expected another file" in output) == (2, True)
+    status, output = run(capsys, "text", URL, "--record", str(one), "--trace", str(same), *force)
+    assert (status, "which is also the file of --record, expected another file" in output) == (2, True)
 
 
 @pytest.mark.parametrize("command", ["har", "trace"])

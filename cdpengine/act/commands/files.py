@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,16 @@ def check_new_file(what: str, path: str, *, force: bool) -> None:
         )
 
 
-def check_different_files(verb: str, path: object, recording: object) -> None:
-    """Raise InvalidArgumentError if a command would write its result and its recording to one file."""
-    if not (isinstance(path, str) and isinstance(recording, str)):
-        return
-    if os.path.realpath(path) == os.path.realpath(recording):
-        raise InvalidArgumentError(
-            what=f"{verb} --record", given=f"{recording}, which is also FILE", expected="another file"
-        )
+def check_different_files(verb: str, path: object, options: Mapping[str, str | bool]) -> None:
+    """Raise InvalidArgumentError if a command would write two of its result, recording and trace to one file."""
+    taken = {os.path.realpath(path): "FILE"} if isinstance(path, str) else {}
+    for name in ("--record", "--trace"):
+        if isinstance(other := options.get(name), str):
+            if (known := taken.get(os.path.realpath(other))) is not None:
+                raise InvalidArgumentError(
+                    what=f"{verb} {name}", given=f"{other}, which is also {known}", expected="another file"
+                )
+            taken[os.path.realpath(other)] = f"the file of {name}"
 
 
 def choose_file(verb: str, request: dict[str, Any], folder: str, *, force: bool, as_json: bool) -> None:

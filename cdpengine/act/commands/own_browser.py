@@ -40,8 +40,9 @@ def check_own_browser(
         names = {each: each.partition(" ")[0] for each in verb.browser_options if each not in verb.options}
         if lonely := next((name for name in names.values() if name in options), ""):
             raise InvalidArgumentError(what=f"{verb.name} {lonely}", given="no URL", expected="a URL to load")
-    if isinstance(record := options.get("--record"), str):
-        check_new_file(f"{verb.name} --record", record, force="--force" in options)
+    for name in ("--record", "--trace"):
+        if isinstance(path := options.get(name), str):
+            check_new_file(f"{verb.name} {name}", path, force="--force" in options)
 
 
 def check_url(what: str, url: str, folder: str = "") -> None:

@@ -90,7 +90,7 @@ def parse(typed: Typed) -> Command:
         raise _misused(verb, _count(bare), bare)
     if request is not None:
         request = _complete(verb, request, typed.folder, force="--force" in own, as_json=as_json)
-        check_different_files(verb.name, request.get("path"), own.get("--record"))
+        check_different_files(verb.name, request.get("path"), own)
     return Command(verb=verb, session=session, as_json=as_json, request=request, options=own, url=typed.url)
 
 
@@ -145,6 +145,10 @@ def _one(values: Sequence[str]) -> str:
     return values[-1]
 
 
+_PATHS = frozenset({"--record", "--trace", "--user-data-dir"})
+"""Options of the shell with a path."""
+
+
 def _own_options(verb: Verb, options: dict[str, list[str]], folder: str) -> Iterator[tuple[str, str | bool]]:
     """Remove the shell's options from `options`, and yield them."""
     for described in (*verb.options, *verb.browser_options):
@@ -154,7 +158,7 @@ def _own_options(verb: Verb, options: dict[str, list[str]], folder: str) -> Iter
             if name == "--viewport":
                 parse_viewport(value)  # an invalid one is refused before a browser starts
             # The path of a program is relative to the folder; a name is searched in the usual places.
-            if name in ("--record", "--user-data-dir") or (name == "--browser" and os.sep in value):
+            if name in _PATHS or (name == "--browser" and os.sep in value):
                 value = os.path.join(folder, value)
             yield name, value if takes else True
 

@@ -68,8 +68,9 @@ OWN_BROWSER: Mapping[str, str] = {
     ),
     "--viewport SIZE": "The viewport of the page, by default 1280x720; none is the window's.",
     "--record FILE": "Record the protocol's traffic to FILE (JSON lines; .zst compresses), secrets redacted.",
-    "--unredacted": "With --record: write secrets too.",
-    "--keep-arguments": "With --record: keep the arguments and results of scripts.",
+    "--trace FILE": "Write a step trace to FILE (.zip), for cdpengine trace view.",
+    "--unredacted": "With --record or --trace: write secrets too.",
+    "--keep-arguments": "With --record or --trace: keep the arguments and results of scripts.",
     "--force": "Overwrite existing files.",
 }
 """Options for the browser of a command that loads a URL."""

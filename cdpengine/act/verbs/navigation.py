@@ -30,6 +30,10 @@ BROWSER = {
         "Use a running browser with its tabs and logins, and leave it running. Only for the first command."
     ),
     "--user-data-dir DIR": "Keep the profile, with its logins, in this folder. Only for the first command.",
+    "--trace FILE": (
+        "Write a step trace of the service to FILE (.zip), until close --all. If FILE exists, the trace is "
+        "FILE-2, and so on. Only for the first command."
+    ),
 }
 """Options of the shell for the browser that it starts."""
 

@@ -35,9 +35,19 @@ _OMITTED = frozenset({"timeout"})
 _PACKAGE = str(Path(__file__).parents[2])
 
 
+def is_read(call: ActionCall) -> bool:
+    """Return whether a call does not change the page."""
+    return call.verb in READS if call.request is None else call.request.reads
+
+
 def describe_call(call: ActionCall, *, redacted: bool, keep_arguments: bool) -> dict[str, str]:
     """Return the arguments of a call as strings, without those that have an empty or false default."""
     described = {}
+    if call.request is not None:
+        secret, scripts = call.request.secret, call.request.runs_script
+    else:
+        secret = () if call.verb in READS or call.verb == "select" else _ENTERED
+        scripts = call.verb in _SCRIPTS
     for name, value in call.arguments.items():
         if value is None or value is False or value == () or value == {} or name in _OMITTED:
             continue
@@ -45,9 +55,9 @@ def describe_call(call: ActionCall, *, redacted: bool, keep_arguments: bool) -> 
             described[name] = describe_target(value) if not isinstance(value, tuple) else str(value)
         elif isinstance(value, Snapshot):
             described[name] = f"a snapshot of {value.stats.lines} lines"
-        elif call.verb in _SCRIPTS and redacted and not keep_arguments:
+        elif scripts and redacted and not keep_arguments:
             described[name] = WITHHELD
-        elif redacted and name in _ENTERED and call.verb not in READS and call.verb != "select":
+        elif redacted and name in secret:
             described[name] = REDACTED
         else:
             described[name] = _short(value)
@@ -65,8 +75,11 @@ def describe_outcome(
         return None
     if isinstance(outcome, bytes):
         return f"{len(outcome):,} bytes"
-    if call.verb in _SCRIPTS and redacted and not keep_arguments:
+    scripts = call.verb in _SCRIPTS if call.request is None else call.request.runs_script
+    if scripts and redacted and not keep_arguments:
         return WITHHELD
+    if call.request is not None and isinstance(outcome, dict):
+        return {name: _short(value) for name, value in outcome.items()}
     return _describe_fields(outcome) or _short(outcome)
 
 

@@ -1,4 +1,4 @@
-"""PageSteps: the steps of one page, as a listener of its methods.
+"""PageSteps: the steps of one page, as a listener of its methods and of requests to it.
 
 Rule: a step posts its readings and returns; a task of the page takes their replies in order. While a page does not
 answer, no more than a few readings wait for it, so memory stays bounded.
@@ -21,13 +21,14 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._protocol.wire import current_span
 from cdpengine._protocol.wire import span as action_span
+from cdpengine._snapshot.render.render import estimate_tokens
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.debug.steps.descriptions import (
-    READS,
     describe_call,
     describe_error,
     describe_outcome,
     find_caller,
+    is_read,
     short_url,
 )
 from cdpengine.debug.steps.documents import SPAN, Document, PageDocuments, Reading
@@ -102,11 +103,13 @@ class PageSteps:
         """Listen to the page's methods."""
         self.page.running.listeners.append(self)
         self.page.running.read_listeners.append(self)
+        self.page.running.request_listeners.append(self)
         self._file.add({"k": "page", "page": self.number, "target": self.page.target_id, "t": self.seconds()})
 
     def end(self) -> None:
         """Stop listening. Steps that run on are recorded without their end."""
-        for listeners in (self.page.running.listeners, self.page.running.read_listeners):
+        running = self.page.running
+        for listeners in (running.listeners, running.read_listeners, running.request_listeners):
             if self in listeners:
                 listeners.remove(self)
         with suppress(EngineError):
@@ -134,7 +137,8 @@ class PageSteps:
         )
         line = {
             "k": "step", "n": step.number, "page": self.number, "verb": call.verb, "t": self.seconds(),
-            "read": call.verb in READS, "url": short_url(self.page.frames.main.url), "at": find_caller(),
+            "read": is_read(call), "url": short_url(self.page.frames.main.url),
+            "at": find_caller() if call.request is None else "",
             "args": describe_call(
                 call, redacted=self._options.redacted, keep_arguments=self._options.keep_arguments
             ),
@@ -162,11 +166,15 @@ class PageSteps:
             return
         with _harmless():
             self._end(step, call, None if error is None else describe_error(error))
-            if isinstance(call.outcome, Snapshot):
-                self._give(step.number, call.outcome)
+            if call.given is not None and isinstance(call.given.snapshot, Snapshot):
+                self._give(step.number, call.given.snapshot, call.given.text, call.given.diff)
+            elif isinstance(call.outcome, Snapshot):
+                snapshot = call.outcome
+                diff = None if snapshot.diff is None else str(snapshot.diff)
+                self._give(step.number, snapshot, snapshot.text, diff)
             elif isinstance(call.outcome, bytes) and len(call.outcome) <= _LARGEST_PICTURE:
                 self._file.add_blob(f"given/{step.number}", call.outcome)
-            if error is None and call.verb not in READS:
+            if error is None and not is_read(call):
                 await self._prepare()
             self._post(step.number, "after")
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -187,11 +195,11 @@ class PageSteps:
 
     def _end(self, step: _Step, call: ActionCall, error: dict[str, Any] | None) -> None:
         options, budget = self._options, call.budget
-        log: list[tuple[float, str]] = []
-        if budget is not None:
-            log = [
-                (self.seconds(at), text) for at, text in zip(budget.step_times, budget.steps, strict=False)
-            ]
+        log = sorted(
+            (self.seconds(at), text)
+            for each in call.budgets
+            for at, text in zip(each.step_times, each.steps, strict=False)
+        )
         outcome = describe_outcome(call, redacted=options.redacted, keep_arguments=options.keep_arguments)
         self._file.add({
             "k": "end", "n": step.number, "t": self.seconds(), "error": error, "log": log, "outcome": outcome,
@@ -233,20 +241,22 @@ class PageSteps:
         line = {"k": "node", "n": number, "arg": argument, "name": node.description, "frame": node.frame_id}
         self._file.add(line if found is None else {**line, "node": found})
 
-    def _give(self, number: int, snapshot: Snapshot) -> None:
-        """Record the text that the caller received."""
-        stats, diff, text = snapshot.stats, snapshot.diff, snapshot.text
+    def _give(self, number: int, snapshot: Snapshot, text: str | None, diff: str | None) -> None:
+        """Record the text that the caller received: a snapshot, or only its diff."""
+        received = (diff or "") if text is None else text
         line = {
-            "k": "given", "n": number, "diff": None if diff is None else str(diff),
-            "tokens": stats.tokens, "chars": stats.chars, "lines": stats.lines, "mode": snapshot.mode,
-            "gaps": list(snapshot.gaps), "sources": sorted({each.source for each in stats.sources.values()}),
+            "k": "given", "n": number, "diff": diff, "whole": text is not None,
+            "tokens": estimate_tokens(received), "chars": len(received), "lines": received.count("\n") + 1,
+            "mode": snapshot.mode, "gaps": list(snapshot.gaps),
+            "sources": sorted({each.source for each in snapshot.stats.sources.values()}),
         }  # fmt: skip
 
         async def add_refs() -> None:
             numbers = await self.documents.numbers_of(snapshot.refs)
             self._file.add({"k": "refs", "n": number, "refs": numbers})
 
-        self._file.add_job(lambda: {**line, **self._given.delta(number, text)}, len(text))
+        shown = snapshot.text if text is None else text
+        self._file.add_job(lambda: {**line, **self._given.delta(number, shown)}, len(shown))
         self.add_job(add_refs)
 
 

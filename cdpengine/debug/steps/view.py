@@ -57,7 +57,7 @@ class _Index:
             step["nodes"].append(line)
         elif kind == "given" and step is not None:
             step["given"] = {
-                key: line[key] for key in ("tokens", "chars", "lines", "mode", "gaps", "sources")
+                key: line[key] for key in ("tokens", "chars", "lines", "mode", "gaps", "sources", "whole")
             }
             self.given.append(line)
         elif kind == "refs" and step is not None:

@@ -62,7 +62,7 @@ async function givenPane(step) {
   const given = lastGiven(step);
   if (!given) return [make("p.faint", {}, "The program has been given no snapshot of this page yet.")];
   const { lines, diff } = await givenText(given.n);
-  const { tokens, chars, lines: count, mode, gaps, sources } = given.given;
+  const { tokens, chars, lines: count, mode, gaps, sources, whole } = given.given;
   const facts = [`${tokens.toLocaleString("en")} tokens`, `${chars.toLocaleString("en")} characters`, `${count} lines`, `mode ${mode}`, `from ${sources.join(", ")}`];
   const parts = [];
   if (given !== step) parts.push(make("p.faint", {}, "The program knew the page from ", make("a", { href: `#action=${given.n}` }, `step ${given.n}`), "."));
@@ -70,7 +70,7 @@ async function givenPane(step) {
   if (diff !== null) {
     const kinds = { "+": "add", "-": "del", "~": "mod" };
     const changed = diff.split("\n").map((line) => lineOf(line, kinds[line[0]] && line[1] === " " ? kinds[line[0]] : "", given));
-    parts.push(make("h2", {}, "Diff"), make("div.lines.mono", {}, ...changed), make("h2", {}, "Whole snapshot"));
+    parts.push(make("h2", {}, "Diff"), make("div.lines.mono", {}, ...changed), make("h2", {}, whole ? "Whole snapshot" : "Whole snapshot, of which the program was given the diff"));
   }
   parts.push(make("div.lines.mono", {}, ...lines.map((line) => lineOf(line, "", given))));
   return parts;
