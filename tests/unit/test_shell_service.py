@@ -146,7 +146,7 @@ async def test_it_ends_when_it_is_idle_and_with_its_last_session(folder: Path) -
         assert (status, out) == (2, "")
         assert err == (
             "Error: tabs: got 1 argument, expected no argument, "
-            "only options: --json, --session, --target-id, --timeout-ms\n"
+            "only options: --endpoint, --json, --session, --target-id, --timeout-ms\n"
             "Hint: cdpengine tabs --help shows its arguments and options.\n"
         )
         with trio.fail_after(10):
