@@ -93,8 +93,8 @@ _TRANSLATED = tuple((re.compile(pattern), text) for pattern, text in _ADVICE)
 
 _FIELDS = (
     "targetId", "timeoutMs", "timeMs", "textGone", "loadState", "waitUntil", "maxChars", "maxTokens", "maxSide",
-    "maxDepth", "fullPage", "promptText", "startRef", "endRef", "doubleClick", "mainOnly",
-    "omitBackground",
+    "maxDepth", "fullPage", "promptText", "startRef", "endRef", "startSelector", "endSelector", "doubleClick",
+    "mainOnly", "omitBackground",
 )  # fmt: skip
 """Fields that occur inside messages; other field names are also English words."""
 
