@@ -16,6 +16,7 @@ from cdpengine.act import KINDS, ActResponse, Failure, ToolFormat, tools
 from cdpengine.act.tooling import toolbox
 from cdpengine.act.tooling.formats import FORMATS, ToolCall, ToolResult, find_calls, to_messages
 from cdpengine.act.tooling.table import CAPABILITIES
+from cdpengine.act.tooling.texts import describe
 from cdpengine.errors import InvalidArgumentError
 
 PARAMETERS = {
@@ -98,6 +99,11 @@ def test_every_verb_with_a_tool_is_offered_and_only_core_by_default() -> None:
 
 def name_of(kind: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in kind)
+
+
+def test_a_missing_attribute_is_null() -> None:
+    assert describe(ActResponse(kind="get", ok=True)) == "null"
+    assert describe(ActResponse(kind="click", ok=True)) == "done"
 
 
 def test_enumerations_have_a_type() -> None:

@@ -16,6 +16,7 @@ from cdpengine.act.notations import Capability
 from cdpengine.act.response import ActResponse, describe_cached, describe_effects, shorten_diff
 from cdpengine.act.tooling.table import VERB_TOOLS
 from cdpengine.act.verbs import KINDS
+from cdpengine.act.verbs.elements import Get
 from cdpengine.act.words.advice import ADVICE, NOT_INSTALLED
 from cdpengine.act.words.wording import Words
 
@@ -32,7 +33,7 @@ def describe(response: ActResponse) -> str:
     result = to_plain(response.result)
     match result:
         case None:
-            pass
+            lines += ["null"] if response.kind == Get.kind else []
         case {"snapshot": str(text)}:
             lines.append(f"{response.url}\n{text}")
         case {"title": _, "diff": str(text)}:
