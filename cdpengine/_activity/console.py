@@ -126,7 +126,12 @@ class ConsoleMessage:
         Raises StaleRefError if the page left the message's document, or the message was sent to another process.
         """
         if not isinstance(self._session, Session) or self._document_number != self._session.documents_shown:
-            raise StaleRefError("console message", self.text[:80], "the page left its document")
+            raise StaleRefError(
+                "console message",
+                self.text[:80],
+                "the page left its document",
+                advice="Get the handles before the page navigates",
+            )
         return self._session, self._remote
 
     async def values(self, *, timeout: float = 30) -> tuple[Any, ...]:

@@ -135,7 +135,9 @@ class JSHandle:
 
     def stale(self, reason: str) -> StaleRefError:
         """Return the error of a handle that cannot be used."""
-        return StaleRefError(ref="handle", description=self.short(), reason=reason)
+        return StaleRefError(
+            ref="handle", description=self.short(), reason=reason, advice="Make a new handle"
+        )
 
     def short(self) -> str:
         """Return a short description for messages."""
@@ -152,7 +154,8 @@ def make_handle(
     """Return the handle to a value that was requested by reference."""
     if found.object_id is None:
         source = source_of_primitive(found)
-        return JSHandle(found.description or source, None, reader, holding, frame, source)
+        description = source if found.type == "string" else found.description or source
+        return JSHandle(description, None, reader, holding, frame, source)
     remote = RemoteHandle(session, found.object_id)
     return JSHandle(found.description or found.type, remote, reader, holding, frame)
 

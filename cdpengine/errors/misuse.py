@@ -91,6 +91,9 @@ class Block(AbstractAsyncContextManager[T], Generic[T]):
         def __await__(self) -> NoReturn:
             refuse_await(f"async with {self._written}:")(self)
 
+        def __aiter__(self) -> NoReturn:
+            raise TypeError(f"iterate over the value of the block. Use `async with {self._written}:`")
+
         def __enter__(self) -> NoReturn:
             raise TypeError(f"this is an async block. Use `async with {self._written}:`")
 

@@ -97,7 +97,7 @@ class StaleRefError(NodeError):
     something else: its role or name differs from the caller's last snapshot). `alternatives` are refs
     (`cdpengine.Ref`) of the current page with the same role and name, or the same except for a counter, in the
     latest snapshot; for a node that left its document, its frame is read again. `candidates`: `heal` searched for
-    a replacement, and none was certain.
+    a replacement, and none was certain. `advice` is the remedy.
     """
 
     ref: str
@@ -106,6 +106,7 @@ class StaleRefError(NodeError):
     became: Became = ""
     alternatives: tuple[Any, ...] = ()
     candidates: bool = False
+    advice: str = "Take a new snapshot"
 
     def _describe(self) -> str:
         message = f"{self.ref} ({self.description}) is stale: {self.reason}"
@@ -114,7 +115,7 @@ class StaleRefError(NodeError):
             return f"{message}. No replacement was certain; the page has {found}"
         if self.alternatives:
             message += f"; the page has {', '.join(map(str, self.alternatives))}"
-        return f"{message}. {'Make a new handle' if self.ref == 'handle' else 'Take a new snapshot'}"
+        return f"{message}. {self.advice}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -34,6 +34,17 @@ def serve(server: HTTPServer) -> str:
     return here
 
 
+async def test_refs_have_the_time_of_the_call(
+    page: cdpengine.Page, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit for explanations of errors is too short for refs on a busy computer."""
+    monkeypatch.setattr("cdpengine._api.page.targets._FATE_TIMEOUT", 1e-4)
+    await page.goto(f"{serve(httpserver)}/bad")
+    issues = await page.accessibility_issues(rules=["button-name", "image-alt"])
+    assert len(issues) > 2
+    assert all(issue.ref for issue in issues)
+
+
 async def test_issues_of_all_frames_have_refs_of_their_elements(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:

@@ -42,6 +42,14 @@ async def test_every_value_can_be_held(site: cdpengine.Page, source: str, value:
         assert handle.description
 
 
+async def test_errors_of_handles_name_the_cause_and_the_remedy(site: cdpengine.Page) -> None:
+    async with site.evaluate_handle("document.body") as body, site.evaluate_handle("[1]") as numbers:
+        assert repr(await numbers.properties()) == "{'0': JSHandle(description='1')}"
+        await site.goto("about:blank")
+        with pytest.raises(StaleRefError, match="left its document.*Make a new handle"):
+            await body.get_property("tagName")
+
+
 async def test_handles_inside_of_arguments_are_the_same_objects(site: cdpengine.Page) -> None:
     async with site.evaluate_handle("window.kept = {n: 1}") as kept, site.evaluate_handle("[1, 2]") as array:
         same = (

@@ -205,6 +205,9 @@ async def test_a_block_that_was_not_entered_shows_the_block_to_write() -> None:
         AttributeError, match=f"the block was not entered, so it has no 'new_page'. {expected}"
     ):
         await cdpengine.launch().new_page()  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match=f"iterate over the value of the block. {expected}"):
+        async for _ in cdpengine.launch():  # type: ignore[attr-defined]
+            pass
     with pytest.raises(TypeError, match=f"this is an async block. {expected}"), cdpengine.launch():  # type: ignore[attr-defined]
         pass
 

@@ -90,6 +90,10 @@ _MARGIN = 0.1
 """Time before the deadline, in seconds, in which errors are raised unchanged."""
 
 
+_NAMING_TIMEOUT = 1.0
+"""Maximum delay of an error, in seconds, for the ref of the element that it names."""
+
+
 class PageCore:
     """The shared state of a Page, passed to its methods and its parts (`page.network`, `page.storage`, ...)."""
 
@@ -311,7 +315,7 @@ class PageCore:
                 except FocusMovedError as error:
                     error.focus_ref = self._ref_of(error.focus_node, error.session_id)
                     if error.focus_node is not None and not error.focus_ref:
-                        left = max(0.0, budget.remaining - _MARGIN)
+                        left = min(_NAMING_TIMEOUT, max(0.0, budget.remaining - _MARGIN))
                         found = await assign_ref(
                             self.target, self.refs, self.worlds, error.focus_node, error.session_id, left
                         )

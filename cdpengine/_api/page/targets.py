@@ -317,12 +317,12 @@ async def assign_ref(
     frames = [
         frame for frame in page.frames if frame.session.id == session_id and frame_id in (None, frame.id)
     ]
-    with trio.move_on_after(min(_FATE_TIMEOUT, seconds)), suppress(SessionGoneError, ConnectionLostError):
+    with trio.move_on_after(seconds), suppress(SessionGoneError, ConnectionLostError):
         for frame in frames:
             if (await _ask_fate(Node(frame.session, node, frame.id, ""), worlds))[0]:
                 continue  # the node is in another frame
             with suppress(RemoteError):
-                captured = await capture(page, worlds, Scope(frame=frame, root=node), _FATE_TIMEOUT)
+                captured = await capture(page, worlds, Scope(frame=frame, root=node), seconds)
                 if captured is None:
                     continue
                 refs.assign(captured.documents, partial=True, every=every)

@@ -21,7 +21,7 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._checks import check_type, invalid
+from cdpengine._checks import check_type, invalid, wrong_type
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.library_calls import (
     Handle,
@@ -96,6 +96,8 @@ async def check_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
     """
     listed = list(files)
     for each in listed:
+        if isinstance(each, list | tuple):
+            raise wrong_type("paths", each, "each file as an argument of its own: upload(target, *files)")
         if not isinstance(each, FileContent):
             to_path("paths", each, "strings or paths of files, or FileContents")
 

@@ -73,7 +73,7 @@ class Console(ActRequest):
     @staticmethod
     def text_lines(result: Any) -> Iterable[str]:
         for each in result["messages"]:
-            place = f"  ({each['url']}:{each['line']})" if each["url"] else ""
+            place = f"  ({each['url']}:{each['line'] + 1})" if each["url"] else ""
             yield escape_line(f"{each['level']}: {each['text']}{place}")
 
 
