@@ -430,9 +430,9 @@ class StubWriter:
     def _write_class(self, cls: type) -> str:
         lines = []
         for member, definer in members(cls):
-            self._substituted = substitutions(cls, definer, self)
+            self.substituted = substitutions(cls, definer, self)
             lines += self._write_member(member)
-        self._substituted = {}
+        self.substituted = {}
         free = type_variables(cls)
         for each in free:
             self._keep_variable(each, cls.__module__)
@@ -486,7 +486,7 @@ class StubWriter:
 
     def name_for(self, name: str, modules: Sequence[str]) -> str:
         """Return the name in the stub for a name in an annotation, and keep what it needs."""
-        if (given := self._substituted.get(name)) is not None:
+        if (given := self.substituted.get(name)) is not None:
             return given
         found = resolve(name, modules)
         if found is None:
@@ -521,9 +521,9 @@ class StubWriter:
     def _keep_alias(self, name: Name, value: ast.expr) -> str:
         if name not in self._aliases:
             self._aliases[name] = f"_{name.name}", ""
-            outer, self._substituted = self._substituted, {}
+            outer, self.substituted = self.substituted, {}
             self._aliases[name] = f"_{name.name}", self.transform(value, [name.module])
-            self._substituted = outer
+            self.substituted = outer
         return self._aliases[name][0]
 
     def _keep_import(self, name: Name) -> str:
@@ -537,7 +537,7 @@ class StubWriter:
         self._imports[shown] = line
         return shown
 
-    _substituted: Mapping[str, str] = {}
+    substituted: Mapping[str, str] = {}
 
 
 class _Transformer(ast.NodeTransformer):
@@ -580,7 +580,7 @@ def substitutions(cls: type, definer: type, writer: StubWriter) -> dict[str, str
             continue
         if origin is Generic or not isinstance(node, ast.Subscript):
             return substitutions(origin, definer, writer) if isinstance(node, ast.Name) else {}
-        writer._substituted = {}  # noqa: SLF001
+        writer.substituted = {}
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         given = [writer.transform(item, [cls.__module__]) for item in items]
         return dict(zip(type_variables(origin), given, strict=True))

@@ -29,15 +29,15 @@ class Request:
     """One request. A redirect ends it and begins another: `redirected_from`, `redirected_to`.
 
     Times are seconds, sizes bytes. `response` is None until its headers arrive. `failure` is "" or Chrome's
-    reason, such as "net::ERR_CONNECTION_REFUSED".
+    reason, such as "net::ERR_CONNECTION_REFUSED". `internals` is the engine's own state.
     """
 
-    __slots__ = ("_exchange", "_response", "_state")
+    __slots__ = ("_exchange", "_response", "internals")
 
     def __init__(self, state: RequestState) -> None:
         self._exchange = state.exchange
         self._response: Response | None = None
-        self._state = state
+        self.internals = state
 
     def __repr__(self) -> str:
         state = self.failure or (str(self.response.status) if self.response else "under way")
@@ -111,12 +111,12 @@ class Request:
     @property
     def target_type(self) -> str:
         """Type of the requesting target: "page", "iframe" (of another process) or "worker"."""
-        return self._state.session.target_type
+        return self.internals.session.target_type
 
     @property
     def target_id(self) -> str:
         """Chrome's id of the requesting target, such as the `target_id` of a worker."""
-        return self._state.session.target_id or ""
+        return self.internals.session.target_id or ""
 
     @property
     def initiator(self) -> Initiator:
@@ -132,7 +132,7 @@ class Request:
     def response(self) -> Response | None:
         """The response, once its headers have arrived."""
         if self._response is None and self._exchange.response is not None:
-            self._response = Response(self._state)
+            self._response = Response(self.internals)
         return self._response
 
     @property
@@ -194,7 +194,7 @@ class Request:
         because nothing reports the end then.
         """
         with within(f"wait for the end of {shown_url(self.url)}", timeout):
-            await self._state.wait_ended()
+            await self.internals.wait_ended()
 
 
 def request_of(state: RequestState) -> Request:

@@ -68,4 +68,4 @@ def expect(subject: Facade, *, timeout: float = 5) -> Any:
     """Return the assertions about a page, or about the elements of a locator. Works like `cdpengine.expect`."""
     if not isinstance(subject, Facade):
         raise wrong_type("subject", subject, "a page or a locator of cdpengine.asyncio")
-    return to_asyncio(cdpengine.expect(subject.of, timeout=timeout), subject._run)  # noqa: SLF001
+    return to_asyncio(cdpengine.expect(subject.of, timeout=timeout), subject.guest_run)

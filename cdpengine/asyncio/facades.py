@@ -26,18 +26,18 @@ PREFIX = "Asyncio"
 
 
 class Facade:
-    """An object of the engine for asyncio. `of` is the engine's own object, for trio."""
+    """An object of the engine for asyncio. `of` is the engine's own object, for trio, and `guest_run` its run."""
 
-    __slots__ = ("_run", "of")
+    __slots__ = ("guest_run", "of")
 
     def __init__(self, of: Any, run: GuestRun) -> None:
         self.of = of
-        self._run = run
+        self.guest_run = run
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return to_asyncio(getattr(self.of, name), self._run)
+        return to_asyncio(getattr(self.of, name), self.guest_run)
 
     def __dir__(self) -> list[str]:
         return dir(self.of)
@@ -125,7 +125,7 @@ def _forward(name: str) -> Callable[..., Any]:
     """Return a special method that calls the one of the engine's object."""
 
     def method(self: Facade, *args: Any) -> Any:
-        return _convert_function(getattr(self.of, name), self._run)(*args)
+        return _convert_function(getattr(self.of, name), self.guest_run)(*args)
 
     return method
 
@@ -145,7 +145,7 @@ def _make_class(of: type) -> type[Facade]:
     if "__anext__" in special:
         special["__aiter__"] = _iterate
     if "__iter__" in special:
-        special["__iter__"] = lambda self: iter([to_asyncio(each, self._run) for each in self.of])
+        special["__iter__"] = lambda self: iter([to_asyncio(each, self.guest_run) for each in self.of])
     name = PREFIX + of.__name__
     return type(name, (Facade,), {"__slots__": (), "__doc__": of.__doc__, "of_class": of, **special})
 

@@ -166,7 +166,7 @@ async def test_kept_bodies_outlive_their_document_and_are_bounded(page: cdpengin
         await request.finished()
     await page.goto("about:blank")
     with trio.fail_after(20):
-        while [request._state.stored_body is not None for request in zipped] != [False, False, True, True]:
+        while [request.internals.stored_body is not None for request in zipped] != [False, False, True, True]:
             await trio.lowlevel.checkpoint()
     with pytest.raises(cdpengine.errors.BodyUnavailableError, match="made room"):
         assert zipped[0].response is not None

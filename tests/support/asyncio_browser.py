@@ -35,7 +35,7 @@ async def scripted_for_asyncio(scripted: ScriptedBrowser | None = None) -> Async
 
 
 def run_of(browser: AsyncioBrowser) -> GuestRun:
-    run = browser._run  # type: ignore[attr-defined]
+    run = browser.guest_run  # type: ignore[attr-defined]
     assert isinstance(run, GuestRun)
     return run
 

@@ -15,7 +15,6 @@ from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.frame_targets import FrameTarget, describe_frame, find_requested_frame
 from cdpengine._api.page.targets import assign_ref, describe_target
 from cdpengine._budget import Budget, check_timeout
-from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frame_views import FrameView
 from cdpengine._page.frames import Frame
@@ -23,9 +22,7 @@ from cdpengine._page.navigation.document_waits import read_present
 from cdpengine._page.navigation.documents import FrameWatches
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.patterns import Words
-from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply
-from cdpengine._page.scripts.page_functions import Node, object_group
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.page_functions import Node
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.locator import BaseLocator, FoundNode, find_match
 from cdpengine._page.search.nodes import find_nodes
@@ -377,28 +374,17 @@ def _where(core: PageCore, frame: FrameTarget | None) -> str:
     return "the frame"
 
 
-async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str) -> int:
+async def find_root(core: PageCore, frame: Frame, selector: str) -> int:
     """Return the backend node id of the first element in the frame that matches the CSS selector.
 
-    The search includes open shadow roots. Raises InvalidArgumentError for an invalid selector, NodeNotFoundError
-    without a match.
+    Raises InvalidArgumentError for an invalid selector, NodeNotFoundError without a match.
     """
-    session = frame.session
-    context = await worlds.context(session, frame.id)
-    await trio.lowlevel.checkpoint_if_cancelled()
-    with object_group("root") as group:
-        reply = await context.post(
-            own(script("_api/page/find_root")), selector, how=SERIALIZED, group=group
-        ).decoded(NodesReply)
-    described, advice = shorten(quote(selector), 80), advise(selector)
-    if reply.exception_details is not None:
-        why = reply.exception_details.reason.partition("\n")[0]
-        raise InvalidArgumentError(
-            what="root",
-            given=described,
-            expected=f"a ref or a CSS selector{f'. {advice}' if advice else f' ({shorten(why, 120)})'}",
-        )
-    if found := reply.result.deep_serialized_value.nodes():
+    described = shorten(quote(selector), 80)
+    try:
+        found = await find_nodes(core.target, core.worlds, pick(Criteria(selector), 0), [frame])
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError("root", described, f"a ref or {error.expected}") from None
+    if found:
         return found[0].backend_node_id
-    reason = f"nothing in {shown_url(frame.url)} matches this selector"
+    reason, advice = f"nothing in {shown_url(frame.url)} matches this selector", advise(selector)
     raise NodeNotFoundError(target=described, reason=f"{reason}. {advice}" if advice else reason)

@@ -64,7 +64,7 @@ class PageSection:
             chosen = await find_frame(core, self.frame, budget)
         number = None
         if isinstance(self.root, str) and parse_ref_text(self.root) is None:
-            number = await find_root(core.worlds, chosen, self.root)
+            number = await find_root(core, chosen, self.root)
         elif self.root is not None:
             node = core.node(await core.find_element(self.root, budget.deadline))
             number, chosen = node.backend_node_id, self._frame_of_root(core, node.frame_id, chosen)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import msgspec
 import trio
 
 from cdpengine._page.accessibility import keep_warm
@@ -49,7 +50,7 @@ _ELEMENTS = {
 class _Head(FoundHead):
     complete: bool = False
     surely: bool = False
-    named: list[str] = []
+    named: list[str] = msgspec.field(default_factory=list)
 
 
 async def query_candidates(document: SearchedDocument, criteria: Criteria) -> list[AXNodeHead] | None:
@@ -89,9 +90,7 @@ async def _confirmed(
     if not head.complete:
         return None
     if head.surely:
-        return [
-            _node(number, named) for number, named in zip(candidates, head.named, strict=True)
-        ]
+        return [_node(number, named) for number, named in zip(candidates, head.named, strict=True)]
     found: list[AXNodeHead] = []
     with pending_group() as post:
         calls = [

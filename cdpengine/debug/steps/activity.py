@@ -93,13 +93,13 @@ class PageActivityLines:
         self._line("error", text=str(error)[:10_000], stack=str(error.stack)[:10_000])
 
     def _add_request(self, request: Request) -> None:
-        state: RequestState = request._state  # noqa: SLF001 - the engine works on the state
+        state = request.internals
         sent = state.exchange.sent
         self._line("request", id=_id(state), url=request.url, method=request.method, type=request.type,
                    at=sent.timestamp)  # fmt: skip
 
     async def _add_ended(self, request: Request) -> None:
-        state: RequestState = request._state  # noqa: SLF001
+        state = request.internals
         exchange = attrs.evolve(state.exchange)
         if exchange.response is not None and exchange.after is None and not exchange.failure:
             await self._read_body(state, exchange)

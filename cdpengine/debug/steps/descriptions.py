@@ -5,9 +5,8 @@ Rule: entered strings, and arguments and results of scripts, are withheld as in 
 
 from __future__ import annotations
 
-import sys
+import inspect
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from cdpengine._api.page.targets import describe_target
@@ -91,7 +90,7 @@ def describe_error(error: BaseException) -> dict[str, Any]:
 
 def find_caller() -> str:
     """Return "file:line" of the program's call, "" if it is unknown."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - there is no public way to read the calling frame
+    frame = inspect.currentframe()
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith((_PACKAGE, "<")) and "contextlib" not in name:
