@@ -37,7 +37,9 @@ from cdpengine._protocol.domains.page import (
     FIRST_NAVIGATION,
     NEW_TAB,
     WITHIN_DOCUMENT,
+    FrameClearedScheduledNavigation,
     FrameRequestedNavigation,
+    FrameScheduledNavigation,
     FrameStartedNavigating,
     NavigatedWithinDocument,
     PageDownloadWillBegin,
@@ -293,15 +295,33 @@ class RunningActions:
 
     def listen(self, session: Session) -> None:
         """Track the frames that a session of the page reports."""
+        session.on_event("Page.frameScheduledNavigation", self._note_schedule)
+        session.on_event("Page.frameClearedScheduledNavigation", self._note_clearing)
         for method in NAVIGATION_EVENTS:
             session.on_event(method, self._note_navigation)
         session.on_event("Page.downloadWillBegin", self._note_download)
         session.on_event("Page.windowOpen", self._note_window)
         session.on_event("Page.frameRequestedNavigation", self._note_tab)
 
+    def _note_schedule(self, event: Event) -> None:
+        found = self._decode(event, FrameScheduledNavigation)
+        if found is not None and found.delay == 0:
+            for effects in self._records:
+                effects.scheduled.add(found.frame_id)
+
+    def _note_clearing(self, event: Event) -> None:
+        if (found := self._decode(event, FrameClearedScheduledNavigation)) is not None:
+            self._end_schedule(found.frame_id)
+            self._changes.notify()
+
+    def _end_schedule(self, frame_id: str) -> None:
+        for effects in self._records:
+            effects.scheduled.discard(frame_id)
+
     def _note_navigation(self, event: Event) -> None:
         if (found := self._decode(event, NAVIGATION_EVENTS[event.method])) is None:
             return
+        self._end_schedule(found.frame_id)
         within = isinstance(found, NavigatedWithinDocument)
         if isinstance(found, FrameRequestedNavigation) and found.disposition != "currentTab":
             return
@@ -379,6 +399,7 @@ class RunningActions:
             listener()
         for effects in self._records:
             effects.tracked_dialogs.append(tracked)
+        self._changes.notify()
 
     @property
     def dialog_is_open(self) -> bool:

@@ -23,6 +23,10 @@ NavigationState = Literal["arrived", "under way", "no document", "failed"]
 """The result of a navigation: see NavigationStarted."""
 
 
+SCHEDULED_TIMEOUT = 0.5
+"""Maximum time in seconds between the schedule of a navigation and its request. Measured: 10 ms."""
+
+
 @attrs.frozen
 class NavigationStarted:
     """A navigation of a frame to `url`; `within_document`: by fragment or history.pushState.
@@ -59,7 +63,8 @@ class DownloadStarted:
 class SideEffects:
     """Effects on a page since an action began, updated while it runs.
 
-    `new_frames` are ids of frames created meanwhile. `new_tabs` counts the tabs that the page requested without
+    `scheduled` are frames whose navigation is scheduled without delay, but not yet requested. `new_frames` are ids
+    of frames created meanwhile. `new_tabs` counts the tabs that the page requested without
     becoming their opener. `since` is the start (trio's clock).
     """
 
@@ -67,6 +72,7 @@ class SideEffects:
     since: float = attrs.field(factory=trio.current_time)
     tracked_dialogs: list[TrackedDialog] = attrs.field(factory=list)
     navigations: list[NavigationStarted] = attrs.field(factory=list)
+    scheduled: set[str] = attrs.field(factory=set)
     new_frames: set[str] = attrs.field(factory=set)
     new_tabs: int = 0
     popups: list[PopupOpened] = attrs.field(factory=list)
@@ -85,6 +91,19 @@ class SideEffects:
     def frames_that_leave(self) -> set[str]:
         """Return the frames whose document is about to be replaced."""
         return {each.frame_id for each in self.navigations if not each.within_document}
+
+    @property
+    def any(self) -> bool:
+        """Whether any effect is known."""
+        return bool(
+            self.navigations or self.new_tabs or self.popups or self.downloads or self.tracked_dialogs
+        )
+
+    async def wait_for_requests(self) -> None:
+        """Wait until all scheduled navigations are requested, at most SCHEDULED_TIMEOUT seconds."""
+        if self.scheduled:
+            with trio.move_on_after(SCHEDULED_TIMEOUT):
+                await self.changes.wait_for(lambda: not self.scheduled)
 
     async def wait_for_navigation(self) -> None:
         """Wait until a document is about to be replaced."""

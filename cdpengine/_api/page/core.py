@@ -54,6 +54,7 @@ from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.frame_views import FrameView
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import (
+    confirm_effects,
     confirm_input,
     describe_navigation,
     read_present,
@@ -429,6 +430,7 @@ class InputAction:
         effects, page = self.effects, self._core.target
         if effects.tracked_dialogs:
             await page.dialogs.wait_for_answer()
+        await confirm_effects(page, effects, self.context.budget)
         if effects.navigations or effects.new_tabs:
             page.navigation.add_set_off(effects.frames_that_leave())
             await wait_for_effects(page, effects, self.context.budget)

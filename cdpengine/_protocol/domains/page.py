@@ -90,6 +90,14 @@ class WindowOpen(msgspec.Struct, rename="camel"):
     window_features: list[str] = []
 
 
+@event("Page.frameScheduledNavigation")
+class FrameScheduledNavigation(msgspec.Struct, rename="camel"):
+    """The page will request a navigation in `delay` seconds. Chrome sends it before the request itself."""
+
+    frame_id: str
+    delay: float = 0.0
+
+
 @event("Page.frameRequestedNavigation")
 class FrameRequestedNavigation(msgspec.Struct, rename="camel"):
     """The page requests a navigation; `disposition` is its target: "currentTab", "newTab", "download", ...
