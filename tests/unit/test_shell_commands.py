@@ -296,7 +296,7 @@ def printed(kind: str, result: Any = None, *, as_json: bool = False, **more: Any
         ("find", {"count": 1, "nodes": [{"ref": "e1", "role": "listitem", "name": "", "text": "Milk"}]}, 'e1 listitem "Milk"\n'),
         ("tabs", [{"index": 0, "url": "https://a/", "current": True}], "* 0  https://a/\n"),
         ("console", {"dropped": 1, "messages": [{"level": "error", "text": "x", "url": "https://a/", "line": 3}]},
-         "error: x  (https://a/:3)\n"),
+         "error: x  (https://a/:4)\n"),
         ("requests", {"dropped": 0, "requests": [
             {"method": "GET", "url": "https://a/", "type": "Document", "status": 404, "failure": None},
             {"method": "GET", "url": "https://b/", "type": "Fetch", "status": None, "failure": "net::ERR_FAILED"}]},

@@ -113,7 +113,7 @@ def parse_line(line: str) -> Line | None:
                 if name
                 else []
             )
-            expected = ", ".join(f"!{known}" for known in near or ACTIONS)
+            expected = ", ".join(f"!{known}" for known in near) or "one of the actions that !help lists"
             raise InvalidArgumentError(what="action", given=f"!{name[:40]}", expected=expected)
         return ActionLine(name, rest)
     found = _METHOD.match(text)

@@ -175,11 +175,11 @@ class Protocol:
         exact = [entry for entry in found if entry.name == name]
         if exact or found:
             return exact or found
-        near = self.near(name)
+        near = ", ".join(each[:40] for each in self.near(name))
         raise InvalidArgumentError(
             what="name in the protocol",
             given=repr(name[:100]),
-            expected=f"a domain, command, event or type{': ' + ', '.join(near) + '?' if near else ''}",
+            expected=f"a domain, command, event or type{f': {near}?' if near else ''}",
         )
 
     def near(self, name: str, among: Iterable[str] | None = None) -> list[str]:
