@@ -90,7 +90,7 @@ def test_other_lines(line: str, expected: object) -> None:
         ('Tree.grow {"kind": "oak"} x', "nothing after"),
         ('Tree.grow kind="oak"x', "a space after"),
         ("!clock", "!click"),
-        ("!", "!targets"),
+        ("!", "!help"),
     ],
 )
 def test_empty_lines_and_comments_are_skipped(line: str, expected: str) -> None:
