@@ -54,7 +54,6 @@ from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.frame_views import FrameView
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import (
-    confirm_effects,
     confirm_input,
     describe_navigation,
     read_present,
@@ -430,7 +429,8 @@ class InputAction:
         effects, page = self.effects, self._core.target
         if effects.tracked_dialogs:
             await page.dialogs.wait_for_answer()
-        await confirm_effects(page, effects, self.context.budget)
+        if effects.scheduled:
+            await effects.wait_for_requests()
         if effects.navigations or effects.new_tabs:
             page.navigation.add_set_off(effects.frames_that_leave())
             await wait_for_effects(page, effects, self.context.budget)

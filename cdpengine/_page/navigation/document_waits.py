@@ -43,9 +43,6 @@ _LOAD_TIMEOUT = 0.05
 _CONFIRM_TIMEOUT = 0.1
 """Time in seconds for a page to answer after input, before a script is sent to it anyway."""
 
-_QUICK = 0.03
-"""Time in seconds in which an action on an idle machine ends. Measured: 4 to 8 ms."""
-
 _MARGIN = 0.1
 """Time before its deadline, in seconds, at which an action stops waiting; at most a tenth of the rest."""
 
@@ -207,31 +204,6 @@ async def _wait_until_read(page: PageTarget, frame_ids: Iterable[str]) -> None:
 
 
 # --- effects of an action ------------------------------------------------------------------------------------
-
-
-async def confirm_effects(page: PageTarget, effects: SideEffects, budget: Budget) -> None:
-    """Wait until Chrome has reported the navigations and tabs that an action caused.
-
-    Chrome confirms input and reports its effects on different paths. On an idle machine, the reports arrive in
-    time. If the action took more than _QUICK seconds, wait until the page answers a query.
-    """
-    await effects.wait_for_requests()
-    if effects.any or trio.current_time() - effects.since < _QUICK:
-        return
-    with (
-        trio.move_on_after(min(_ANSWER_TIMEOUT, budget.remaining / 2)) as waiting,
-        suppress(SessionGoneError, ConnectionLostError),
-    ):
-        async with open_body_nursery() as nursery:
-            nursery.start_soon(_cancel_when_any, effects, waiting, name="wait for effects of an action")
-            await answers(page.session)
-        page.running.unconfirmed = 0
-    await effects.wait_for_requests()
-
-
-async def _cancel_when_any(effects: SideEffects, waiting: trio.CancelScope) -> None:
-    await effects.changes.wait_for(lambda: effects.any)
-    waiting.cancel()
 
 
 async def wait_for_effects(page: PageTarget, effects: SideEffects, budget: Budget) -> None:
