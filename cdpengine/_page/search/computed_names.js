@@ -22,12 +22,11 @@
   const incomplete = [JSON.stringify({ complete: false })];
   if (role === undefined || name === undefined || search.select(PARTS).length > 0) return incomplete;
 
-  const isCustom = (at) => DOM.localName(at).includes("-") && DOM.matches(at, ":defined");
   const customs = [];
   let closed = false;
   search.roots((at) => {
-    if (!isCustom(at)) return;
-    if (DOM.shadowRoot(at) === null) closed = true;
+    if (!DOM.localName(at).includes("-")) return;
+    if (DOM.shadowRoot(at) === null && DOM.matches(at, ":defined")) closed = true;
     else customs.push(at);
   });
   if (closed) return incomplete;
@@ -36,12 +35,11 @@
   function showsContents(at) {
     const tag = DOM.localName(at);
     if (CLOSING.has(tag) || DOM.hasAttribute(at, "aria-hidden") || DOM.hasAttribute(at, "inert")) return false;
-    if (isCustom(at)) return false; // the ariaHidden of its internals is unreadable
-    return !DOM.hasAttribute(at, "role") || !LEAVES.has(role.call(at));
+    return !(DOM.hasAttribute(at, "role") || tag.includes("-")) || !LEAVES.has(role.call(at));
   }
   function isInTree(at) {
     if (!SAME.has(role.call(at)) || DOM.localName(at) === "area" || !DOM.checkVisibility(at, VISIBLE)) return false;
-    if (isCustom(at) || DOM.hasAttribute(at, "aria-hidden") || DOM.hasAttribute(at, "inert")) return false;
+    if (DOM.localName(at).includes("-") || DOM.hasAttribute(at, "aria-hidden") || DOM.hasAttribute(at, "inert")) return false;
     if (getComputedStyle(at).interactivity === "inert") return false;
     for (let around = search.flatParent(at); around !== null; around = search.flatParent(around)) {
       if (!showsContents(around)) return false;
