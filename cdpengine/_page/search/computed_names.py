@@ -1,9 +1,8 @@
 """A quick search for one element by role and name: a script selects candidates, and Chrome's tree confirms each.
 
 Rule: `Accessibility.queryAXTree` waits for the next frame, 16 ms. `computedRole` and `computedName` of elements
-answer immediately, but also for elements that the tree ignores. The script knows of most elements that the tree
-has them; of the others, the search asks the tree for the node of each candidate. The result is incomplete if the
-page has closed shadow roots, so it is used only if it has a match.
+answer immediately, but also for elements that the tree ignores. So the search asks the tree for the node of each
+candidate. The result is incomplete if the page has closed shadow roots, so it is used only if it has a match.
 """
 
 from __future__ import annotations
@@ -11,16 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import msgspec
 import trio
 
 from cdpengine._page.accessibility import keep_warm
 from cdpengine._page.navigation.documents import document_error
 from cdpengine._page.patterns import collapse_space
+from cdpengine._page.scripts.node_lists import SERIALIZED, text_and_nodes
 from cdpengine._page.search.criteria import Criteria
-from cdpengine._page.search.in_page import FoundHead, SearchedDocument
+from cdpengine._page.search.in_page import SearchedDocument
 from cdpengine._protocol.calls import pending_group
-from cdpengine._protocol.domains.accessibility import AXNodeHead, AXQueryReply, AXValue
+from cdpengine._protocol.domains.accessibility import AXNodeHead, AXQueryReply
 from cdpengine.errors import RemoteError
 
 _MOST = 10
@@ -28,29 +27,6 @@ _MOST = 10
 
 _LONGEST = 0.25
 """Time in seconds for the answers of a child frame. One that was never drawn may not answer."""
-
-_ELEMENTS = {
-    "button": "button, input",
-    "checkbox": "input",
-    "combobox": "select, input, button",
-    "heading": "h1, h2, h3, h4, h5, h6",
-    "link": "a, area",
-    "menuitem": "menuitem",
-    "radio": "input",
-    "searchbox": "input",
-    "slider": "input",
-    "spinbutton": "input",
-    "switch": "input",
-    "tab": "[role]",
-    "textbox": "input, textarea, [contenteditable]",
-}
-"""CSS selectors of the elements that can have a role without a role attribute (HTML-AAM)."""
-
-
-class _Head(FoundHead):
-    complete: bool = False
-    surely: bool = False
-    named: list[str] = msgspec.field(default_factory=list)
 
 
 async def query_candidates(document: SearchedDocument, criteria: Criteria) -> list[AXNodeHead] | None:
@@ -64,15 +40,11 @@ async def query_candidates(document: SearchedDocument, criteria: Criteria) -> li
     internal = [selector for role, selector in criteria.roles.items() if not role.islower()]
     if None in internal:
         return None
-    roles = [role for role in criteria.roles if role.islower()]
-    candidates = [_ELEMENTS.get(role) for role in roles] + internal
     request = {
-        "roles": roles,
+        "roles": [role for role in criteria.roles if role.islower()],
         "internal": ", ".join(filter(None, internal)) or None,
-        "elements": None if None in candidates else ", ".join(["[role]", *filter(None, candidates)]),
         "name": collapse_space(name).lower(),
         "most": _MOST,
-        "surely": document.frame.parent_id is None,
     }
     keep_warm(document.session)
     try:
@@ -86,27 +58,24 @@ async def query_candidates(document: SearchedDocument, criteria: Criteria) -> li
 async def _confirmed(
     document: SearchedDocument, criteria: Criteria, request: Mapping[str, object]
 ) -> list[AXNodeHead] | None:
-    head, candidates = await document.find("computed_names", request, kind=_Head)
-    if not head.complete:
+    await trio.lowlevel.checkpoint_if_cancelled()
+    call = document.post("computed_names", request, how=SERIALIZED)
+    complete, candidates = await text_and_nodes(call, bool)
+    if not complete:
         return None
-    if head.surely:
-        return [_node(number, named) for number, named in zip(candidates, head.named, strict=True)]
     found: list[AXNodeHead] = []
     with pending_group() as post:
         calls = [
             post(
                 document.session.post(
-                    "Accessibility.getPartialAXTree", backendNodeId=number, fetchRelatives=False
+                    "Accessibility.getPartialAXTree",
+                    backendNodeId=each.backend_node_id,
+                    fetchRelatives=False,
                 )
             )
-            for number in candidates
+            for each in candidates
+            if each is not None
         ]
         for asked in calls:
             found += (await asked.decoded(AXQueryReply)).nodes
     return [node for node in found if node.role is not None and node.role.value in criteria.roles]
-
-
-def _node(number: int, named: str) -> AXNodeHead:
-    """Return the node of the tree for an element whose role and name are known."""
-    role, _, name = named.partition("\n")
-    return AXNodeHead(backend_node_id=number, role=AXValue(value=role), name=AXValue(value=name))
