@@ -56,7 +56,7 @@ class _MessageLimit:
         self.leave()
 
     def leave(self) -> None:
-        """Leave the kept messages to those who have their websockets."""
+        """Stop counting the kept messages. Their websockets still have them."""
         self._order.clear()
         self._size = 0
 

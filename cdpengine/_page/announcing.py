@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @attrs.frozen(eq=False)
 class RequestFacts:
-    """What a listener needs to know about a request.
+    """The properties of a request that its listeners read.
 
     `reads`: it does not change the page. `secret` names the arguments that can be private. `runs_script`: it runs
     a script of the caller, so its arguments and its result can be private.

@@ -129,33 +129,26 @@ def state_folder() -> Path:
 # These options have the effect of the environment variables, for this process.
 
 
+def _check_new_files(ctx: click.Context, param: click.Parameter, named: Path, count: int) -> None:
+    from cdpengine.debug.recording.recording_file import number_recording
+
+    for number in range(1, count + 1):
+        check_new_file(ctx, param, number_recording(named, number))
+
+
 def _take_record(recordings: int, ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
     if value is not None:
-        from cdpengine.debug.recording.recording_file import number_recording
-
-        for number in range(1, recordings + 1):
-            check_new_file(ctx, param, number_recording(value, number))
+        _check_new_files(ctx, param, value, recordings)
         os.environ["CDPENGINE_RECORD"] = str(value)
-
-
-def _take_trace(
-    traces: int, *, new: bool, ctx: click.Context, param: click.Parameter, value: Path | None
-) -> None:
-    if value is None:
-        return
-    if new:
-        from cdpengine.debug.recording.recording_file import number_recording
-
-        for number in range(1, traces + 1):
-            check_new_file(ctx, param, number_recording(value, number))
-    os.environ["CDPENGINE_TRACE"] = str(value.absolute())
 
 
 def trace_option(command: F, *, traces: int = 1, new: bool = True) -> F:
     """Add --trace. With `new`, an existing file is refused; otherwise the trace takes the next free number."""
 
     def take(ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
-        _take_trace(traces, new=new, ctx=ctx, param=param, value=value)
+        if value is not None:
+            _check_new_files(ctx, param, value, traces if new else 0)
+            os.environ["CDPENGINE_TRACE"] = str(value.absolute())
 
     numbered = "" if new else " If FILE exists, the trace is FILE-2, and so on."
     return click.option(

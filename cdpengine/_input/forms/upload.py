@@ -97,7 +97,7 @@ async def check_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
     listed = list(files)
     for each in listed:
         if isinstance(each, list | tuple):
-            raise wrong_type("paths", each, "each file as an argument of its own: upload(target, *files)")
+            raise wrong_type("paths", each, "each file as a separate argument: upload(target, *files)")
         if not isinstance(each, FileContent):
             to_path("paths", each, "strings or paths of files, or FileContents")
 

@@ -55,8 +55,7 @@ async def trace_from_environment(browser: Browser) -> AsyncIterator[None]:
 def _next_path(*, overwrites: bool) -> Path:
     """Return the first numbered name that is free, or that this program may overwrite."""
     named = Path(os.environ[PATH_VARIABLE])
-    for number in itertools.count(1):
-        path = number_recording(named, number)
-        if path.absolute() not in _created and (overwrites or not is_taken(path)):
-            return path
-    raise AssertionError("the numbers do not end")
+    every = (number_recording(named, number) for number in itertools.count(1))
+    return next(
+        path for path in every if path.absolute() not in _created and (overwrites or not is_taken(path))
+    )
