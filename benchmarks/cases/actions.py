@@ -22,8 +22,8 @@ REPEATS = {"click": 10, "hover": 8, "type": 1, "fill": 8, "click_tab": 6}
 QUICK = {"click": 10, "hover": 6, "type": 1, "fill": 4, "click_tab": 4}
 """Number of actions in a turn."""
 
-TURNS = {"click": 5, "hover": 4, "type": 2, "fill": 4, "click_tab": 2}
-QUICK_TURNS = {"click": 3, "hover": 2, "type": 2, "fill": 3, "click_tab": 1}
+TURNS = {"click": 5, "hover": 4, "type": 6, "fill": 4, "click_tab": 2}
+QUICK_TURNS = {"click": 3, "hover": 2, "type": 6, "fill": 3, "click_tab": 1}
 """Maximum number of turns. Hovering and typing are slow on some sides."""
 
 

@@ -158,7 +158,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("actions: hover", "playwright", 5),
     Promise("actions: type", "playwright", 1 / 0.8, FEW_ROUNDS),
     Promise("actions: click", "pydoll", 1),
-    Promise("actions: type", "pydoll", 1),
+    Promise("actions: type", "pydoll", 1, FEW_ROUNDS),
     Promise("actions: fill", "playwright", 1.6, FEW_ROUNDS),
     _at_most("actions: click", 6),
     _at_most("actions: hover", 6),

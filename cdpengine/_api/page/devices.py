@@ -74,7 +74,7 @@ class Keyboard:
         A line break presses Enter, a tab Tab. An accent on a dead key takes two presses. Other characters are
         inserted without key events, adjacent ones together. `delay` is the pause after each character, in seconds.
         `layout` applies to this call only. If a dialog opens, the rest of the text is not sent. After a
-        cancellation, up to 64 more characters may appear. Raises InvalidArgumentError, before anything is sent.
+        cancellation, up to 128 more characters may appear. Raises InvalidArgumentError, before anything is sent.
         """
         return await self._device.type(text, delay, layout=layout)
 

@@ -43,8 +43,8 @@ from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
 
-_MOST_IN_FLIGHT = 128
-_FEWEST_IN_FLIGHT = 64
+_MOST_IN_FLIGHT = 256
+_FEWEST_IN_FLIGHT = 128
 """Maximum and minimum number of key messages in flight: enough to keep Chrome busy, and few enough to stop soon if
 cancelled. A press takes two messages."""
 
@@ -181,7 +181,7 @@ class KeyboardDevice:
         A line break presses Enter, a tab presses Tab. An accented character may take two presses (a dead key and a
         letter). Other characters are inserted, adjacent ones together. `delay` is the pause after each character,
         in seconds. `layout` is the layout for this call only. Returns whether a dialog opened; the rest of `text`
-        was then not sent. If cancelled, up to 64 more characters may be typed. Raises InvalidArgumentError before
+        was then not sent. If cancelled, up to 128 more characters may be typed. Raises InvalidArgumentError before
         anything is sent.
         """
         return await self.type_pieces(self.split(text, delay, layout), delay)
