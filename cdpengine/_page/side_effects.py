@@ -92,6 +92,13 @@ class SideEffects:
         """Return the frames whose document is about to be replaced."""
         return {each.frame_id for each in self.navigations if not each.within_document}
 
+    @property
+    def any(self) -> bool:
+        """Whether any effect is known."""
+        return bool(
+            self.navigations or self.new_tabs or self.popups or self.downloads or self.tracked_dialogs
+        )
+
     async def wait_for_requests(self) -> None:
         """Wait until all scheduled navigations are requested, at most SCHEDULED_TIMEOUT seconds."""
         if self.scheduled:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -134,6 +135,33 @@ async def test_recording_of_the_engine_is_replayed(
     monkeypatch.delenv("CDPENGINE_RECORD")
     async with debug.replay(path) as replay, cdpengine.connect(replay.endpoint) as browser:
         assert await log_in(browser, httpserver.url_for("/")) == seen
+
+
+@pytest.mark.parametrize(("recorded", "replayed"), [(0, math.inf), (math.inf, 0)])
+async def test_questions_after_slow_actions_do_not_diverge(
+    tmp_path: Path,
+    httpserver: HTTPServer,
+    monkeypatch: pytest.MonkeyPatch,
+    recorded: float,
+    replayed: float,
+) -> None:
+    """After an action of more than QUICK seconds, the engine asks whether the page answers."""
+    path = tmp_path / "tape.jsonl"
+    httpserver.expect_request("/").respond_with_data(TODO, content_type="text/html")
+    url = httpserver.url_for("/")
+
+    async def run(quick: float) -> int:
+        monkeypatch.setattr("cdpengine._api.page.core.QUICK", quick)
+        async with debug.cassette(path) as taped, cdpengine.connect(taped.endpoint) as browser:
+            page = await browser.new_page(url)
+            for item in ("water the plants", "feed the cat"):
+                await page.fill(page.locate("#entry"), item)
+                await page.click(page.locate(role="button", name="Add"))
+            return await page.locate("li").count()
+
+    assert await run(recorded) == 2
+    monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
+    assert await run(replayed) == 2
 
 
 async def test_engine_queries_are_replayed_and_withheld_result_is_named(

@@ -54,3 +54,29 @@ async def test_an_action_waits_until_a_scheduled_navigation_is_requested() -> No
         outcome = await click(page)
     assert outcome.navigation is not None
     assert outcome.navigation.url == URL
+
+
+async def test_a_slow_action_waits_until_the_page_answers() -> None:
+    async with LateBrowser() as scripted, scripted.engine() as browser:
+        page = await browser.new_page()
+        released = False
+
+        async def release_slowly(request: Request) -> Answer:
+            nonlocal released
+            if request.params["type"] == "mouseReleased":
+                await trio.sleep(0.05)
+                released = True
+            return {}
+
+        def answer(_request: Request) -> Answer:
+            nonlocal released
+            if released:
+                released = False
+                scripted.request_navigation(page.target_id)
+            return {"result": {"type": "undefined"}}
+
+        scripted.on("Input.dispatchMouseEvent", release_slowly)
+        scripted.on("Runtime.evaluate", answer)
+        outcome = await click(page)
+    assert outcome.navigation is not None
+    assert outcome.navigation.url == URL

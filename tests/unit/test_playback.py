@@ -136,6 +136,42 @@ def test_an_open_page_may_be_closed_again(recorded: int, times: int) -> None:
     assert program.ask("Target.closeTarget", targetId="another")[0]["error"]["code"] == DIVERGED
 
 
+REPORT = (
+    "function (holder, request, number) { const node = this.element(holder, number); "
+    "return node ? this.report(node, request) : null; }"
+)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_queries_of_the_engine_that_depend_on_time(recorded: bool, times: int) -> None:
+    """It asks again for an action's events, and whether the page answers, if the page reports late."""
+
+    def report(final: bool) -> dict[str, Any]:
+        arguments = [{"value": {"id": "w1", "final": final}}]
+        return {"functionDeclaration": REPORT, "objectId": "1.2", "arguments": arguments}
+
+    tape = Tape()
+    tape.call(1, "Runtime.callFunctionOn", s="S", **report(False))
+    tape.reply(1, "Runtime.callFunctionOn", s="S", result={"value": {"complete": True}})
+    if recorded:
+        tape.call(2, "Runtime.callFunctionOn", s="S", **report(True))
+        tape.reply(2, "Runtime.callFunctionOn", s="S", result={"value": {"complete": True}})
+        tape.call(3, "Runtime.evaluate", s="S", expression="0", returnByValue=True)
+        tape.reply(3, "Runtime.evaluate", s="S", result={"type": "number", "value": 0, "description": "0"})
+    tape.call(4, "Page.enable", s="S")
+    tape.reply(4, s="S")
+    program = Program(tape.play())
+    program.ask("Runtime.callFunctionOn", "S", **report(False))
+    for _ in range(times):
+        [reply] = program.ask("Runtime.callFunctionOn", "S", **report(True))
+        assert reply["result"] == {"result": {"value": {"complete": True}}}
+        [reply] = program.ask("Runtime.evaluate", "S", expression="0", returnByValue=True)
+        assert reply["result"]["result"]["value"] == 0
+    assert len(program.ask("Page.enable", "S")) == 1
+    assert (program.playback.divergence, list(program.playback.left)) == (None, [])
+
+
 def test_the_first_divergence_is_named_with_a_diff() -> None:
     tape = Tape()
     tape.call(1, "Page.navigate", s="S", url="http://a/", referrer="r")

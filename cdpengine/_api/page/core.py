@@ -54,6 +54,8 @@ from cdpengine._page.exposed_calls import wait_until_begun
 from cdpengine._page.frame_views import FrameView
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.document_waits import (
+    QUICK,
+    confirm_effects,
     confirm_input,
     describe_navigation,
     read_present,
@@ -429,8 +431,8 @@ class InputAction:
         effects, page = self.effects, self._core.target
         if effects.tracked_dialogs:
             await page.dialogs.wait_for_answer()
-        if effects.scheduled:
-            await effects.wait_for_requests()
+        if effects.scheduled or trio.current_time() - effects.since > QUICK:
+            await confirm_effects(page, effects, self.context.budget)
         if effects.navigations or effects.new_tabs:
             page.navigation.add_set_off(effects.frames_that_leave())
             await wait_for_effects(page, effects, self.context.budget)

@@ -44,7 +44,10 @@ from cdpengine.debug.replaying.tape import (
     RecordedCall,
     Tape,
     decode_message,
+    is_empty_evaluation,
     is_http_read,
+    is_report,
+    is_second_report,
     page_path,
 )
 from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
@@ -154,8 +157,12 @@ class Playback:
         if call is None and (repeatable := self._find_repeatable(client, envelope)) is not None:
             self._immediate.append(self._reply(repeatable, client_call))
         elif call is None:
-            code, text = self._answer_gone(envelope) or (DIVERGED, str(self._report(client, envelope)))
-            self._immediate.append(Delivery(client, _refusal(client_call, code, text)))
+            gone = self._answer_gone(envelope)
+            answer = None if gone else self._answer_query(client_call, envelope)
+            if answer is None:
+                code, text = gone or (DIVERGED, str(self._report(client, envelope)))
+                answer = Delivery(client, _refusal(client_call, code, text))
+            self._immediate.append(answer)
         elif not self._typing.matches_recording(typist, call.typed, self._by):
             error = self._keep(self._divergences.another_typed(method, call))
             self._immediate.append(Delivery(client, _refusal(client_call, DIVERGED, str(error))))
@@ -266,6 +273,24 @@ class Playback:
 
         answers = (item for item in self._received[: self._next] if item.call and is_repeated(item.call))
         return next(answers, None)
+
+    def _answer_query(self, client_call: ClientCall, envelope: Envelope) -> Delivery | None:
+        """Answer a query that the engine sends depending on time, and that the recording lacks."""
+        method = envelope.method or ""
+        if is_empty_evaluation(method, envelope.params):
+            return Delivery(client_call.client, _answer_zero(client_call))
+        if not is_second_report(method, envelope.params):
+            return None
+        session = envelope.session_id or ""
+        first = (
+            item
+            for item in reversed(self._received)
+            if item.call is not None
+            and item.call.client_call is not None
+            and item.call.session == session
+            and is_report(item.call.method, item.call.raw)
+        )
+        return next((self._reply(item, client_call) for item in first), None)
 
     def _first_unasked(self) -> float:
         calls = self.calls
@@ -389,10 +414,17 @@ def _refusal(client_call: ClientCall, code: int, text: str, *, http: bool = Fals
     if http:
         body = msgspec.Raw(_json.encode(f"{text}\n"))
         return _json.encode(HttpReply(500, "text/plain; charset=UTF-8", body))
-    message: dict[str, Any] = {"id": client_call.id, "error": {"code": code, "message": text}}
-    if client_call.session_id is not None:
-        message["sessionId"] = client_call.session_id
-    return _json.encode(message)
+    return _reply_of(client_call, error={"code": code, "message": text})
+
+
+def _answer_zero(client_call: ClientCall) -> bytes:
+    """Return the reply to an empty evaluation that the recording lacks."""
+    return _reply_of(client_call, result={"result": {"type": "number", "value": 0, "description": "0"}})
+
+
+def _reply_of(client_call: ClientCall, **content: object) -> bytes:
+    session = {} if client_call.session_id is None else {"sessionId": client_call.session_id}
+    return _json.encode({"id": client_call.id, **content, **session})
 
 
 def _fingerprints(header: Header) -> Fingerprints | None:

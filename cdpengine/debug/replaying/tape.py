@@ -39,6 +39,29 @@ Their number depends on timing, because programs use them to check that the brow
 REPEATED = frozenset({"Target.closeTarget"})
 """Commands without a repeated effect. A program may send one until it sees the effect."""
 
+_EMPTY_EVALUATION = b'"expression":"0"'
+_REPORT = b"return node ? this.report(node, request) : null;"
+"""Part of the engine's function that reads the events of an action."""
+
+
+def is_empty_evaluation(method: str, params: msgspec.Raw) -> bool:
+    """Return whether a call only asks whether the page answers.
+
+    The engine sends some of these questions depending on time, for example after actions on a busy machine.
+    """
+    return method == "Runtime.evaluate" and _EMPTY_EVALUATION in bytes(params).replace(b": ", b":")
+
+
+def is_report(method: str, params: msgspec.Raw) -> bool:
+    """Return whether a call of the engine reads the events of an action."""
+    return method == "Runtime.callFunctionOn" and _REPORT in bytes(params)
+
+
+def is_second_report(method: str, params: msgspec.Raw) -> bool:
+    """Return whether the engine reads the events of an action again, as it does if the page reports late."""
+    return is_report(method, params) and b'"final":true' in bytes(params).replace(b": ", b":")
+
+
 HTTP = "(http)"
 """Connection name of HTTP exchanges, which also consist of a call and a reply."""
 
@@ -218,7 +241,10 @@ class Tape:
                 before.method == line.m and (line.m in QUESTIONS or before.equals(call))
                 for before in (self.calls if line.m in QUESTIONS or line.m in REPEATED else ())
             )
-            call.optional = line.m in FAREWELLS or again
+            depends_on_time = is_empty_evaluation(line.m, message.params) or is_second_report(
+                line.m, message.params
+            )
+            call.optional = line.m in FAREWELLS or again or depends_on_time
             self.calls.append(call)
             self._by_line[line.n] = call
             self.has_redacted |= REDACTED.encode() in bytes(message.params)
