@@ -61,12 +61,12 @@ def find_browser(wanted: str | os.PathLike[str] | None = None) -> BrowserInstall
     Raises LaunchFailedError if no browser is installed or no file exists at the path, InvalidArgumentError for
     a path that is not an executable file and for an unknown name.
     """
-    return choose(_here(), wanted)
+    return choose(this_machine(), wanted)
 
 
 def find_browsers() -> list[BrowserInstallation]:
     """Return every installed browser, in order of preference. Empty if no browser is installed."""
-    return [_installation(path, row.product, row.channel) for row, path in search(_here())]
+    return [_installation(path, row.product, row.channel) for row, path in search(this_machine())]
 
 
 # --- the search, pure ----------------------------------------------------------------------------------------
@@ -241,7 +241,8 @@ def _installation(path: PurePath, product: Product, channel: Channel) -> Browser
 # --- this machine --------------------------------------------------------------------------------------------
 
 
-def _here() -> Machine:
+def this_machine() -> Machine:
+    """Return the inputs of the search on this machine."""
     return Machine(platform=sys.platform, environment=os.environ, kind=_kind, registered=_registered)
 
 

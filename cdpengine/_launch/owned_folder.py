@@ -185,6 +185,7 @@ _log = get_logger("cdpengine.browser")
 PROFILE_PREFIX = "cdpengine-profile-"
 DOWNLOADS_PREFIX = "cdpengine-downloads-"
 OUTPUTS_PREFIX = "cdpengine-outputs-"
+RECORDERS_PREFIX = "cdpengine-recorder-"
 _SINGLETON_SOCKET = "SingletonSocket"
 
 _AT_MOST = 200
@@ -233,12 +234,12 @@ def sweep_folder(folder: Path, stopped_within: Callable[[float], bool]) -> int:
 
 
 def _profiles_in(folder: Path) -> list[Path]:
+    prefixes = (PROFILE_PREFIX, DOWNLOADS_PREFIX, OUTPUTS_PREFIX, RECORDERS_PREFIX)
     with os.scandir(folder) as entries:
         return [
             Path(entry.path)
             for entry in entries
-            if entry.name.startswith((PROFILE_PREFIX, DOWNLOADS_PREFIX, OUTPUTS_PREFIX))
-            and entry.is_dir(follow_symlinks=False)
+            if entry.name.startswith(prefixes) and entry.is_dir(follow_symlinks=False)
         ]
 
 

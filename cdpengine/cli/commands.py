@@ -60,6 +60,7 @@ _WHERE = {
     "mcp": "acting:mcp",
     "protocol": "protocol:protocol",
     "proxy": "proxy:proxy",
+    "record": "record:record",
     "recording": "recordings.commands:recording",
     "repl": "repl:repl",
     "run": "acting:run",

@@ -11,7 +11,7 @@ import click
 import trio
 
 from cdpengine import _json
-from cdpengine.cli.options import force_option, may_overwrite, new_file
+from cdpengine.cli.options import Source, force_option, may_overwrite, new_file
 from cdpengine.cli.output import say
 
 if TYPE_CHECKING:
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 @click.option(
     "--listen", "port", type=click.IntRange(0, 65535), required=True, metavar="PORT", help="0: any free."
 )
-@click.option(
-    "--upstream", required=True, metavar="ENDPOINT", help="The browser: http://host:port or ws://..."
-)
+@click.option("--upstream", metavar="ENDPOINT", help="The browser: http://host:port or ws://...")
+@click.option("--launch", is_flag=True, help="Start a browser instead. It ends with the command.")
+@click.option("--browser", "executable", metavar="PATH|CHANNEL", help="With --launch: the browser to start.")
+@click.option("--headed", is_flag=True, help="With --launch: show the browser's window.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--record",
@@ -54,7 +55,10 @@ if TYPE_CHECKING:
 )
 def proxy(
     port: int,
-    upstream: str,
+    upstream: str | None,
+    launch: bool,
+    executable: str | None,
+    headed: bool,
     host: str,
     record: Path | None,
     unredacted: bool,
@@ -74,12 +78,17 @@ def proxy(
       cdpengine proxy --listen 9333 --upstream http://127.0.0.1:9222
       cdpengine proxy --listen 9333 --upstream http://127.0.0.1:9222 --filter 'Page.*' --record a.jsonl.zst
       cdpengine proxy --listen 9333 --upstream http://127.0.0.1:9222 --fault error:Page.navigate:2:-32000:no
+      cdpengine proxy --listen 9333 --launch --record a.jsonl
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine import debug
     from cdpengine._launch.endpoint import redact_endpoint
     from cdpengine.debug.faults import parse_faults
     from cdpengine.debug.http_websocket_server import is_loopback
 
+    if launch == (upstream is not None):
+        raise click.UsageError("give either --upstream ENDPOINT or --launch")
+    if (executable is not None or headed) and not launch:
+        raise click.UsageError("--browser and --headed need --launch")
     if unredacted and record is None:
         raise click.UsageError("--unredacted needs --record FILE")
     lines = [] if faults_file is None else faults_file.read_text().splitlines()
@@ -87,8 +96,16 @@ def proxy(
     planned = [*parse_faults(lines), *(debug.parse_fault(fault) for fault in faults)]
 
     async def run() -> None:
+        if upstream is not None:
+            await forward(upstream)
+            return
+        source = Source(executable=executable, endpoint=None)
+        async with source.open(headless=not headed, debugging_port=0) as browser:
+            await forward(str(browser.endpoint))
+
+    async def forward(endpoint: str) -> None:
         async with debug.proxy(
-            upstream,
+            endpoint,
             faults=planned,
             record=record,
             overwrite=overwrite,
@@ -104,7 +121,7 @@ def proxy(
                     err=True,
                     paint=partial(click.style, fg="red", bold=True),
                 )
-            say(f"{running.endpoint} -> {redact_endpoint(upstream)} ({running.ws_endpoint})")
+            say(f"{running.endpoint} -> {redact_endpoint(endpoint)} ({running.ws_endpoint})")
             for fault in planned:
                 say(f"fault {fault}")
             running.notes.append(say)

@@ -3,6 +3,7 @@
 recording    turns messages into lines of a file and removes their secrets
 reading      turns lines of a file into figures, comparisons, archives, traces and pages
 proxy_server records between client and browser and injects faults; http_websocket_server listens
+wrapping     records the browsers that another program starts
 replaying    answers calls from a recording as the browser did
 explorer     a console for the protocol, its description, and the engine's compatibility with it
 

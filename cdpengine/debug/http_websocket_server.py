@@ -189,16 +189,34 @@ def _redirect(value: Any, authority: str) -> Any:
 
 @asynccontextmanager
 async def serve_http_and_websockets(
-    on_http: HttpHandler, on_socket: SocketHandler, *, host: str = "127.0.0.1", port: int = 0
+    on_http: HttpHandler,
+    on_socket: SocketHandler,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    listeners: list[trio.SocketListener] | None = None,
 ) -> AsyncIterator[tuple[str, int]]:
     """Run a server inside the block and yield its address and port. Leaving the block ends every client's task.
+
+    `listeners` replace `host` and `port`. They are closed with the block.
 
     Raises InvalidArgumentError for an unusable host or port, and ResourcesExhaustedError if the system lacks
     resources.
     """
+    if listeners is None:
+        listeners = await _listen(host, port)
+    async with open_body_nursery() as nursery:
+        take = partial(_serve_client, on_http, on_socket)
+        serve = partial(trio.serve_listeners, take, listeners, handler_nursery=nursery)
+        nursery.start_soon(serve, name="HTTP and websocket server")
+        address = listeners[0].socket.getsockname()
+        yield str(address[0]), int(address[1])
+
+
+async def _listen(host: str, port: int) -> list[trio.SocketListener]:
     check_count("port", port, most=65_535, expected="a number from 0 (any free one) to 65535")
     try:
-        listeners = await trio.open_tcp_listeners(port, host=host)
+        return await trio.open_tcp_listeners(port, host=host)
     except OSError as error:
         if (shortage := shortage_of(error)) is not None:
             raise exhausted(f"listen on {host}:{port}", shortage) from error
@@ -207,12 +225,6 @@ async def serve_http_and_websockets(
             given=f"{host}:{port}",
             expected=f"a free port of an address of this machine ({error.strerror or error})",
         ) from None
-    async with open_body_nursery() as nursery:
-        take = partial(_serve_client, on_http, on_socket)
-        serve = partial(trio.serve_listeners, take, listeners, handler_nursery=nursery)
-        nursery.start_soon(serve, name="HTTP and websocket server")
-        address = listeners[0].socket.getsockname()
-        yield str(address[0]), int(address[1])
 
 
 async def _serve_client(on_http: HttpHandler, on_socket: SocketHandler, stream: trio.SocketStream) -> None:

@@ -27,7 +27,7 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.http_connections import lacking
 from cdpengine._protocol.instruments import HttpExchange, Instruments, Traffic
 from cdpengine._protocol.messages import Envelope, decode_envelope
-from cdpengine._protocol.transport import Transport, TransportBroken
+from cdpengine._protocol.transport import CLOSE_GRACE, Transport, TransportBroken
 from cdpengine._protocol.websocket_transport import open_websocket
 from cdpengine.debug.faults import Fault, FaultInjector, Faults, MessageKind, refusal
 from cdpengine.debug.http_websocket_server import (
@@ -88,19 +88,32 @@ class Proxy:
     notes: list[Callable[[str], None]] = attrs.field(factory=list)
 
 
-class _ProxyServer:
-    """The server of a proxy. `proxy` is its public part."""
+class ProxyServer:
+    """The server of a proxy. `proxy` is its public part.
+
+    `prefix` begins the name of each connection. It tells the browsers apart that share `instruments`.
+    """
 
     def __init__(
-        self, upstream: SplitResult, browser_path: str, headers: Mapping[str, str], injector: FaultInjector
+        self,
+        upstream: SplitResult,
+        browser_path: str,
+        headers: Mapping[str, str],
+        injector: FaultInjector,
+        *,
+        instruments: Instruments | None = None,
+        prefix: str = "",
     ) -> None:
-        self.proxy = Proxy(Faults(injector))
+        self.proxy = Proxy(Faults(injector), instruments=instruments or Instruments())
         self.injector = injector
+        self._prefix = prefix
         self._upstream = upstream
         self._browser_path = browser_path
         self._headers = dict(headers)
         self._numbers = itertools.count(1)
         self._http: httpx.AsyncClient | None = None
+        self._open_connections = 0
+        self._idle = trio.lowlevel.ParkingLot()
 
     def start(self, host: str, port: int, http: httpx.AsyncClient) -> None:
         """Set the attributes that depend on the open port."""
@@ -115,6 +128,11 @@ class _ProxyServer:
         logger.info("%s", text)
         for note in self.proxy.notes:
             note(text)
+
+    async def wait_until_idle(self) -> None:
+        """Wait until no client has a connection, and the last messages are relayed."""
+        while self._open_connections:
+            await self._idle.park()
 
     # --- HTTP ------------------------------------------------------------------------------------------------
 
@@ -187,16 +205,20 @@ class _ProxyServer:
         path = socket.request.target
         if urlsplit(path).path in ("", "/"):
             path = self._browser_path
-        passage = ProxyConnection(f"client {next(self._numbers)} {urlsplit(path).path}", path)
+        name = f"{self._prefix}client {next(self._numbers)} {urlsplit(path).path}"
+        passage = ProxyConnection(name, path)
         self._list(passage)
         scheme = {"http": "ws", "https": "wss"}.get(self._upstream.scheme, self._upstream.scheme)
         url = f"{scheme}://{self._upstream.netloc}{path}"
         headers = {
             name: socket.request.headers[name] for name in _PASSED_ON if name in socket.request.headers
         }
+        self._open_connections += 1
         try:
             await self._open(socket, passage, url, headers | self._headers)
         finally:
+            self._open_connections -= 1
+            self._idle.unpark_all()
             passage.ending = passage.ending or _ENDED
             self.note(f"{passage.name}: over: {passage.ending}")
 
@@ -242,7 +264,7 @@ class _Relay:
     """The two directions of one client's connection."""
 
     def __init__(
-        self, server: _ProxyServer, passage: ProxyConnection, socket: Socket, upstream: Transport
+        self, server: ProxyServer, passage: ProxyConnection, socket: Socket, upstream: Transport
     ) -> None:
         self._server = server
         self._passage = passage
@@ -298,6 +320,8 @@ class _Relay:
                 try:
                     await self._upstream.send(message if isinstance(message, bytes) else message.encode())
                 except TransportBroken as broken:
+                    with trio.move_on_after(CLOSE_GRACE):
+                        await self._over.wait()  # the browser's last messages are still to be relayed
                     return str(broken)
 
     async def _from_upstream(self) -> str:
@@ -425,7 +449,7 @@ async def proxy(
     if urlsplit(upstream).scheme in ("http", "https"):
         base = target._replace(scheme="https" if target.scheme == "wss" else "http")
     path = target.path + (f"?{target.query}" if target.query else "")
-    server = _ProxyServer(base, path or "/", headers or {}, injector)
+    server = ProxyServer(base, path or "/", headers or {}, injector)
     trusts_environment = not is_loopback(target.hostname or "")
     with shortages_named(partial(lacking, redact_endpoint(upstream))) as started:
         import httpx

@@ -140,3 +140,17 @@ async def test_replay_serves_a_recording_until_a_program_leaves_it(
     assert command.status == 1
     assert "document.URL" in command.output
     assert "Traceback" not in command.output
+
+
+async def test_proxy_starts_a_browser_itself(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    async with (
+        running("proxy", "--listen", "0", "--quiet", "--launch", "--record", str(tape)) as proxy,
+        cdpengine.connect(proxy.endpoint) as browser,
+    ):
+        page = await browser.new_page()
+        await page.goto(PAGE)
+        assert await page.title() == "Yard"
+    assert proxy.status == 130
+    with debug.open_recording(tape) as recording:
+        assert "Page.navigate" in {line.m for line in recording}

@@ -1,0 +1,27 @@
+"""A zendriver program that leaves the search for a browser to zendriver, and uses the page argv[1].
+
+It logs the frames of its websockets to standard error.
+"""
+
+# mypy: ignore-errors
+import json
+import logging
+import sys
+
+import zendriver
+
+logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+logging.getLogger("websockets.client").setLevel(logging.DEBUG)
+
+
+async def main():
+    browser = await zendriver.start(headless=True, sandbox=False)
+    tab = await browser.get(sys.argv[1])
+    await (await tab.select("#name")).send_keys("Ada")
+    await (await tab.select("#greet")).click()
+    greeting = await tab.select("#greeting")
+    print(json.dumps([greeting.text, await tab.evaluate("document.title")]))
+    await browser.stop()
+
+
+zendriver.loop().run_until_complete(main())
