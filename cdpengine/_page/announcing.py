@@ -116,6 +116,18 @@ async def announce_call(
     return await _announce(announcement, _current, lambda: method(*args, **kwargs))
 
 
+async def announce_read(
+    verb: str,
+    arguments: Mapping[str, Any],
+    listeners: list[ActionListener],
+    do: Callable[[], Awaitable[T]],
+) -> T:
+    """Read the page and announce it, without a method of the page, as an assertion does."""
+    if _current.get() is not None or not (others := _listeners_without_request(listeners)):
+        return await do()
+    return await _announce(_Announcement(ActionCall(verb, arguments), others), _current, do)
+
+
 async def announce_request(
     call: ActionCall, listeners: Sequence[ActionListener], do: Callable[[], Awaitable[T]]
 ) -> T:

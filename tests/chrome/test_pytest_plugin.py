@@ -12,7 +12,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+import trio
 from planted_faults import CHOSEN, FAULTS
+from trace_text import text_of
+
+import cdpengine
+from cdpengine import expect
+from cdpengine.debug.steps.reading import open_step_trace
+from cdpengine.debug.steps.view import page_of
 
 pytestmark = [pytest.mark.chrome, pytest.mark.timeout(300)]
 
@@ -52,14 +59,18 @@ def test_the_starter_project_passes_and_leaves_no_artifacts(project: Path) -> No
 
 
 def check_faults(project: Path, names: list[str]) -> None:
+    """Plant faults, and check that the trace and the other artifacts of the failed tests contain the causes."""
     output = run(project, "-p", "planted_faults", "--tb=short", environment={CHOSEN: ",".join(names)})
     assert f"{len(names)} failed" in output, output
     assert " passed" not in output, output
     for name in names:
         fault = FAULTS[name]
         (folder,) = (project / "test-results").glob(f"*.{fault.test}-{name}")
-        assert re.search(rf"^test-results/{re.escape(folder.name)}: .*requests\.har", output, re.MULTILINE)
+        named = rf"^test-results/{re.escape(folder.name)}: .*requests\.har.*trace\.zip, traffic\.jsonl"
+        assert re.search(named, output, re.MULTILINE), output
         assert (folder / "screenshot.png").read_bytes().startswith(b"\x89PNG")
+        traced = text_of(folder / "trace.zip")
+        assert re.search(fault.traced, traced), f"{name}: {traced[-5000:]}"
         for file, cause in fault.causes.items():
             content = (folder / file).read_text("utf-8")
             assert re.search(cause, content, re.MULTILINE), f"{name}: {file}\n{content[-3000:]}"
@@ -71,8 +82,32 @@ def test_the_artifacts_name_the_cause_of_a_fault(project: Path) -> None:
 
 @pytest.mark.slow
 def test_the_artifacts_name_the_causes_of_all_faults(project: Path) -> None:
-    assert len(FAULTS) == 10
+    assert len(FAULTS) >= 10
     check_faults(project, list(FAULTS))
+
+
+async def test_the_viewer_shows_the_failed_assertion_with_its_page_and_its_requests(
+    project: Path, page: cdpengine.Page
+) -> None:
+    await trio.to_thread.run_sync(check_faults, project, ["slow"])
+    (trace,) = (project / "test-results").glob("*/trace.zip")
+    viewer = trace.with_suffix(".html")
+    viewer.write_bytes(b"".join(page_of(open_step_trace(trace))))
+    await page.goto(f"{viewer.as_uri()}#action=6")
+    await expect(page.locate("#panel .failure")).to_contain_text("Apples: 3 euros Order")
+    await page.goto(f"{viewer.as_uri()}#action=6&tab=network")
+    await expect(page.locate("#panel table")).to_contain_text("GET /api/items…")
+    await page.goto(f"{viewer.as_uri()}#action=7&tab=given")
+    await expect(page.locate("#panel")).to_contain_text("Loading the items")
+
+
+@pytest.mark.slow
+def test_no_trace_of_a_test_that_passes_names_the_cause_of_a_fault(project: Path) -> None:
+    output = run(project, "--tracing=on")
+    assert "5 passed" in output, output
+    for name, fault in FAULTS.items():
+        (folder,) = (project / "test-results").glob(f"*.{fault.test}")
+        assert not re.search(fault.traced, text_of(folder / "trace.zip")), name
 
 
 MIXED = """
@@ -135,6 +170,37 @@ def test_reruns_workers_versions_and_failing_fixtures(tmp_path: Path) -> None:
     assert 'button "Pay"' in (failed / "snapshot.txt").read_text()
 
 
+FULL = """
+import pytest
+from cdpengine.debug.steps.step_file import StepFile
+
+@pytest.fixture(autouse=True)
+def full_disk(monkeypatch):
+    finish = StepFile.finish
+
+    def fail(file):
+        finish(file)
+        file._failure = "No space left on device"
+
+    monkeypatch.setattr(StepFile, "finish", fail)
+
+async def test_passes(page):
+    await page.goto("data:text/html,<title>Shop</title>")
+
+async def test_fails(page):
+    await page.goto("data:text/html,<title>Shop</title>")
+    assert await page.title() == "Market"
+"""
+
+
+def test_a_trace_that_is_not_completed_is_named_and_fails_no_test(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "test_full.py").write_text(FULL)
+    output = run(tmp_path, "--tb=short")
+    assert "1 failed, 1 passed" in output, output
+    assert re.search(r"trace\.zip is missing: .*No space left on device", output), output
+
+
 ANYIO = """
 import pytest
 
@@ -168,6 +234,12 @@ def test_runs_on_trio_with_the_plugin_of_anyio(tmp_path: Path) -> None:
         for folder in (tmp_path / "test-results").iterdir()
     }
     assert results == {
-        "test_anyio.test_passes-trio": ["traffic.jsonl"],
-        "test_anyio.test_fails-trio": ["console.txt", "requests.har", "snapshot.txt", "traffic.jsonl"],
+        "test_anyio.test_passes-trio": ["trace.zip", "traffic.jsonl"],
+        "test_anyio.test_fails-trio": [
+            "console.txt",
+            "requests.har",
+            "snapshot.txt",
+            "trace.zip",
+            "traffic.jsonl",
+        ],
     }

@@ -1,6 +1,6 @@
-"""Ten faults of the starter project's application, as a plugin of its test run: `-p planted_faults`.
+"""Faults of the starter project's application, as a plugin of its test run: `-p planted_faults`.
 
-Each fault fails one test of the project. `causes` are patterns that the artifacts of the failed test contain.
+Each fault fails one test of the project. Its step trace and its other artifacts contain the cause as text.
 """
 
 from __future__ import annotations
@@ -23,10 +23,15 @@ Plant = Callable[[ModuleType, pytest.MonkeyPatch], None]
 
 @attrs.frozen
 class Fault:
-    """A fault. `causes` maps names of artifacts to patterns of the cause."""
+    """A fault of the application, and the test that it fails.
+
+    `traced` is a pattern of the cause in the text of the step trace. `causes` maps names of the other artifacts to
+    such patterns.
+    """
 
     test: str
     plant: Plant
+    traced: str
     causes: Mapping[str, str]
 
 
@@ -59,17 +64,20 @@ def reply(path: str, status: int, result: object, delay: float = 0) -> Plant:
 
 
 COVER = '<div role="dialog" aria-label="Cookies" style="position: fixed; inset: 0; background: #eee">We bake</div>'
+FRAME = '<iframe title="Shop" src="/shop"></iframe>'
 POLICY = """<meta http-equiv="Content-Security-Policy" content="script-src 'none'">"""
 
 FAULTS: Mapping[str, Fault] = {
     "wrong-text": Fault(
         "test_a_customer_logs_in",
         text("login.html", "Log in to the shop", "Log in to teh shop"),
+        r"AssertionFailedError.*Log in to teh shop",
         {"snapshot.txt": r'heading "Log in to teh shop"'},
     ),
     "server-error": Fault(
         "test_an_order_gets_a_number",
         reply("/api/orders", 500, {"error": "no connection to the database"}),
+        r"request 500 .*/api/orders.*no connection to the database",
         {
             "requests.har": r'"status": 500',
             "console.txt": r"error: .*status of 500.*api/orders",
@@ -80,42 +88,74 @@ FAULTS: Mapping[str, Fault] = {
     "script-error": Fault(
         "test_an_order_gets_a_number",
         text("shop.js", "made.number", "made.order.number"),
+        r"error TypeError: .*undefined.*'number'.*shop\.js:\d+",
         {"console.txt": r"uncaught rejection: TypeError: .*undefined.*'number'(?s:.*)shop\.js:\d+"},
     ),
     "covered": Fault(
         "test_an_order_gets_a_number",
         text("shop.html", "<h1>", f"{COVER}<h1>"),
+        r"click .*CoveredError.*div 'Cookies' receives the events",
         {"snapshot.txt": 'dialog "Cookies"'},
     ),
     "slow": Fault(
         "test_items_have_prices",
         reply("/api/items", 200, [], delay=8),
+        r"request pending .*/api/items",
         {"snapshot.txt": "Loading the items", "requests.har": r'api/items(?s:.*)"status": 0'},
     ),
     "wrong-url": Fault(
         "test_a_customer_logs_in",
         text("login.html", '"/shop"', '"/account"'),
+        r"request 404 .*/account",
         {"snapshot.txt": r"^# http://\S+/account$", "requests.har": r'"status": 404'},
     ),
     "missing-script": Fault(
         "test_items_have_prices",
         text("shop.html", "/shop.js", "/shop-2.js"),
+        r"request 404 .*/shop-2\.js",
         {"console.txt": r"error: .*404.*/shop-2\.js", "requests.har": r"/shop-2\.js"},
     ),
     "disabled": Fault(
         "test_an_order_can_be_undone",
         text("shop.js", "undo.disabled = false", "undo.disabled = true"),
+        r'click .*button "Undo".*disabled',
         {"snapshot.txt": r'button "Undo" .*\[disabled\]'},
     ),
     "renamed-field": Fault(
         "test_items_have_prices",
         reply("/api/items", 200, [{"name": "Apples", "cost": 3}]),
+        r"AssertionFailedError.*Apples: undefined euros",
         {"snapshot.txt": "undefined euros", "requests.har": r'\\"cost\\": 3'},
     ),
     "blocked-script": Fault(
         "test_items_have_prices",
         text("shop.html", "<title>", f"{POLICY}<title>"),
+        r"(?i)console error .*content security policy.*script-src 'none'",
         {"console.txt": r"(?i)content security policy.*script-src 'none'"},
+    ),
+    "renamed-button": Fault(
+        "test_an_order_gets_a_number",
+        text("shop.js", "`Order ${name}`", "`Buy ${name}`"),
+        'button "Buy Pears"',
+        {"snapshot.txt": 'button "Buy Pears"'},
+    ),
+    "dialog": Fault(
+        "test_an_order_gets_a_number",
+        text("shop.js", "(item) {", '(item) { if (!confirm("Order now?")) return;'),
+        r"click .*confirm: Order now\?",
+        {"snapshot.txt": "No orders"},
+    ),
+    "popup": Fault(
+        "test_a_customer_logs_in",
+        text("login.html", 'location.href = "/shop"', 'open("/shop")'),
+        r"step \d+ of page 2: .*/shop",
+        {"page-2.snapshot.txt": "/shop"},
+    ),
+    "frame": Fault(
+        "test_a_customer_logs_in",
+        text("login.html", 'location.href = "/shop"', f"document.body.innerHTML = `{FRAME}`"),
+        'iframe "Shop"',
+        {"snapshot.txt": 'iframe "Shop"(?s:.*)heading "Shop"'},
     ),
 }
 

@@ -8,6 +8,7 @@ an assertion that already holds costs one look. The failure has the expected sta
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 import attrs
@@ -16,6 +17,7 @@ import trio
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._nursery import open_body_nursery
+from cdpengine._page.announcing import announce_read
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import DocumentGone, FrameWatches
 from cdpengine._page.search.readings import watch_source
@@ -126,6 +128,11 @@ class Assertion:
 
         With timeout 0, looks only once.
         """
+        arguments = {"expected": self.veiled or self.words}
+        listeners = self.core.target.running.read_listeners
+        await announce_read("expect", arguments, listeners, partial(self._check, timeout))
+
+    async def _check(self, timeout: float) -> None:
         seconds = check_timeout(timeout)
         action, seen = f"expect {self.veiled or self.words}", Seen()
         latest: list[Observation] = []

@@ -33,6 +33,9 @@ _WITH_BODY = frozenset({"Document", "XHR", "Fetch", "EventSource", "Manifest", "
 _LARGEST_BODY = 262_144
 """Maximum size of a body, in bytes."""
 
+_MOST_OPEN = 1_000
+"""Maximum number of requests without an end that are described at the end of the trace, the latest ones."""
+
 _READING_BODY = 2.0
 _BUFFER = 5_000
 
@@ -48,7 +51,7 @@ class PageActivityLines:
         self._file = file
         self._began = began
         self._redacted = redacted
-        self._wall: float | None = None
+        self._open: dict[str, RequestState] = {}
 
     def begin(self) -> None:
         """Switch the parts on, before the first script of a new page."""
@@ -56,7 +59,9 @@ class PageActivityLines:
             self._collector.acquire(_PARTS)
 
     def end(self) -> None:
-        """Switch the parts off."""
+        """Describe the requests that have not ended, and switch the parts off."""
+        for state in self._open.values():
+            self._add_exchange(_id(state), attrs.evolve(state.exchange))
         with suppress(EngineError):
             self._collector.release(_PARTS)
 
@@ -95,14 +100,21 @@ class PageActivityLines:
     def _add_request(self, request: Request) -> None:
         state = request.internals
         sent = state.exchange.sent
+        self._open[state.exchange.id] = state
+        if len(self._open) > _MOST_OPEN:
+            del self._open[next(iter(self._open))]
         self._line("request", id=_id(state), url=request.url, method=request.method, type=request.type,
                    at=sent.timestamp)  # fmt: skip
 
     async def _add_ended(self, request: Request) -> None:
         state = request.internals
+        self._open.pop(state.exchange.id, None)
         exchange = attrs.evolve(state.exchange)
         if exchange.response is not None and exchange.after is None and not exchange.failure:
             await self._read_body(state, exchange)
+        self._add_exchange(_id(state), exchange)
+
+    def _add_exchange(self, request_id: str, exchange: Exchange) -> None:
         at = round(trio.current_time() - self._began, 4)
         size = len(exchange.body or "") + 1_000
 
@@ -111,7 +123,7 @@ class PageActivityLines:
             if self._file.redactor is not None:
                 archive = har.redacted(archive, self._file.redactor)
             return {
-                "k": "response", "page": self._page, "t": at, "id": _id(state), "failure": exchange.failure,
+                "k": "response", "page": self._page, "t": at, "id": request_id, "failure": exchange.failure,
                 "began": exchange.sent.timestamp, "ended": exchange.finished, "type": exchange.sent.type,
                 "entry": archive["log"]["entries"][0],
             }  # fmt: skip

@@ -22,7 +22,7 @@ READS = frozenset({
     "title", "content", "snapshot", "accessibility_issues", "extract_text", "extract_markdown", "pdf", "find",
     "find_all", "screenshot", "settled", "bounding_box", "text_content", "inner_text", "inner_html", "outer_html",
     "get_attribute", "input_value", "computed_style", "is_visible", "is_hidden", "is_enabled", "is_disabled",
-    "is_editable", "is_focused", "is_checked", "wait_for",
+    "is_editable", "is_focused", "is_checked", "wait_for", "expect",
 })  # fmt: skip
 """Methods that do not change the page."""
 
@@ -32,6 +32,7 @@ _SCRIPTS = frozenset({"evaluate", "evaluate_handle"})
 _LONGEST = 2_000
 _OMITTED = frozenset({"timeout"})
 _PACKAGE = str(Path(__file__).parents[2])
+_PYTEST_PLUGIN = str(Path(_PACKAGE, "testing", "pytest_plugin"))
 
 
 def is_read(call: ActionCall) -> bool:
@@ -89,10 +90,12 @@ def describe_error(error: BaseException) -> dict[str, Any]:
 
 
 def find_caller() -> str:
-    """Return "file:line" of the program's call, "" if it is unknown."""
+    """Return "file:line" of the program's call, "" if it is unknown or the pytest plugin makes the call itself."""
     frame = inspect.currentframe()
     while frame is not None:
         name = frame.f_code.co_filename
+        if name.startswith(_PYTEST_PLUGIN):
+            return ""
         if not name.startswith((_PACKAGE, "<")) and "contextlib" not in name:
             return f"{Path(name).name}:{frame.f_lineno}"
         frame = frame.f_back

@@ -6,6 +6,7 @@ that a page that hangs costs only its own files. Secrets that the engine knows a
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Awaitable, Iterator
 from pathlib import Path
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 TRAFFIC = "traffic.jsonl"
 """The recording of the protocol, of all pages of the test's connection."""
 
+STEPS = "trace.zip"
+"""The step trace, of all pages of the test's context."""
+
 _SNAPSHOT, _CONSOLE, _REQUESTS, _PICTURE = "snapshot.txt", "console.txt", "requests.har", "screenshot.png"
-_OURS = (TRAFFIC, *(f"*{name}" for name in (_SNAPSHOT, _CONSOLE, _REQUESTS, _PICTURE)))
+_OURS = (TRAFFIC, STEPS, *(f"*{name}" for name in (_SNAPSHOT, _CONSOLE, _REQUESTS, _PICTURE)))
 
 _MOST_PAGES = 8
 _PART = 5.0
@@ -67,6 +71,8 @@ class Artifacts:
         shown = self.folder.relative_to(root) if self.folder.is_relative_to(root) else self.folder
         if names:
             yield f"{shown}: {', '.join(names)}"
+        if STEPS in names:
+            yield f"To see the steps: cdpengine trace view {shlex.quote(str(shown / STEPS))} --open"
         yield from self.notes
 
     # --- pages ---------------------------------------------------------------------------------------------------

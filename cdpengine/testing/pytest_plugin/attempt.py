@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ import pytest
 import trio
 
 from cdpengine.debug import record
-from cdpengine.errors import EngineError
+from cdpengine.errors import EngineError, FileNotWrittenError
 from cdpengine.testing.pytest_plugin import options
-from cdpengine.testing.pytest_plugin.artifacts import TRAFFIC, Artifacts
+from cdpengine.testing.pytest_plugin.artifacts import STEPS, TRAFFIC, Artifacts
 
 if TYPE_CHECKING:
     from cdpengine import Browser, BrowserContext
@@ -110,6 +110,7 @@ class Attempt:
     over: bool = False
     failed: bool = False
     _context: BrowserContext | None = None
+    _noted: int = 0
 
     def watch(self, function: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[None]]:
         """Return the test function, extended: a failure is captured before the test's pages close."""
@@ -134,27 +135,46 @@ class Attempt:
     @asynccontextmanager
     async def record(self, browser: Browser) -> AsyncIterator[None]:
         """Record the traffic of a browser during the block, if the option asks for it."""
-        async with AsyncExitStack() as stack:
-            if self._tracing != "off":
-                path = self.artifacts.prepare(TRAFFIC)
-                try:
-                    await stack.enter_async_context(record(browser, path, overwrite=True))
-                except EngineError as error:
-                    self.artifacts.miss(TRAFFIC, error)
+        async with self._writing(TRAFFIC, lambda path: record(browser, path, overwrite=True)):
             yield
 
     @asynccontextmanager
     async def follow(self, context: BrowserContext) -> AsyncIterator[None]:
-        """Capture the pages of a context at the end of the block, unless the test has passed."""
-        self._context = context
-        try:
+        """Write a step trace of a context during the block, if the option asks for it.
+
+        Capture its pages at the end of the block, unless the test has passed.
+        """
+        async with self._writing(STEPS, lambda path: context.trace_steps(path, film=False, overwrite=True)):
+            self._context = context
+            try:
+                yield
+            finally:
+                if not self.over:
+                    await self._capture(context)
+                elif self._screenshot == "on":
+                    await self._capture(context, only_pictures=True)
+                self._context = None
+
+    @asynccontextmanager
+    async def _writing(
+        self, name: str, begin: Callable[[Path], AbstractAsyncContextManager[object]]
+    ) -> AsyncIterator[None]:
+        """Write a file during the block, if the option asks for it."""
+        if self._tracing == "off":
             yield
-        finally:
-            if not self.over:
-                await self._capture(context)
-            elif self._screenshot == "on":
-                await self._capture(context, only_pictures=True)
-            self._context = None
+            return
+        path = self.artifacts.prepare(name)
+        try:
+            async with AsyncExitStack() as stack:
+                try:
+                    await stack.enter_async_context(begin(path))
+                except EngineError as error:
+                    self.artifacts.miss(name, error)
+                yield
+        except FileNotWrittenError as error:
+            if error.path != str(path):
+                raise
+            self.artifacts.miss(name, error)
 
     async def _capture(self, context: BrowserContext, *, only_pictures: bool = False) -> None:
         self.over = True
@@ -167,16 +187,22 @@ class Attempt:
             self.artifacts.notes.append(f"the rest was not written: it took more than {_CAPTURING:g} s")
 
     def complete(self, report: pytest.TestReport) -> None:
-        """Add the artifacts to the report of a failure. After a success, remove them at the end of the test."""
+        """Add the artifacts to the report of a failure. After a success, remove them at the end of the test.
+
+        Files that were not completed at the end of a failed test are named in its last report.
+        """
         if report.failed:
             self.failed = True
             if lines := list(self.artifacts.describe(self._root)):
                 if not self.over:
                     lines.append("The files about the pages are written at the end of the test.")
                 report.sections.append(("cdpengine: artifacts", "\n".join(lines)))
+        elif report.when == "teardown" and self.failed and (late := self.artifacts.notes[self._noted :]):
+            report.sections.append(("cdpengine: artifacts at teardown", "\n".join(late)))
+        self._noted = len(self.artifacts.notes)
         if report.when == "teardown" and not self.failed:
             if self._tracing != "on":
-                self.artifacts.remove(TRAFFIC)
+                self.artifacts.remove(TRAFFIC, STEPS)
             if self._screenshot != "on":
                 self.artifacts.remove("*.png")
 

@@ -57,7 +57,7 @@ _OPTIONS: Sequence[tuple[str, Mapping[str, Any]]] = (
         {
             "choices": _TRACING,
             "default": _TRACING[0],
-            "help": "record the protocol of each test (default: %(default)s)",
+            "help": "write a step trace and a recording of the protocol of each test (default: %(default)s)",
         },
     ),
     (
@@ -125,7 +125,7 @@ def seconds(config: pytest.Config, name: str) -> float:
 
 
 def tracing(config: pytest.Config) -> str:
-    """Return when recordings of the protocol are kept."""
+    """Return when step traces and recordings of the protocol are kept."""
     return text(config, "--tracing") or _TRACING[0]
 
 

@@ -96,11 +96,17 @@ function lightRef(ref) {
 
 // --- console and network ---------------------------------------------------------------------------------------
 
-// Things at the time of a step, up to the beginning of the next one on the page.
-function during(step, things) {
+// Things at the time of a step, up to the beginning of the next one on the page. `ends` returns the end of a thing.
+function during(step, things, ends = (each) => each.t) {
   const next = index.steps.find((each) => each.n > step.n && each.page === step.page);
   const first = step.n === index.steps[0].n ? -Infinity : step.t;
-  return things.filter((each) => each.page === step.page && each.t >= first && each.t < (next?.t ?? Infinity));
+  return things.filter((each) => each.page === step.page && ends(each) >= first && each.t < (next?.t ?? Infinity));
+}
+
+// The end of a request. A body that no script reads has none, so its response counts as the end.
+function endOf(request) {
+  if (request.ended) return request.t + request.ended - request.at;
+  return request.status ? request.t : Infinity;
 }
 
 async function consolePane(step) {
@@ -118,8 +124,8 @@ async function consolePane(step) {
 const sizeOf = (bytes) => (bytes < 0 || bytes === undefined ? "" : bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
 async function networkPane(step) {
-  const requests = during(step, index.requests);
-  if (!requests.length) return [make("p.faint", {}, "No request began during this step.")];
+  const requests = during(step, index.requests, endOf);
+  if (!requests.length) return [make("p.faint", {}, "No request was under way during this step.")];
   const began = Math.min(...requests.map((each) => each.began ?? each.at));
   const ended = Math.max(...requests.map((each) => each.ended ?? each.began ?? each.at), began + 0.001);
   const details = make("div");
@@ -128,11 +134,12 @@ async function networkPane(step) {
     const width = ((request.ended ?? ended) - (request.began ?? request.at)) / (ended - began);
     const name = request.url.startsWith("data:") ? request.url.slice(0, 60) : request.url.replace(/^[a-z]+:\/\/[^/]*\/(?=.)/, "/");
     const failed = request.failure || request.status >= 400;
+    const status = [request.status, request.failure && "failed"].filter(Boolean).join(" ") || "…";
     const row = make(
       "tr",
       {},
       make("td.wide", { title: request.url }, make("button", { type: "button", onclick: () => choose(row, request) }, `${request.method} ${name}`)),
-      make("td", {}, make(failed ? "span.tag.bad" : "span.tag", {}, request.failure ? "failed" : `${request.status || "…"}`)),
+      make("td", {}, make(failed ? "span.tag.bad" : "span.tag", {}, status)),
       make("td", {}, request.type),
       make("td", {}, sizeOf(request.size)),
       make("td", { title: request.ended ? milliseconds(request.ended - request.began) : "" }, make("div.fall", {}, make("i", { style: `left:${left * 100}%;width:${width * 100}%` }))),
