@@ -24,12 +24,13 @@
     return DOM.childNodes(node);
   }
 
-  // All roots for selectors, outer ones first.
-  function roots() {
+  // All roots for selectors, outer ones first. Each element is passed to `visit`.
+  function roots(visit = null) {
     const found = [document];
     for (let at = 0; at < found.length; at++) {
       const all = DOM.querySelectorAll(found[at], "*");
       for (let place = 0; place < all.length; place++) {
+        if (visit !== null) visit(all[place]);
         if (DOM.shadowRoot(all[place])) found.push(DOM.shadowRoot(all[place]));
       }
     }
@@ -284,5 +285,5 @@
     return label ? name + " '" + label.slice(0, LONGEST) + "'" : name.slice(0, LONGEST);
   }
 
-  return { childrenOf, collapsed, roots, select, inOrder, isVisible, visibleText, hasText, wanted, withText, describe };
+  return { childrenOf, flatParent, collapsed, roots, select, inOrder, isVisible, visibleText, hasText, wanted, withText, describe };
 }

@@ -84,19 +84,21 @@ async def query_quickly(document: SearchedDocument, criteria: Criteria) -> dict[
 
     It may omit elements in closed shadow roots.
     """
-    candidates = await query_candidates(document, criteria)
-    if candidates is None:
-        return None
-    nodes = _named(candidates)
-    found = _describe(
-        [(number, criteria.called(role), collapse_space(name)) for number, role, name in nodes], criteria
-    )
-    if not criteria.may_be_labelled:
-        return found
-    try:
-        hidden = _describe(await _labelled(_ask_labelled(document, criteria), criteria), criteria)
-    except RemoteError as error:
-        raise document_error(error) from None
+    with pending_group() as post:
+        labelled = post(_ask_labelled(document, criteria)) if criteria.may_be_labelled else None
+        candidates = await query_candidates(document, criteria)
+        if candidates is None:
+            return None
+        nodes = [
+            (number, criteria.called(role), collapse_space(name)) for number, role, name in _named(candidates)
+        ]
+        found = _describe(nodes, criteria)
+        if labelled is None:
+            return found
+        try:
+            hidden = _describe(await _labelled(labelled, criteria), criteria)
+        except RemoteError as error:
+            raise document_error(error) from None
     return await _in_order(document, found | hidden) if found and hidden else found | hidden
 
 

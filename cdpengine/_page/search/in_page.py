@@ -59,11 +59,19 @@ class _Strings(msgspec.Struct):
     invalid: str = ""
 
 
-class _Head(msgspec.Struct):
+class FoundHead(msgspec.Struct):
+    """The JSON string that a script returns before elements. `first` is the number of the first one."""
+
+    first: int = 0
+
+
+class _Head(FoundHead):
     descriptions: list[str] = []
     invalid: str = ""
     selector: str = ""
-    first: int = 0
+
+
+H = TypeVar("H", bound=FoundHead)
 
 
 _SCRIPTS = {
@@ -78,7 +86,7 @@ _SCRIPTS = {
 """Scripts that a finder has, by the name for its `call`."""
 
 _CALL = own("function (name, request, ...given) { return this.call(name, request, ...given); }")
-_FIND = own("function (request, ...given) { return this.find(request, ...given); }")
+_FIND = own("function (name, request, ...given) { return this.find(name, request, ...given); }")
 
 
 @cache
@@ -108,6 +116,24 @@ class SearchedDocument(Document):
             return await value_of(self.post(name, request, *given), kind)
         except RemoteError as error:
             raise document_error(error) from None
+
+    async def find(
+        self, name: str, request: object, *given: RemoteHandle, kind: type[H]
+    ) -> tuple[H, list[int]]:
+        """Return what a script found: its JSON string, decoded, and the elements' backend node ids.
+
+        The page numbers the elements, so that their next use needs no object. Raises DocumentGone.
+        """
+        await trio.lowlevel.checkpoint_if_cancelled()
+        call = self.finder.post(_FIND, name, request, *given, how=SERIALIZED, group=self.group)
+        try:
+            head, nodes = await text_and_nodes(call, kind)
+        except RemoteError as error:
+            raise document_error(error) from None
+        numbers = [node.backend_node_id for node in nodes if node is not None]
+        elements = FoundElements(self.finder, numbers[:_MOST_NUMBERED], head.first)
+        self.worlds.keep_found(self.session, self.frame.id, elements)
+        return head, numbers
 
     async def make_object(self, name: str, request: object) -> RemoteHandle:
         """Return the object that a script of the finder makes. Raises DocumentGone."""
@@ -197,17 +223,9 @@ async def evaluate(
     With `last`, the last ones if there are more than MOST. Raises the errors of `select`.
     """
     request = {"query": query, "visible": visible, "most": MOST, "last": last}
-    await trio.lowlevel.checkpoint_if_cancelled()
-    call = document.finder.post(_FIND, request, *given, how=SERIALIZED, group=document.group)
-    try:
-        head, nodes = await text_and_nodes(call, _Head)
-    except RemoteError as error:
-        raise document_error(error) from None
+    head, numbers = await document.find("find", request, *given, kind=_Head)
     if head.invalid:
         raise invalid_selector(head.selector, head.invalid)
-    numbers = [node.backend_node_id for node in nodes if node is not None]
-    elements = FoundElements(document.finder, numbers[:_MOST_NUMBERED], head.first)
-    document.worlds.keep_found(document.session, document.frame.id, elements)
     return dict(zip(numbers, head.descriptions, strict=True))
 
 

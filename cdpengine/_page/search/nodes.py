@@ -135,14 +135,14 @@ async def _find_in_all(
     extent: Extent,
 ) -> list[FoundNode]:
     if len(searched) == 1:
-        return await _find_in_frame(page, worlds, query, searched[0], extent=extent, raises=True)
+        return await find_in_frame(page, worlds, query, searched[0], extent=extent, raises=True)
     found: dict[int, list[FoundNode]] = {}
     failed: list[Exception] = []
 
     async def search(place: int, frame: Frame) -> None:
         try:
             is_main = frame is page.frames.main
-            found[place] = await _find_in_frame(page, worlds, query, frame, extent=extent, raises=is_main)
+            found[place] = await find_in_frame(page, worlds, query, frame, extent=extent, raises=is_main)
         except EngineError as error:
             failed.append(error)
             nursery.cancel_scope.cancel()
@@ -156,7 +156,7 @@ async def _find_in_all(
     return [node for place in sorted(found) for node in found[place]]
 
 
-async def _find_in_frame(
+async def find_in_frame(
     page: PageTarget,
     worlds: IsolatedWorlds,
     query: Query,
