@@ -45,15 +45,11 @@ class MainDocuments:
     @contextmanager
     def followed(self) -> Iterator[None]:
         """Follow the documents while the body runs."""
-        session = self._session
-        for method in _EVENTS:
-            session.on_event(method, self._take)
         try:
-            yield
+            with self._session.listening(dict.fromkeys(_EVENTS, self._take)):
+                yield
         finally:
             self._following.active = False
-            for method in _EVENTS:
-                session.off_event(method, self._take)
 
     def _take(self, event: Event) -> None:
         kind = network.REQUEST_EVENTS[event.method]

@@ -7,10 +7,9 @@ page nor another task. On removal, the page's old value of the name is restored,
 
 from __future__ import annotations
 
-import inspect
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -20,6 +19,7 @@ import trio
 from cdpengine import _json
 from cdpengine._checks import invalid
 from cdpengine._evaluate.injected_port import InjectedPort
+from cdpengine._handlers import call_handler, describe_failure
 from cdpengine._history import BoundedHistory, Records
 from cdpengine._javascript import script
 from cdpengine._logs import RepeatedWarning, get_logger
@@ -41,8 +41,6 @@ Reader: TypeAlias = Callable[[Session, int, str], Awaitable[Any]]
 
 _MOST_DOCUMENTS = 1000
 """Documents per session in which the function was installed, so that it can be removed."""
-
-_LONGEST_REASON = 300
 
 _CALL = re.compile(r"([0-9]{1,16})(\[.*\])?", re.DOTALL)
 """The payload of binding.js: the number of a call, and its arguments if JSON represents them."""
@@ -164,7 +162,7 @@ class ExposedBinding:
                         return  # the document no longer has the function, and the page has its rejection
                 await turn.wait_turn()
                 turn.begin()
-                literal = self._literal(await _call_function(self._function, args))
+                literal = self._literal(await call_handler(self._function, *args))
         except Exception as error:  # noqa: BLE001 - foreign code: a rejection in the page, and on record
             if session.ended or (isinstance(error, RemoteError) and context_gone(error)):
                 return  # the waiting promise is gone too
@@ -181,7 +179,7 @@ class ExposedBinding:
 
     def _reject(self, session: Session, context: int, number: str, error: Exception) -> None:
         kind, message = type(error).__name__, str(error)
-        failure = BindingFailure(self._name, f"{kind}: {message}"[:_LONGEST_REASON])
+        failure = BindingFailure(self._name, describe_failure(error))
         self._failures.add(failure)
         self._log.add(failure)
         self._failed.log(self._name, failure.reason, error=error)
@@ -194,8 +192,3 @@ _LONGEST_MESSAGE = 10_000
 
 def _read_plain(text: str) -> list[object]:
     return _json.decode(text, list[object])
-
-
-async def _call_function(function: ExposedFunction, args: Sequence[object]) -> object:
-    result: object = function(*args)
-    return await result if inspect.isawaitable(result) else result

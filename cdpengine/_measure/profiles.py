@@ -291,13 +291,8 @@ class _Incoming:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        for method in (_CHUNK, _PROGRESS):
-            self._session.on_event(method, self._take_piece)
-        try:
+        with self._session.listening(dict.fromkeys((_CHUNK, _PROGRESS), self._take_piece)):
             yield
-        finally:
-            for method in (_CHUNK, _PROGRESS):
-                self._session.off_event(method, self._take_piece)
 
     async def take(self, report: bool) -> None:
         # The pieces arrive before the reply, so all pieces are buffered by then.

@@ -7,7 +7,6 @@ of its handlers continue to the next route, as if this one had not existed.
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeAlias
@@ -15,13 +14,14 @@ from typing import Literal, TypeAlias
 import attrs
 import trio
 
+from cdpengine._handlers import call_async_handler, describe_failure
 from cdpengine._history import BoundedHistory, Records
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._network.exchange import Exchange, Turn
 from cdpengine._network.messages import InterceptedRequest
 from cdpengine._network.route import Route
 from cdpengine._pickling import not_picklable
-from cdpengine.errors import BodyUnavailableError, InvalidArgumentError, shown_url
+from cdpengine.errors import BodyUnavailableError, shown_url
 from cdpengine.errors.texts import duration
 
 logger = get_logger("cdpengine.network")
@@ -30,8 +30,6 @@ RouteHandler: TypeAlias = Callable[[Route], Awaitable[object]]
 """An async function that receives the Route, and answers it."""
 
 Stage: TypeAlias = Literal["request", "response"]
-
-_LONGEST_REASON = 300
 
 
 @attrs.frozen
@@ -134,7 +132,7 @@ class ActiveRoute:
             if not self.match.matches(exchange.original_request, stage):
                 return False
         except Exception as error:  # noqa: BLE001 - the user's function: as for the handler
-            self._fail(turn, f"its pattern raised {_describe_error(error)}", error)
+            self._fail(turn, f"its pattern raised {describe_failure(error)}", error)
             return True
         self.registration.seen += 1
         scope = self._at_work[turn] = trio.CancelScope()
@@ -153,9 +151,9 @@ class ActiveRoute:
         try:
             try:
                 with scope, trio.move_on_after(self._limit) as deadline:
-                    await _call_handler(self._handler, Route(turn))
+                    await call_async_handler(self._handler, Route(turn))
             except Exception as error:  # noqa: BLE001 - foreign code: on record, and in the log
-                reason, raised = f"it raised {_describe_error(error)}", error
+                reason, raised = f"it raised {describe_failure(error)}", error
             if turn.exchange.dropped and (
                 raised is None or (isinstance(raised, BodyUnavailableError) and raised.intercepted)
             ):
@@ -188,18 +186,3 @@ class ActiveRoute:
         where = (failure.handler, failure.pattern, failure.method, shown_url(failure.url))
         self._failed.log(*where, reason, error=raised)
         turn.fail(reason)
-
-
-async def _call_handler(handler: RouteHandler, route: Route) -> None:
-    result: object = handler(route)
-    if not inspect.isawaitable(result):
-        raise InvalidArgumentError(
-            what="handler",
-            given=f"a function that returns a {type(result).__name__}",
-            expected="an async function",
-        )
-    await result
-
-
-def _describe_error(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]

@@ -11,7 +11,6 @@ second, which no answer reaches. The engine closes it in another way (`dialog_re
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -22,6 +21,7 @@ import attrs
 import trio
 
 from cdpengine._checks import invalid
+from cdpengine._handlers import call_handler, describe_failure
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._page.dialog_release import release_page
@@ -181,8 +181,6 @@ HANDLER_LIMIT = 5.0
 REPLIES_TIMEOUT = HANDLER_LIMIT + 1.0
 """Time in seconds that input waits for its replies after it opened a dialog. A page that opens one dialog after
 another delays no input for longer."""
-
-_LONGEST_FAILURE = 300
 
 
 @attrs.define(eq=False)
@@ -461,9 +459,9 @@ class PageDialogs:
                 # A handler is the user's code. No exception of it may leave the dialog open or end the engine. It
                 # is recorded and logged.
                 try:
-                    answer = answer_from(await _call(handler, tracked.dialog), tracked.dialog)
+                    answer = answer_from(await call_handler(handler, tracked.dialog), tracked.dialog)
                 except Exception as error:  # noqa: BLE001 - recorded and logged
-                    failure = f"{type(error).__name__}: {error}"[:_LONGEST_FAILURE]
+                    failure = describe_failure(error)
                     self._handler_failed.log(tracked.dialog.type, failure, error=error)
             if limit.cancelled_caught:
                 failure = f"it did not answer within {HANDLER_LIMIT:g} s"
@@ -477,8 +475,3 @@ class PageDialogs:
                 tracked, answer or default_answer(tracked.dialog), "handler" if by_handler else "default"
             )
             self._changes.notify()
-
-
-async def _call(handler: DialogHandler, dialog: Dialog) -> object:
-    result: object = handler(dialog)
-    return await result if inspect.isawaitable(result) else result

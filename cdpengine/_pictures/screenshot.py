@@ -223,15 +223,12 @@ async def _request(session: Session, command: Command) -> ScreenshotReply:
             replies.append(await request_of_active(session, command, ScreenshotReply))
             scope.cancel()
 
-        session.on_event("Page.frameNavigated", note)
-        try:
+        with session.listening({"Page.frameNavigated": note}):
             async with open_body_nursery() as nursery:
                 nursery.start_soon(ask, nursery.cancel_scope, name="capture a screenshot")
                 await left.wait()
                 await trio.sleep(_LATE)
                 nursery.cancel_scope.cancel()
-        finally:
-            session.off_event("Page.frameNavigated", note)
     return replies[0]
 
 

@@ -308,6 +308,17 @@ class Session:
         """Remove a listener of `on_event`."""
         self.feed.remove_listener(method, listener)
 
+    @contextmanager
+    def listening(self, listeners: Mapping[str, Callable[[Event], None]]) -> Iterator[None]:
+        """Call the listeners of these events during the block, as `on_event` does."""
+        for method, listener in listeners.items():
+            self.on_event(method, listener)
+        try:
+            yield
+        finally:
+            for method, listener in listeners.items():
+                self.off_event(method, listener)
+
     def on_end(self, listener: Callable[[], None]) -> None:
         """Call `listener` once when the session ends, or immediately if it has ended.
 

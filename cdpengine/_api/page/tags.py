@@ -6,7 +6,7 @@ error has the reason: the response of the server, Chrome's network error, or the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -200,15 +200,10 @@ class _Loading:
     @contextmanager
     def followed(self, session: Session) -> Iterator[None]:
         """Follow the session's requests during the block."""
-        listeners: list[tuple[str, Callable[[Event], None]]] = [
-            ("Network.requestWillBeSent", self.sent),
-            ("Network.responseReceived", self.received),
-            ("Network.loadingFailed", self.failed),
-        ]
-        for method, listener in listeners:
-            session.on_event(method, listener)
-        try:
+        listeners = {
+            "Network.requestWillBeSent": self.sent,
+            "Network.responseReceived": self.received,
+            "Network.loadingFailed": self.failed,
+        }
+        with session.listening(listeners):
             yield
-        finally:
-            for method, listener in listeners:
-                session.off_event(method, listener)

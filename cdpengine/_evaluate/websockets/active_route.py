@@ -6,7 +6,6 @@ is reported. When the route ends, its handlers are cancelled, and their websocke
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -18,10 +17,10 @@ import trio
 from cdpengine import _json
 from cdpengine._evaluate.websockets.routed_socket import RoutedSocket
 from cdpengine._evaluate.websockets.websocket_route import WebSocketRoute
+from cdpengine._handlers import call_async_handler, describe_failure
 from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
-    InvalidArgumentError,
     InvalidStateError,
     SessionGoneError,
 )
@@ -38,8 +37,6 @@ ENDED = "the route has ended"
 
 _CLOSE_TIMEOUT = 0.5
 """Time in seconds to close a websocket after its handler. A page that hangs closes it later."""
-
-_LONGEST_REASON = 300
 
 
 @attrs.define(eq=False)
@@ -70,7 +67,7 @@ class ActiveWebSocketRoute:
             if not self.test(socket.url):
                 return False
         except Exception as error:  # noqa: BLE001 - the user's function: as for the handler
-            self.note_failure(socket.url, f"its pattern raised {_describe(error)}", error)
+            self.note_failure(socket.url, f"its pattern raised {describe_failure(error)}", error)
             self._drop(socket, "fail")
             return True
         self.note_use()
@@ -113,9 +110,9 @@ class ActiveWebSocketRoute:
                         opening.deadline = math.inf
 
                     socket.on_answer = answered
-                    await _call(self.handler, WebSocketRoute(socket))
+                    await call_async_handler(self.handler, WebSocketRoute(socket))
             except Exception as error:  # noqa: BLE001 - foreign code: on record, and in the log
-                reason, raised = f"it raised {_describe(error)}", error
+                reason, raised = f"it raised {describe_failure(error)}", error
             if scope.cancelled_caught or self._closed or self.nursery.cancel_scope.cancel_called:
                 return
             left = socket.from_page.ended
@@ -138,18 +135,3 @@ class ActiveWebSocketRoute:
         with trio.move_on_after(_CLOSE_TIMEOUT), suppress(EngineError):
             await socket.close_server(1000, "")
             await socket.close(code, reason)
-
-
-async def _call(handler: WebSocketHandler, route: WebSocketRoute) -> None:
-    result: object = handler(route)
-    if not inspect.isawaitable(result):
-        raise InvalidArgumentError(
-            what="handler",
-            given=f"a function that returns a {type(result).__name__}",
-            expected="an async function",
-        )
-    await result
-
-
-def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]

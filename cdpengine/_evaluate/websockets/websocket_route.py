@@ -6,7 +6,6 @@ iteration over its messages.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import Self, TypeAlias
 
@@ -15,6 +14,7 @@ import trio
 
 from cdpengine._checks import check_count, check_string, check_type, invalid
 from cdpengine._evaluate.websockets.routed_socket import NO_CODE, MessageQueue, RoutedSocket
+from cdpengine._handlers import call_handler
 from cdpengine._nursery import open_body_nursery
 from cdpengine._pickling import not_picklable
 from cdpengine.errors import InvalidStateError, shown_url
@@ -223,8 +223,7 @@ class WebSocketRoute:
 async def _change(change: Change | None, message: str | bytes) -> Changed:
     if change is None:
         return message
-    changed = change(message)
-    changed = await changed if inspect.isawaitable(changed) else changed
+    changed = await call_handler(change, message)
     return None if changed is None else _checked(changed)
 
 

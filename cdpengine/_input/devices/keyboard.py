@@ -283,19 +283,14 @@ class KeyboardDevice:
         Chrome never responds to Input.insertText and Input.imeSetComposition if the document is replaced before
         the page has received the insertion. After a replacement, wait only as long as for cancelled calls.
         """
-        dialog = False
         waiting = trio.CancelScope()
 
         def note(_event: Event) -> None:
             waiting.cancel()
 
-        self.session.on_event(_REPLACED, note)
-        try:
-            with waiting:
-                dialog = await wait_for_delivery(pendings, self._interruptions, left)
-        finally:
-            self.session.off_event(_REPLACED, note)
-        return dialog
+        with self.session.listening({_REPLACED: note}), waiting:
+            return await wait_for_delivery(pendings, self._interruptions, left)
+        return False
 
     def _add_secrets(self, *texts: str) -> None:
         for text in texts:

@@ -135,18 +135,13 @@ class DocumentWatch:
     @contextmanager
     def on(self, session: Session) -> Iterator[None]:
         """Watch the session's Network events during the body."""
-        listeners: list[tuple[str, Callable[[Event], None]]] = [
-            ("Network.requestWillBeSent", self.request_sent),
-            ("Network.responseReceived", self.response_received),
-            ("Network.loadingFailed", self.loading_failed),
-        ]
-        for method, listener in listeners:
-            session.on_event(method, listener)
-        try:
+        listeners = {
+            "Network.requestWillBeSent": self.request_sent,
+            "Network.responseReceived": self.response_received,
+            "Network.loadingFailed": self.loading_failed,
+        }
+        with session.listening(listeners):
             yield
-        finally:
-            for method, listener in listeners:
-                session.off_event(method, listener)
 
 
 def check_wait_until(wait_until: str) -> LoadState:

@@ -185,21 +185,17 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
 
         with trio.CancelScope() as while_it_lives:
             session.on_end(while_it_lives.cancel)
-            for method in _EVENTS:
-                session.on_event(method, observe_network)
-            session.on_event("Target.attachedToTarget", observe)
+            listeners = {**dict.fromkeys(_EVENTS, observe_network), "Target.attachedToTarget": observe}
             try:
-                # Not awaited: a page that hangs would not answer, and later commands come after this one.
-                async with session.enabled("Network", wait=False):
-                    started = True
-                    task_status.started()
-                    await trio.sleep_forever()
+                with session.listening(listeners):
+                    # Not awaited: a page that hangs would not answer, and later commands come after this one.
+                    async with session.enabled("Network", wait=False):
+                        started = True
+                        task_status.started()
+                        await trio.sleep_forever()
             except SessionGoneError:
                 pass  # ended or crashed: the page's waiting tasks get the reason
             finally:
-                for method in _EVENTS:
-                    session.off_event(method, observe_network)
-                session.off_event("Target.attachedToTarget", observe)
                 if session.ended:
                     requests.forget_session(session.id)
                     page.changes.notify()
@@ -214,16 +210,13 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
                 nursery.start_soon(follow, session, name="watch requests")
             await page.changes.wait_for(lambda: bool(set(page.frame_sessions) - known))
 
-    root.on_event("Target.targetDestroyed", observe)
-    try:
+    with root.listening({"Target.targetDestroyed": observe}):
         async with open_body_nursery() as nursery:
             first = dict(page.frame_sessions)
             for session in first.values():
                 await nursery.start(follow, session, name="watch requests")
             nursery.start_soon(follow_new, set(first), name="watch new frames")
             yield requests
-    finally:
-        root.off_event("Target.targetDestroyed", observe)
 
 
 _RETRY_PAUSE = 0.02
