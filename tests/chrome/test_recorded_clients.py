@@ -42,12 +42,12 @@ Log = tuple[Counter[str], Counter[str]]
 
 
 async def record(
-    tmp_path: Path, command: list[str], environment: Mapping[str, str] | None = None
+    tmp_path: Path, command: list[str], environment: Mapping[str, str] | None = None, *more: str
 ) -> tuple[subprocess.CompletedProcess[bytes], Path]:
     """Record a command whose temporary files are in `tmp_path`. Check that none of them is left."""
     file = tmp_path / "traffic.jsonl"
     temporary = Path(tempfile.mkdtemp(dir="/tmp"))  # socket paths must be short
-    options = ["--force", "--unredacted", "--keep-arguments", "--limit", "0", "-o", str(file)]
+    options = ["--force", "--unredacted", "--keep-arguments", "--limit", "0", "-o", str(file), *more]
     clean = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
     try:
         with trio.fail_after(SECONDS):
@@ -253,3 +253,36 @@ async def test_recordings_of_a_client_are_complete(name: str, tmp_path: Path, ht
         assert others >= received, (number, received - others)
         if name == "puppeteer":
             assert {each.rpartition(" ")[2] == "pipe" for each in connections} == {True, False}
+
+
+@pytest.mark.peers
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/usr/bin/chromium").exists(), reason="the program finds /usr/bin/chromium")
+async def test_a_downloaded_browser_is_recorded_without_mounts(
+    tmp_path: Path, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/hall").respond_with_data(PAGE, content_type="text/html")
+    command = [*client_command("playwright_node", tmp_path), httpserver.url_for("/hall")]
+    environment = {"DEBUG": "pw:protocol", **install_for_playwright(tmp_path / "browsers")}
+    done, file = await record(tmp_path, command, environment, "--no-mounts")
+    log = done.stderr.decode()
+    assert done.returncode == 0, log[-5000:]
+    assert json.loads(done.stdout) == SEEN
+    (calls, others), _ = read(file)
+    sent, received = read_playwright_log(log)
+    assert calls == sent
+    assert others >= received
+
+
+async def test_a_name_on_the_path_is_recorded_without_mounts(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    browser = Path(debug_browser())
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/chromium").symlink_to(browser)
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    command = [sys.executable, str(script), "chromium", "pipe"]
+    done, file = await record(tmp_path, command, {"PATH": path}, "--no-mounts")
+    assert (done.returncode, done.stdout) == (0, b"2 0\n"), done.stderr.decode()
+    (calls, _), _ = read(file)
+    assert calls == Counter({"Browser.getVersion": 1, "Browser.close": 1})

@@ -2,6 +2,7 @@
 
 executables      finds the browsers that the program may start
 wrappers         writes a wrapper for each browser, which the program finds in its place
+names            leads the program to the wrappers, where mounts are not possible
 mounts           puts the wrappers over the browsers' paths, for the program only; runs alone
 wrapper          runs instead of a browser, and becomes the browser; runs alone
 switches         reads and changes the browser's command line

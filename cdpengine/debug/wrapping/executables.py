@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import attrs
+
 from cdpengine._launch.find import ROWS, Machine, candidates
 
 VARIABLES = (
@@ -25,13 +27,26 @@ VARIABLES = (
 )
 """Environment variables with which clients name a browser's executable."""
 
-_DOWNLOADED = (
-    ("PLAYWRIGHT_BROWSERS_PATH", "ms-playwright", "chromium*-*/chrome-*/*"),
-    ("PUPPETEER_CACHE_DIR", "puppeteer", "chrome*/*/chrome*/*"),
-    ("SE_CACHE_PATH", "selenium", "chrome*/*/*/*"),
-    ("", "rod/browser", "chromium-*/*"),
+
+@attrs.frozen
+class Downloads:
+    """A client's folder of downloaded browsers.
+
+    `variable` names it, "" if none does. `folder` is its place in the user's cache folder, and `files`
+    a pattern of the files inside.
+    """
+
+    variable: str
+    folder: str
+    files: str
+
+
+DOWNLOADS = (
+    Downloads("PLAYWRIGHT_BROWSERS_PATH", "ms-playwright", "chromium*-*/chrome-*/*"),
+    Downloads("PUPPETEER_CACHE_DIR", "puppeteer", "chrome*/*/chrome*/*"),
+    Downloads("SE_CACHE_PATH", "selenium", "chrome*/*/*/*"),
+    Downloads("", "rod/browser", "chromium-*/*"),
 )
-"""Folders of downloaded browsers: a variable with the folder, its name in the user's cache folder, the files."""
 
 _MACOS_FILE = "*.app/Contents/MacOS/*"
 _NAMES = frozenset(
@@ -55,23 +70,23 @@ def names_on_path() -> tuple[str, ...]:
     return (*(name for row in ROWS for name in row.names), *_HEADLESS)
 
 
-def find_executables(machine: Machine, named: Iterable[Path] = ()) -> list[Path]:
+def find_executables(machine: Machine, named: Iterable[Path] = (), *, scripts: bool = False) -> list[Path]:
     """Return the paths of all executables of browsers, the `named` ones first. Links are resolved, and unique.
 
-    Distributions install a browser with a script that starts it. The script is left out, so that it runs as usual.
+    Distributions start a browser with a script. The list has the started browser, or the script with `scripts`.
     """
     found: dict[Path, None] = {}
-    scripts = _scripts(machine)
-    for path in (*named, *_from_variables(machine), *_installed(machine), *_downloaded(machine.environment)):
+    started = {} if scripts else _started_by_scripts(machine)
+    for path in (*named, *_from_variables(machine), *_installed(machine), *_downloaded(machine)):
         if machine.kind(path) == "program":
             resolved = Path(os.path.realpath(path))
-            resolved = scripts.get(resolved, resolved)
+            resolved = started.get(resolved, resolved)
             if resolved.name not in _LAUNCHERS and "flatpak" not in resolved.parts:
                 found.setdefault(resolved)
     return list(found)
 
 
-def _scripts(machine: Machine) -> dict[Path, Path]:
+def _started_by_scripts(machine: Machine) -> dict[Path, Path]:
     """Return the executables that the scripts of distributions start, by the script."""
     started = {}
     for row in ROWS:
@@ -109,10 +124,20 @@ def _installed(machine: Machine) -> Iterator[Path]:
     yield Path("/headless-shell/headless-shell")
 
 
-def _downloaded(environment: Mapping[str, str]) -> Iterator[Path]:
+def _downloaded(machine: Machine) -> Iterator[Path]:
+    for each in DOWNLOADS:
+        yield from downloaded_files(each, machine.environment)
+
+
+def download_folder(downloads: Downloads, environment: Mapping[str, str]) -> Path:
+    """Return the folder of downloads. It may not exist."""
     home = Path(environment.get("HOME") or "/")
     caches = home / "Library/Caches" if sys.platform == "darwin" else home / ".cache"
-    for variable, folder, files in _DOWNLOADED:
-        root = Path(environment.get(variable) or caches / folder)
-        for pattern in (files, f"{files}/{_MACOS_FILE}"):
-            yield from (each for each in sorted(root.glob(pattern)) if each.name in _NAMES)
+    return Path(environment.get(downloads.variable) or caches / downloads.folder)
+
+
+def downloaded_files(downloads: Downloads, environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the browsers' files in the folder of downloads. Links are not resolved."""
+    root = download_folder(downloads, environment)
+    for pattern in (downloads.files, f"{downloads.files}/{_MACOS_FILE}"):
+        yield from (each for each in sorted(root.glob(pattern)) if each.name in _NAMES)

@@ -1,8 +1,7 @@
 """Wrappers of browsers: files that a program starts instead of a browser's executable.
 
 Rule: on Linux, the wrappers are mounted over the executables, for the program only (`mounts.py`), so the program
-finds them at any path. Where the system allows no mounts, they are in a folder at the beginning of the PATH, under
-the names that exist on the PATH, and in the environment variables that already name a browser.
+finds them at any path. Where the system allows no mounts, the environment names them (`names.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ import attrs
 
 from cdpengine._launch.find import Machine
 from cdpengine.debug.wrapping import mounts, wrapper
-from cdpengine.debug.wrapping.executables import VARIABLES, find_executables, names_on_path
+from cdpengine.debug.wrapping.executables import find_executables
+from cdpengine.debug.wrapping.names import name_wrappers
 from cdpengine.errors import InvalidArgumentError
 
 RECORDED_BROWSER = "CDPENGINE_RECORDED_BROWSER"
@@ -62,45 +62,44 @@ def make_wrappers(machine: Machine, folder: Path, browser: Path | None, *, mount
 
     Raises InvalidArgumentError if there is no browser, and OSError.
     """
-    found = find_executables(machine, [] if browser is None else [browser])
-    if not found:
+    named = [] if browser is None else [browser]
+    if not find_executables(machine, named):
         raise InvalidArgumentError(
             what="browser",
             given="no installed browser",
             expected="the path of an executable (--browser PATH)",
         )
-    files = [
-        _write_wrapper(folder / "wrappers" / str(number), folder, number) for number in range(len(found))
-    ]
-    environment = dict(machine.environment)
-    if mounted and machine.platform == "linux":
-        pairs = [str(each) for pair in zip(files, found, strict=True) for each in pair]
-        prefix = [sys.executable, "-IS", str(mounts.__file__), *pairs, "--"]
-        if _succeeds(prefix):
-            environment[RECORDED_BROWSER] = str(found[0])
-            opened = {number: os.open(path, os.O_RDONLY | os.O_CLOEXEC) for number, path in enumerate(found)}
-            return Wrappers(opened, prefix, environment, found)
-    environment |= _named_in_environment(machine, folder, dict(zip(found, files, strict=True)))
-    environment[RECORDED_BROWSER] = str(files[0])
+    wrappers = _mount(machine, folder, find_executables(machine, named)) if mounted else None
+    return wrappers or _name(machine, folder, find_executables(machine, named, scripts=True))
+
+
+def _mount(machine: Machine, folder: Path, found: Sequence[Path]) -> Wrappers | None:
+    """Return wrappers that are mounted over the executables, None where the system allows no mounts."""
+    if machine.platform != "linux":
+        return None
+    files = _write_wrappers(folder, len(found))
+    pairs = [str(each) for pair in zip(files, found, strict=True) for each in pair]
+    prefix = [sys.executable, "-IS", str(mounts.__file__), *pairs, "--"]
+    if not _succeeds(prefix):
+        return None
+    environment = {**machine.environment, RECORDED_BROWSER: str(found[0])}
+    opened = {number: os.open(path, os.O_RDONLY | os.O_CLOEXEC) for number, path in enumerate(found)}
+    return Wrappers(opened, prefix, environment, found)
+
+
+def _name(machine: Machine, folder: Path, found: Sequence[Path]) -> Wrappers:
+    """Return wrappers that the environment names."""
+    files = _write_wrappers(folder, len(found))
+    environment = {
+        **machine.environment,
+        **name_wrappers(machine, folder, dict(zip(found, files, strict=True))),
+        RECORDED_BROWSER: str(files[0]),
+    }
     return Wrappers({number: str(path) for number, path in enumerate(found)}, [], environment, found)
 
 
-def _named_in_environment(machine: Machine, folder: Path, wrappers: Mapping[Path, Path]) -> dict[str, str]:
-    """Return the variables that lead to wrappers: PATH, and those that already name a browser."""
-    names = folder / "path"
-    names.mkdir()
-    folders = machine.environment.get("PATH", "").split(os.pathsep)
-    for name in names_on_path():
-        places = (machine.path(each) / name for each in folders if each)
-        first = next((Path(place) for place in places if machine.kind(place) == "program"), None)
-        if first is not None and (file := wrappers.get(Path(os.path.realpath(first)))) is not None:
-            (names / name).symlink_to(file)
-    changed = {"PATH": os.pathsep.join([str(names), *folders])}
-    for variable in VARIABLES:
-        value = machine.environment.get(variable)
-        if value and (file := wrappers.get(Path(os.path.realpath(value)))) is not None:
-            changed[variable] = str(file)
-    return changed
+def _write_wrappers(folder: Path, count: int) -> list[Path]:
+    return [_write_wrapper(folder / "wrappers" / str(number), folder, number) for number in range(count)]
 
 
 def _write_wrapper(path: Path, folder: Path, number: int) -> Path:
