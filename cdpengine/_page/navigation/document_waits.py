@@ -224,7 +224,8 @@ async def confirm_effects(page: PageTarget, effects: SideEffects, budget: Budget
     ):
         async with open_body_nursery() as nursery:
             nursery.start_soon(_cancel_when_any, effects, waiting, name="wait for effects of an action")
-            await answers(page.session)
+            for _ in range(QUESTIONS):
+                await answers(page.session)
         page.running.unconfirmed = 0
     await effects.wait_for_requests()
 
