@@ -3,11 +3,12 @@
     click [12]    hover [12]    type [7] [text] [1]    press [Control+A]    scroll [down]    goto [url]
     new_tab    tab_focus [1]    close_tab    go_back    go_forward    stop [answer]    None
 
-The verbs of one element have an action, too: `check [3]`, `select [7] [Red]`.
+The verbs of one element have an action, too: `check [3]`, `select [7] [Red]`, `fill [7] [text]`.
 
 Rule: a line becomes a request, or an error with the place in the line and the expected syntax. The numbers are the
-numbers of a snapshot in the mode numbered or webarena. A text may contain brackets: it ends at the last bracket of
-the action. `type` presses Enter at the end, unless its last argument is [0]. Pure.
+numbers of a snapshot in the mode numbered or webarena. In the place of a number, a selector with a criterion names
+the element: `click [role=button[name="Save"]]`. A text may contain brackets: it ends at the last bracket of the
+action. `type` presses Enter at the end, unless its last argument is [0]. Pure.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ import attrs
 from cdpengine.act.fields import file_fields, snake_case
 from cdpengine.act.notations import TARGET, CommandForm
 from cdpengine.act.requests import ActRequest
+from cdpengine.act.selectors import starts_with_criterion
 from cdpengine.act.verbs import KINDS
+from cdpengine.act.verbs.forms import Fill, FormField
 from cdpengine.act.verbs.keyboard import Press, Type
 from cdpengine.act.verbs.navigation import Back, Forward, Navigate
-from cdpengine.act.verbs.pointing import Scroll
+from cdpengine.act.verbs.pointing import Click, Scroll
 from cdpengine.act.verbs.tabs import Close, FocusTab, NewTab
 from cdpengine.errors import ActionSyntaxError
 
@@ -138,6 +141,11 @@ def _is_action(text: str) -> bool:
 _NAME = re.compile(r"[A-Za-z_]+")
 _NUMBER = re.compile(r"\d{1,9}")
 _WORD = re.compile(r"[a-z]+")
+_SELECTOR = re.compile(
+    r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[(?:[^\]"']|"(?:[^"\\]|\\.)*"|'[^']*')*\]|[^\[\]"'])+"""
+)
+"""A selector, up to the bracket after it. Quoted strings and attributes in it may contain brackets."""
+
 _FLAG = re.compile(r"\]\s*\[\s*([01])\s*\]\s*$")
 
 
@@ -233,12 +241,26 @@ def _take_plain(cursor: _Cursor, what: str) -> str:
     return text
 
 
-def _ref(cursor: _Cursor) -> str:
-    return f"e{_take_number(cursor, 'the id of an element')}"
+def _take_element(cursor: _Cursor) -> dict[str, Any]:
+    """Parse the number of an element, or a selector with a criterion. Return the field of the request."""
+    opened = _Cursor(cursor.text, cursor.line, cursor.position)
+    if opened.take_mark("["):
+        opened.skip_blanks()
+        inside = _SELECTOR.match(opened.text, opened.position)
+        if inside is not None and starts_with_criterion(inside[0]):
+            cursor.position = inside.end()
+            cursor.expect("]")
+            return {"selector": inside[0].strip()}
+    return {"ref": f"e{_take_number(cursor, 'the id of an element')}"}
+
+
+def _parse_fill(cursor: _Cursor) -> Fill:
+    element = _take_element(cursor)
+    return Fill(fields=(FormField(**element, value=_take_text(cursor, "the text")),))
 
 
 def _parse_type(cursor: _Cursor) -> Type:
-    ref = _ref(cursor)
+    element = _take_element(cursor)
     cursor.skip_blanks()
     submit = True
     flag = _FLAG.search(cursor.text, cursor.position)
@@ -249,7 +271,7 @@ def _parse_type(cursor: _Cursor) -> Type:
         cursor.position = len(cursor.text)
     else:
         text = _take_text(cursor, "the text")
-    return Type(ref=ref, text=text, submit=submit)
+    return Type(**element, text=text, submit=submit)
 
 
 _KEY_NAMES = {
@@ -319,7 +341,7 @@ def _of_elements() -> Iterator[tuple[str, Callable[[_Cursor], Action]]]:
 
 
 def _parse_element(verb: type[ActRequest], form: CommandForm, cursor: _Cursor) -> ActRequest:
-    fields: dict[str, Any] = {"ref": _ref(cursor), **form.preset}
+    fields: dict[str, Any] = {**_take_element(cursor), **form.preset}
     for place in form.places[1:]:
         text = _take_text(cursor, f"the {place.name.lower()}")
         fields[place.field] = (text,) if place.many else text
@@ -328,6 +350,8 @@ def _parse_element(verb: type[ActRequest], form: CommandForm, cursor: _Cursor) -
 
 ACTIONS: Mapping[str, Callable[[_Cursor], Action]] = {
     **dict(_of_elements()),
+    "double_click": lambda cursor: Click(**_take_element(cursor), double_click=True),
+    "fill": _parse_fill,
     "type": _parse_type,
     "press": _parse_press,
     "scroll": _parse_scroll,

@@ -53,6 +53,11 @@ def parse_selector(selector: str) -> Criteria | None:
     return {**(criteria or {"css": numbered[1]}), "nth": int(numbered[2])}
 
 
+def starts_with_criterion(selector: str) -> bool:
+    """Return whether a selector begins with a criterion and "=", which no CSS selector does."""
+    return re.match(r"(?:role|css|text|label|placeholder|alt|title|testid)=", selector.lstrip()) is not None
+
+
 def _criterion(written: str) -> Criteria | None:
     if written.startswith("role="):
         found = _ROLE.fullmatch(written)

@@ -48,6 +48,25 @@ def find_variables(template: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_names(template)))
 
 
+def split(template: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a template: (string, False) for a literal part, (name, True) for a variable.
+
+    Raises InvalidArgumentError for a `${` that starts no variable.
+    """
+    find_variables(template)
+    literal, end = "", 0
+    for found in _TOKEN.finditer(template):
+        literal += template[end : found.start()] + ("$" if found[1] is None else "")
+        end = found.end()
+        if found[1] is not None:
+            if literal:
+                yield literal, False
+            yield found[1], True
+            literal = ""
+    if literal := literal + template[end:]:
+        yield literal, False
+
+
 def fill(template: str, values: Mapping[str, str]) -> str:
     """Fill in a template.
 

@@ -58,7 +58,7 @@ def run(
     Actions:
       click [12]    hover [12]    type [7] [text] [1]    press [Control+A]    scroll [down]
       goto [url]    new_tab    tab_focus [1]    close_tab    go_back    go_forward    stop [answer]
-      check [3]    uncheck [3]    select [7] [Red]    scroll_into_view [3]
+      check [3]    uncheck [3]    select [7] [Red]    scroll_into_view [3]    fill [7] [text]
 
     \b
     Example:
