@@ -53,6 +53,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as in shells; 143 and 129 are for SIGTERM and
 _WHERE = {
     "bench": "bench:bench",
     "cache": "cache:cache",
+    "codegen": "codegen:codegen",
     "demo": "demo:demo",
     "doctor": "doctor:doctor",
     "har": "page_files:har",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cdpengine.codegen.queries import selector_of
-from cdpengine.codegen.request_list import OpenTabs, plain
+from cdpengine.codegen.queries import plain, selector_of
+from cdpengine.codegen.request_list import OpenTabs
 from cdpengine.codegen.steps import (
     Action,
     Assertion,

@@ -36,11 +36,10 @@ Lines: TypeAlias = Iterator[str]
 _INDENT = "    "
 
 
-def write_program(steps: Sequence[RecordedStep], *, headless: bool = False) -> str:
+def write_program(steps: Sequence[RecordedStep]) -> str:
     """Return a program that launches a browser and performs the steps."""
-    shown = "" if headless else "headless=False"
     body = [
-        f"async with cdpengine.launch({shown}) as browser:",
+        "async with cdpengine.launch() as browser:",
         *(f"{_INDENT}{line}" for line in ("page = await browser.new_page()", *_body(steps, "browser"))),
     ]
     head = ["import os", ""] if variables_of(steps) else []
@@ -53,8 +52,8 @@ def write_program(steps: Sequence[RecordedStep], *, headless: bool = False) -> s
 def write_test(steps: Sequence[RecordedStep], *, name: str = "recorded") -> str:
     """Return a test module for the plugin of pytest, with the test `test_NAME`."""
     head = ["import os", ""] if variables_of(steps) else []
-    head += ["from cdpengine import expect"] if _asserts(steps) else []
-    head += ["", ""] if head else []
+    head += ["from cdpengine import expect", ""] if _asserts(steps) else []
+    head += [""] if head else []
     body = list(_body(steps, "context")) or ["pass"]
     fixtures = "page, context" if any(isinstance(step.action, OpenPage) for step in steps) else "page"
     lines = [*head, f"async def test_{name}({fixtures}):", *(f"{_INDENT}{line}" for line in body), ""]
@@ -165,7 +164,7 @@ def _verb(step: RecordedStep) -> str:
         case Select(values=values):
             return f"select({', '.join(map(_value, values))})"
         case Upload(paths=paths):
-            return f"upload({', '.join(map(quote, paths))})"
+            return f"upload({', '.join(map(_value, paths))})"
         case Hover():
             return "hover()"
     raise AssertionError(f"{type(step.action).__name__} is no method of a locator")
@@ -196,6 +195,8 @@ def _locate(query: ElementQuery, page: str) -> str:
     """Return the call of `locate` for an element."""
     arguments = [quote(query.css)] if query.css else []
     for name, value in attrs.asdict(query).items():
-        if name != "css" and (value or name == "nth") and value is not None:
+        if name == "name" and (value or (query.role and query.exact)):
+            arguments.append(f"name={_value(value)}")
+        elif name not in ("css", "name") and (value or name == "nth") and value is not None:
             arguments.append(f"{name}={quote(value) if isinstance(value, str) else value}")
     return f"{page}.locate({', '.join(arguments)})"

@@ -1,7 +1,8 @@
-"""Element queries as selectors of requests. Pure."""
+"""Element queries as selectors of requests, and templates as strings. Pure."""
 
 from __future__ import annotations
 
+from cdpengine.cache.templates import split
 from cdpengine.codegen.steps import ElementQuery
 
 _CRITERIA = {"label": "label", "placeholder": "placeholder", "test_id": "testid", "text": "text"}
@@ -10,8 +11,8 @@ _CRITERIA = {"label": "label", "placeholder": "placeholder", "test_id": "testid"
 def selector_of(query: ElementQuery) -> str:
     """Return the selector of `cdpengine.act.selectors` for an element. It searches all frames."""
     if query.role or query.name:
-        named = f"[name={_quoted(query.name)}]" if query.name else ""
-        selector = f"role={query.role or 'generic'}{named}"
+        named = f"[name={_quoted(plain(query.name))}]" if query.name or query.exact else ""
+        selector = f"role={query.role or 'generic'}{named}{'[exact]' if query.exact else ''}"
     elif query.css:
         selector = f"css={query.css}"
     else:
@@ -19,6 +20,11 @@ def selector_of(query: ElementQuery) -> str:
         value: str = getattr(query, field)
         selector = f"{_CRITERIA[field]}={_quoted(value)}"
     return selector if query.nth is None else f"{selector} >> nth={query.nth}"
+
+
+def plain(template: str) -> str:
+    """Return a template as a string. Variables stay as `${name}`, and `$$` becomes a dollar."""
+    return "".join(f"${{{part}}}" if is_variable else part for part, is_variable in split(template))
 
 
 def _quoted(text: str) -> str:

@@ -34,8 +34,7 @@ from cdpengine.act import Press as PressRequest
 from cdpengine.act import Select as SelectRequest
 from cdpengine.act import Upload as UploadRequest
 from cdpengine.act.parsing import to_json
-from cdpengine.cache.templates import split
-from cdpengine.codegen.queries import selector_of
+from cdpengine.codegen.queries import plain, selector_of
 from cdpengine.codegen.steps import (
     Action,
     Assertion,
@@ -87,11 +86,6 @@ def requests_of(steps: Sequence[RecordedStep], notes: list[str]) -> Iterator[Act
             tabs.close(step.page)
         if step.opens is not None:
             tabs.add(step.opens)
-
-
-def plain(template: str) -> str:
-    """Return a template as a string. Variables stay as `${name}`, and `$$` becomes a dollar."""
-    return "".join(f"${{{part}}}" if is_variable else part for part, is_variable in split(template))
 
 
 class OpenTabs:
@@ -162,7 +156,7 @@ def _of_element(
         case Select(values=values):
             return SelectRequest(selector=selector, values=tuple(map(plain, values)))
         case Upload(paths=paths):
-            return UploadRequest(selector=selector, paths=paths)
+            return UploadRequest(selector=selector, paths=tuple(map(plain, paths)))
         case Hover():
             return HoverRequest(selector=selector)
 

@@ -19,7 +19,8 @@ from cdpengine.cache.templates import find_variables
 class ElementQuery:
     """The arguments of `page.locate` that match one element. "" is a missing argument.
 
-    `frame` is the name or the URL of the only frame to search.
+    `name` is a template. With `exact` and a role, a name "" is that of elements without a name. `frame` is the
+    name or the URL of the only frame to search.
     """
 
     role: str = ""
@@ -108,7 +109,7 @@ class Select:
 
 @attrs.frozen
 class Upload:
-    """Choose files in a file input."""
+    """Choose files in a file input. The paths are templates."""
 
     target: ElementQuery
     paths: tuple[str, ...]
@@ -241,5 +242,10 @@ def _templates(step: RecordedStep) -> Iterator[str]:
             yield text
         case Select(values=values):
             yield from values
+        case Upload(paths=paths):
+            yield from paths
+    for query in (step.target, getattr(step.action, "destination", None)):
+        if query is not None:
+            yield query.name
     if step.dialog is not None and step.dialog.text is not None:
         yield step.dialog.text
