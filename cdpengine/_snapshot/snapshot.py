@@ -26,6 +26,7 @@ from cdpengine._snapshot.render.ax_modes import to_json
 from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions, repeats_description
 from cdpengine._snapshot.render.render import Rendering
 from cdpengine._snapshot.roles import check_role
+from cdpengine._snapshot.similar_names import MOST_LISTED, with_similar_name
 from cdpengine._snapshot.text import is_token, quote, shorten
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
 
@@ -452,8 +453,8 @@ def not_found(
     if left_out:
         reason += f"; on the page, but left out of this snapshot by its options: {_list_refs(left_out)}"
     if gaps:
-        more = f", and {len(gaps) - _MOST_LISTED} more" if len(gaps) > _MOST_LISTED else ""
-        reason += f"; not read: {', '.join(gaps[:_MOST_LISTED])}{more}"
+        more = f", and {len(gaps) - MOST_LISTED} more" if len(gaps) > MOST_LISTED else ""
+        reason += f"; not read: {', '.join(gaps[:MOST_LISTED])}{more}"
     return NodeNotFoundError(target=f"{query} nth={nth}" if nth else str(query), reason=reason)
 
 
@@ -465,25 +466,9 @@ def _near(refs: Sequence[Ref], query: RefQuery) -> list[Ref]:
     if name is not None:
         near += RefQuery(None, name).among(refs)
     if isinstance(name, str):
-        words = collapse_space(name).casefold()
-        pool = (of_role or refs)[:_MOST_COMPARED]
-        names = {ref.name.casefold(): ref for ref in reversed(pool) if len(ref.name) <= _LONGEST_COMPARED}
-        near += [
-            ref
-            for text, ref in reversed(names.items())
-            if words and text and (words in text or text in words)
-        ]
-        if len(words) <= _LONGEST_COMPARED:
-            from difflib import get_close_matches
-
-            near += [names[text] for text in get_close_matches(words, names, n=_MOST_LISTED)]
+        near += with_similar_name(of_role or refs, lambda ref: ref.name, name)
     near += of_role
     return list(dict.fromkeys(near))
-
-
-_MOST_LISTED = 5
-_MOST_COMPARED = 2_000
-_LONGEST_COMPARED = 200
 
 
 def _describe_name(name: Words | None) -> str:
@@ -493,5 +478,5 @@ def _describe_name(name: Words | None) -> str:
 
 
 def _list_refs(refs: Sequence[Ref]) -> str:
-    more = f", and {len(refs) - _MOST_LISTED} more" if len(refs) > _MOST_LISTED else ""
-    return ", ".join(map(str, refs[:_MOST_LISTED])) + more
+    more = f", and {len(refs) - MOST_LISTED} more" if len(refs) > MOST_LISTED else ""
+    return ", ".join(map(str, refs[:MOST_LISTED])) + more

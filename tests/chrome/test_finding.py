@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -147,6 +147,37 @@ async def test_one_of_several(shown: cdpengine.Page) -> None:
     for wrong in (1.5, True, "0"):
         with pytest.raises(cdpengine.errors.InvalidArgumentError, match="nth"):
             await shown.find("a", nth=wrong)  # type: ignore[arg-type]
+
+
+async def test_a_search_by_role_and_name_without_a_match_names_similar_nodes(shown: cdpengine.Page) -> None:
+    await shown.set_content(
+        "<button>Cancel</button><button>Save changes</button><dialog open><button>Shut</button></dialog>"
+        "<iframe srcdoc='<button>Save all of them</button>'></iframe>"
+    )
+    buttons = 'near it: button "Save changes", button "Save all of them", button "Cancel", button "Shut"'
+
+    async def fail(call: Awaitable[object]) -> str:
+        with pytest.raises(cdpengine.errors.NodeNotFoundError) as caught:
+            await call
+        return str(caught.value)
+
+    assert (await fail(shown.find(role="button", name="Save"))).endswith(
+        f"no node matches, in 2 frames; {buttons}"
+    )
+    assert (await fail(shown.locate(role="button", name="Save").click(timeout=4))).endswith(buttons)
+    pattern = await fail(shown.find(role="button", name=re.compile("^Sav$")))
+    assert 'near it: button "Cancel", button "Save changes"' in pattern
+    inside = await fail(shown.locate("dialog").locate(role="button", name="Close").click(timeout=4))
+    assert inside.endswith('near it: button "Shut"')
+    for call in (
+        shown.find(role="slider", name="Save"),
+        shown.find(role="slider"),
+        shown.find("button.none"),
+        shown.find(role="button", name="Save", frame=shown.frames[0]),
+    ):
+        assert "near it" not in await fail(call)
+    await shown.set_content("".join(f"<button>{number} {'long name ' * 20}</button>" for number in range(50)))
+    assert len(await fail(shown.find(role="button", name="x" * 300))) <= 400
 
 
 async def test_ambiguous_matches_are_named_with_refs_and_frames(shown: cdpengine.Page) -> None:

@@ -13,6 +13,7 @@ import trio
 
 from cdpengine._api.page.core import ElementTarget, PageCore
 from cdpengine._api.page.frame_targets import FrameTarget, describe_frame, find_requested_frame
+from cdpengine._api.page.similar_nodes import SimilarNodes, similar_nodes
 from cdpengine._api.page.targets import assign_ref, describe_target
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._nursery import open_body_nursery
@@ -131,7 +132,7 @@ class PageSearch:
 
     async def find_one(self, query: Query, timeout: float) -> FoundNode:
         """Return the single match, waiting for it. Raises the errors of `Page.find`."""
-        return await find_one(self.core, query, self.frame, timeout)
+        return await find_one(self.core, query, self.frame, timeout, explain=timeout > 0)
 
     async def find_all(self, query: Query, needed: int, timeout: float) -> list[FoundNode]:
         """Return the matches, waiting for `needed` of them if the timeout is above 0."""
@@ -150,12 +151,16 @@ class PageSearch:
         return self.core.target is page
 
 
-async def find_one(core: PageCore, query: Query, frame: FrameTarget | None, timeout: float) -> FoundNode:
-    """Return the only match, or the chosen one: `Page.find`."""
+async def find_one(
+    core: PageCore, query: Query, frame: FrameTarget | None, timeout: float, *, explain: bool = True
+) -> FoundNode:
+    """Return the only match, or the chosen one: `Page.find`. With `explain`, the error lists similar nodes."""
     base, nth = split_pick(query)
+    seconds = check_timeout(timeout)
+    similar = similar_nodes(core, base) if explain and frame is None else None
     needed = 1 if nth is None else count_needed(nth)
     found = await find_matches_of(
-        core, base, frame, needed, check_timeout(timeout), last=(nth or 0) < 0, single=nth is None
+        core, base, frame, needed, seconds, last=(nth or 0) < 0, single=nth is None, similar=similar
     )
     if nth is None and len(found) > 1:
         naming = min(NAMING, timeout / 2) if timeout else NAMING
@@ -169,6 +174,11 @@ async def find_one(core: PageCore, query: Query, frame: FrameTarget | None, time
     reason = f"{reason}, in {_where(core, frame)}"
     if css is not None and not found and may_be_name(css):
         reason += f". {quote(css[:80])} looks like a name. {advise(css)}"
+    if similar is not None and not found:
+        if not seconds:
+            await similar.read_now()
+        if near := similar.describe():
+            reason += f"; near it: {near}"
     raise NodeNotFoundError(target=f"find {base}", reason=reason)
 
 
@@ -253,8 +263,12 @@ async def find_matches_of(
     *,
     last: bool = False,
     single: bool = False,
+    similar: SimilarNodes | None = None,
 ) -> list[FoundNode]:
-    """Return all matches, as `find_matches`; of very many the first ones, or with `last` the last ones."""
+    """Return all matches, as `find_matches`; of very many the first ones, or with `last` the last ones.
+
+    A wait that is about to fail reads the `similar` nodes.
+    """
     latest: list[list[FoundNode]] = []
     try:
         async with core.action(f"find {query}", seconds or _LOOK, everywhere=True) as budget:
@@ -265,7 +279,7 @@ async def find_matches_of(
                 return found
             latest.append(found)
             with trio.move_on_at(until):
-                await look.wait(needed, latest)
+                await look.wait(needed, latest, until, similar)
     except PageUnresponsiveError:
         raise
     except DeadlineExceededError:
@@ -298,13 +312,17 @@ class _Look:
             self._query = await _with_nodes(core, self._query, self._budget)
         return await self._matches()
 
-    async def wait(self, needed: int, latest: list[list[FoundNode]]) -> None:
+    async def wait(
+        self, needed: int, latest: list[list[FoundNode]], until: float, similar: SimilarNodes | None
+    ) -> None:
         """Search again after each change of a document, until there are enough matches."""
         self._budget.step("waiting for it")
         core = self._core
         watches = FrameWatches(core.target, core.worlds, [], frames=self._frames, changes=True)
         async with open_body_nursery() as nursery:
             nursery.start_soon(watches.run, name="watch for nodes")
+            if similar is not None:
+                nursery.start_soon(similar.read_before, until, name="read similar nodes")
             last_round = -1
             while len(latest[0]) < needed:
                 await core.target.wait_for(lambda: watches.rounds != last_round or self._frame_is_gone())  # noqa: B023

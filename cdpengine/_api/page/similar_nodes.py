@@ -1,0 +1,95 @@
+"""Similar nodes: those that the error of a search by role and name lists.
+
+Rule: only a search that fails reads them. A search that waits reads them shortly before its deadline, because an
+error that comes after the deadline is less specific. Without an answer in time, the error does not list them.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import attrs
+import trio
+
+from cdpengine._api.page.core import PageCore
+from cdpengine._page.patterns import Words
+from cdpengine._page.search.criteria import Criteria
+from cdpengine._page.search.locator import FoundNode
+from cdpengine._page.search.nodes import find_nodes
+from cdpengine._page.search.queries import Filtered, Inside, Query
+from cdpengine._snapshot.similar_names import MOST_LISTED, with_similar_name
+from cdpengine._snapshot.text import shorten
+from cdpengine.errors import EngineError
+
+_READING = 0.3
+"""Maximum time to read the nodes after a search that does not wait, in seconds."""
+
+_LEAD = 0.5
+"""Time before the end of a wait at which the nodes are read, in seconds; at most a quarter of the wait."""
+
+_LONGEST_NODE = 60
+_LONGEST_LIST = 200
+"""Maximum length of the list, in characters, so that an error stays short."""
+
+
+@attrs.define(eq=False)
+class SimilarNodes:
+    """The nodes with the role that `query` requests, and other names."""
+
+    _core: PageCore
+    _query: Query
+    _name: Words
+    _found: list[FoundNode] = attrs.field(factory=list)
+
+    async def read_before(self, until: float) -> None:
+        """Read the nodes shortly before the end of a wait, a time of trio's clock."""
+        now = trio.current_time()
+        await trio.sleep_until(until - min(_LEAD, (until - now) / 4))
+        await self._read()
+
+    async def read_now(self) -> None:
+        """Read the nodes, briefly."""
+        with trio.move_on_after(_READING):
+            await self._read()
+
+    async def _read(self) -> None:
+        with suppress(EngineError):
+            self._found = await find_nodes(self._core.target, self._core.worlds, self._query, single=True)
+
+    def describe(self) -> str:
+        """Return descriptions of the nodes, the nearest first; "" if there are none, or they are not known."""
+        near = with_similar_name(self._found, _name_in, self._name) if isinstance(self._name, str) else []
+        described = list(
+            dict.fromkeys(shorten(each.description, _LONGEST_NODE) for each in near + self._found)
+        )
+        shown = described[:MOST_LISTED]
+        while len(", ".join(shown)) > _LONGEST_LIST:
+            shown.pop()
+        more = f", and {len(described) - len(shown)} more" if len(described) > len(shown) else ""
+        return ", ".join(shown) + more
+
+
+def similar_nodes(core: PageCore, query: Query) -> SimilarNodes | None:
+    """Return the nodes that are similar to those of a query by role and name, before they are read."""
+    leaf = _named_leaf(query)
+    if leaf is None or leaf.name is None:
+        return None
+    return SimilarNodes(core, _without_name(query), leaf.name)
+
+
+def _named_leaf(query: Query) -> Criteria | None:
+    """Return the leaf that a match must have, if it has a role and a name."""
+    while isinstance(query, Inside | Filtered):
+        query = query.base
+    return query if isinstance(query, Criteria) and query.role and query.name is not None else None
+
+
+def _without_name(query: Query) -> Query:
+    if isinstance(query, Inside | Filtered):
+        return attrs.evolve(query, base=_without_name(query.base))
+    return attrs.evolve(query, name=None) if isinstance(query, Criteria) else query
+
+
+def _name_in(node: FoundNode) -> str:
+    """Return the name in a description such as `button "Save"`."""
+    return node.description.partition(" ")[2].strip('"')
