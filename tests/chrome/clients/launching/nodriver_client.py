@@ -17,6 +17,9 @@ logging.getLogger("websockets.client").setLevel(logging.DEBUG)
 async def main():
     browser = await nodriver.start(headless=True, sandbox=False)
     tab = await browser.get(sys.argv[1])
+    # get() can return while the new document replaces the old one.
+    while not await tab.evaluate("document.readyState == 'complete' && document.title == 'Hall'"):
+        await tab.sleep(0.05)
     await (await tab.select("#name")).send_keys("Ada")
     await (await tab.select("#greet")).click()
     greeting = await tab.select("#greeting")
