@@ -1,4 +1,4 @@
-"""InjectedPort: a script in the documents of sessions that reports strings to the engine, and takes calls from it.
+"""InjectedPort: a script in the documents or workers of sessions that reports strings, and takes calls.
 
 Rule: the script is added to each session once and removed once, even from a document that got it during the
 removal. Its binding and its key have random names, so no page can guess them.
@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from cdpengine import _json
 from cdpengine._evaluate.init_script import InitScript, answered
+from cdpengine._evaluate.worker_script import WorkerScript
 from cdpengine._javascript import script
 from cdpengine._page.frames import RESTORED
 from cdpengine._page.scripts.page_functions import ExecutionContext, expression_command
@@ -46,18 +47,21 @@ class InjectedPort:
         self._raw_name = f"cdpengine_{secrets.token_hex(8)}"
         self._key = f"cdpengine_{secrets.token_hex(8)}"
         self._source = source
-        self._script = InitScript(tabs, "")
+        self._script: InitScript | WorkerScript = InitScript(tabs, "")
         self._documents: dict[Session, OrderedDict[int, None]] = {}
         self._listeners: dict[Session, Callable[[Event], None]] = {}
         self._cached: WeakKeyDictionary[Session, OrderedDict[int, None]] = WeakKeyDictionary()
 
-    def _make_source(self) -> str:
-        return self._source(_json.encode_ascii(self._raw_name), _json.encode_ascii(self._key))
+    def _make_script(self, session: Session) -> InitScript | WorkerScript:
+        source = self._source(_json.encode_ascii(self._raw_name), _json.encode_ascii(self._key))
+        if session.target_type == "worker":
+            return WorkerScript(self._tabs, source)
+        return InitScript(self._tabs, source, at_once=True)
 
     def begin(self, session: Session) -> list[Posted]:
         """Install the script in a session's documents."""
         if not self._listeners:
-            self._script = InitScript(self._tabs, self._make_source(), at_once=True)
+            self._script = self._make_script(session)
         # Chrome adds bindings to new documents only while Runtime is enabled.
         calls: list[Posted] = [*session.domains.acquire("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._raw_name))
@@ -79,7 +83,7 @@ class InjectedPort:
     def update(self, session: Session) -> list[Posted]:
         """Replace the script in new documents, and run it again in the present ones."""
         calls = self._script.end(session)
-        self._script = InitScript(self._tabs, self._make_source(), at_once=True)
+        self._script = self._make_script(session)
         return [*calls, *self._script.begin(session)]
 
     async def renew(self, session: Session) -> None:

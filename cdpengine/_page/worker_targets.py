@@ -33,7 +33,7 @@ WORKER_TYPES: dict[str, WorkerKind] = {
 
 _ENDED = "it was terminated, closed itself, or its document is gone"
 
-_LOADED = "Inspector.workerScriptLoaded"
+WORKER_LOADED = "Inspector.workerScriptLoaded"
 """Event after which a new worker can be used. An earlier evaluation crashes the process (measured)."""
 
 _LOADING_TIMEOUT = 5.0
@@ -90,7 +90,7 @@ class WorkerTarget:
     def pause(self, session: Session) -> None:
         """Note that Chrome paused the worker at its start. It starts when its script is loaded."""
         self.started = False
-        session.on_event(_LOADED, lambda _event: self.start())
+        session.on_event(WORKER_LOADED, lambda _event: self.start())
 
     async def wait_loaded(self) -> None:
         """Wait until the script is loaded, or until it probably never will be."""
@@ -270,7 +270,7 @@ class WorkerTargets:
         worker.set_session(session)
         if trio.current_time() - worker.created_at < _YOUNG:
             loaded = trio.Event()
-            session.on_event(_LOADED, lambda _event: loaded.set())
+            session.on_event(WORKER_LOADED, lambda _event: loaded.set())
             session.on_end(loaded.set)
             with trio.move_on_after(_LOADED_TIMEOUT):
                 await loaded.wait()

@@ -446,3 +446,85 @@ async def test_a_page_without_routes_has_its_own_class(page: cdpengine.Page, sit
     assert await page.evaluate(OPEN, URL) == ["open "]
     assert await page.network.unroute(URL) == 1
     assert (await page_log(page, 2))[-1].startswith("close 1001")
+
+
+IN_WORKER = """
+const log = [];
+const socket = new WebSocket("wss://chat.example/room");
+const first = `${WebSocket.name} ${typeof setTimeout} ${socket instanceof WebSocket} ${socket.readyState}`;
+socket.onopen = () => socket.send("from a worker");
+socket.onmessage = (event) => { log.push(event.data); socket.close(3000, "done") };
+socket.onclose = (event) => postMessage([first, ...log, event.code, event.reason]);
+"""
+
+START = """([kind, source, type]) => new Promise((resolve, reject) => {
+    const inner = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    const nested = `onmessage = null; const w = new Worker("${inner}"); w.onmessage = (e) => postMessage(e.data);`;
+    const url = kind === "nested" ? URL.createObjectURL(new Blob([nested], { type: "text/javascript" }))
+        : kind === "url" ? "/worker.js" : inner;
+    self.worker = new Worker(url, { type });
+    worker.onmessage = (event) => resolve(event.data);
+    worker.onerror = (event) => reject(new Error(event.message));
+})"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "type_"), [("blob", "classic"), ("blob", "module"), ("url", "classic"), ("nested", "classic")]
+)
+async def test_websockets_of_workers_are_routed_from_their_first_line(
+    page: cdpengine.Page, site: Site, httpserver: HTTPServer, kind: str, type_: str
+) -> None:
+    httpserver.clear()
+    httpserver.expect_request("/worker.js").respond_with_data(IN_WORKER, content_type="text/javascript")
+    Site(httpserver)
+    async with page.route_websocket("wss://chat.example/*", echo) as registration:
+        await page.goto(site.url)
+        for _ in range(3):
+            found = await page.evaluate(START, [kind, IN_WORKER, type_], timeout=20)
+            assert found == [
+                "WebSocket function true 0",
+                "from a workerfrom a worker",
+                3000,
+                "done",
+            ]
+    assert (registration.seen, list(registration.failures)) == (3, [])
+
+
+async def test_the_websockets_of_a_running_worker_are_routed_during_the_block(
+    page: cdpengine.Page, site: Site, sockets: WebSocketSite
+) -> None:
+    await page.goto(site.url)
+    async with page.expect_worker() as expected:
+        await page.evaluate("self.worker = new Worker('/worker.js'); 1")
+    worker = expected.value
+    assert await worker.evaluate("String(WebSocket).includes('native')")
+
+    async def shout(route: WebSocketRoute) -> None:
+        await route.forward(to_server=lambda message: f"{message!s}!")
+
+    async with page.route_websocket("ws://*", shout):
+        assert await worker.evaluate(OPEN, sockets.url) == ["open "]
+        await worker.evaluate("socket.send('x'); 1")
+        await until(lambda: sockets.messages)
+        assert sockets.messages == ["message 'x!'"]
+    assert (await worker.evaluate("new Promise((done) => setTimeout(() => done(log), 200))"))[-1].startswith(
+        "close 1001"
+    )
+    assert await worker.evaluate("String(WebSocket).includes('native')")
+
+
+async def test_a_worker_that_ends_ends_its_handlers(page: cdpengine.Page, site: Site) -> None:
+    closes: list[object] = []
+
+    async def handler(route: WebSocketRoute) -> None:
+        await echo(route)
+        closes.append(route.close_code)
+
+    async with page.route_websocket(URL, handler):
+        await page.goto(site.url)
+        async with page.expect_worker() as expected:
+            await page.evaluate("self.worker = new Worker('/worker.js'); 1")
+        assert await expected.value.evaluate(OPEN, URL) == ["open "]
+        await page.evaluate("worker.terminate(); 1")
+        await until(lambda: closes)
+    assert closes == [1001]

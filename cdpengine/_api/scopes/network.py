@@ -314,6 +314,7 @@ def route_websockets(
                 scope.page_scope,
                 lambda session: websocket_interceptor_of(tabs, session).add(route),
                 lambda session: websocket_interceptor_of(tabs, session).remove(route),
+                types=DOCUMENTS_AND_WORKERS,
                 renew=lambda session: websocket_interceptor_of(tabs, session).renew(),
                 restore=lambda session: websocket_interceptor_of(tabs, session).restore(),
             )

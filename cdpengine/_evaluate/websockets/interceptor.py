@@ -75,6 +75,10 @@ class WebSocketInterceptor:
 
     def _take(self, _session: Session, context: int, payload: str) -> None:
         operation = payload[0]
+        if operation == "p":  # the page asks whether the engine is alive
+            with suppress(SessionGoneError, ConnectionLostError):
+                self._port.post_once(self._session, context, "alive")
+            return
         number, _, content = payload[1:].partition("\n")
         key = context, number
         if operation == "o":

@@ -1,4 +1,4 @@
-// Replaces WebSocket in one document, before its own scripts. Called in the main world with the name of
+// Replaces WebSocket in one document or worker, before its own scripts. Called in the main world with the name of
 // Chrome's binding (a function that sends one string to the engine), the key under which the engine finds the other
 // end, and the globs of the routed URLs (null: the engine decides on every URL). A websocket whose URL no glob covers
 // is a real one. The page can replace every built-in later, so this keeps those that it needs.
@@ -25,6 +25,10 @@
   const { arrayBuffer } = Blob.prototype;
   const { toWellFormed } = String.prototype;
   const { round } = Math;
+  const { appendChild } = globalThis.Node?.prototype ?? {};
+  const { createElement } = globalThis.Document?.prototype ?? {};
+  const { remove } = globalThis.Element?.prototype ?? {};
+  const windowOf = descriptorOf(globalThis.HTMLIFrameElement?.prototype ?? {}, "contentWindow")?.get;
   const isPersisted = descriptorOf(globalThis.PageTransitionEvent?.prototype ?? {}, "persisted")?.get;
   const CONNECTING = 0;
   const OPEN = 1;
@@ -38,10 +42,16 @@
   for (const name of ["onopen", "onmessage", "onerror", "onclose"]) real[name] = descriptorOf(Real.prototype, name);
   const { send: sendReal, close: closeReal } = Real.prototype;
 
+  // Time in milliseconds for the engine to answer a question, and the number of unanswered ones that mean its end.
+  const PATIENCE = 3000;
+  const MOST_UNANSWERED = 10;
+
   const sockets = { __proto__: null };
   const servers = { __proto__: null };
   let last = 0;
   let active = true;
+  let asking = false;
+  let unanswered = 0;
 
   // Adds the state to a routed websocket, invisibly for the page.
   class Same {
@@ -93,7 +103,7 @@
   // The absolute URL of a websocket; undefined if the real class refuses it.
   function resolved(given) {
     try {
-      const url = new URL(given, document.baseURI);
+      const url = new URL(given, globalThis.document?.baseURI ?? globalThis.location.href);
       if (url.hash) return undefined;
       if (url.protocol === "http:" || url.protocol === "https:") url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
       return url.protocol === "ws:" || url.protocol === "wss:" ? url : undefined;
@@ -173,6 +183,62 @@
 
   function tell(operation, state, rest) {
     notify(`${operation}${state.id}\n${rest}`);
+    ask();
+  }
+
+  // --- the end of the engine's connection, which Chrome does not report: nobody answers, and nothing closes
+
+  // Asks the engine for an answer, and again while a websocket waits for it.
+  function ask() {
+    if (asking || !active) return;
+    asking = true;
+    unanswered++;
+    notify("p");
+    setTimeout(judge, PATIENCE);
+  }
+
+  function judge() {
+    asking = false;
+    if (!active) return;
+    if (unanswered > 0 && (isGone() ?? unanswered >= MOST_UNANSWERED)) {
+      abandon();
+      return;
+    }
+    let waits = unanswered > 0;
+    for (const id in sockets) waits ||= sockets[id].status === CONNECTING && !sockets[id].passing;
+    if (waits) ask();
+  }
+
+  // Whether Chrome has forgotten the engine's script: then a new frame lacks it. Undefined where none can be made.
+  function isGone() {
+    try {
+      const frame = apply(createElement, globalThis.document, ["iframe"]);
+      apply(appendChild, globalThis.document.documentElement, [frame]);
+      try {
+        return apply(windowOf, frame, [])[key] === undefined;
+      } finally {
+        apply(remove, frame, []);
+      }
+    } catch {
+      return undefined;
+    }
+  }
+
+  // Websockets that wait for the engine connect to their servers, and the others fail.
+  function abandon() {
+    restore();
+    for (const id in servers) closeServer(servers[id], 1000, "");
+    for (const id in sockets) {
+      const state = sockets[id];
+      if (state.status === CONNECTING && state.real === undefined) passOn(state);
+      else if (!state.passing) closed(state, 1006, "", false);
+    }
+  }
+
+  function restore() {
+    active = false;
+    delete globalThis[key];
+    if (descriptorOf(globalThis, "WebSocket")?.value === replacement) defineProperty(globalThis, "WebSocket", before);
   }
 
   function fire(state, event) {
@@ -496,10 +562,11 @@
     serverClose(id, code, reason) {
       if (id in servers) closeServer(servers[id], code, reason);
     },
+    alive() {
+      unanswered = 0;
+    },
     end() {
-      active = false;
-      delete globalThis[key];
-      if (descriptorOf(globalThis, "WebSocket")?.value === replacement) defineProperty(globalThis, "WebSocket", before);
+      restore();
       for (const id in servers) closeServer(servers[id], 1000, "");
       for (const id in sockets) if (!sockets[id].passing) closed(sockets[id], 1001, "the route has ended", true);
     },
