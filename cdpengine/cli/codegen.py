@@ -1,26 +1,36 @@
-"""`cdpengine codegen`: write the program of a step trace or of a cache entry.
+"""`cdpengine codegen`: write the program of a person's actions, of a step trace or of a cache entry.
 
 Rule: the program goes to standard output or to a file, and notes about omitted actions to standard error.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import trio
 
-from cdpengine.cli.options import may_overwrite, output_option
+from cdpengine.cli.options import absolute_url, may_overwrite, output_option
 from cdpengine.cli.output import say
-from cdpengine.errors import FileNotWrittenError, os_reason, packages_named
+from cdpengine.errors import EngineError, FileNotWrittenError, os_reason, packages_named
 
 if TYPE_CHECKING:
+    from cdpengine import Browser
+    from cdpengine.codegen.person_recorder import PersonRecorder
     from cdpengine.codegen.steps import RecordedStep
 
 
+def _check_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    return None if value is None else absolute_url(ctx, param, value)
+
+
 @click.command(short_help="Write a program of recorded actions.")
+@click.argument("url", required=False, callback=_check_url)
 @click.option(
     "--from",
     "source",
@@ -39,33 +49,109 @@ if TYPE_CHECKING:
     help="A Python program, a test for pytest, an action script, or a JSON list of requests.",
 )
 @click.option(
-    "--assertions", "asserts", is_flag=True, help="With --entry: assert the condition after each step."
+    "--assertions", "asserts", is_flag=True, help="Assert the effect of each step. Not with a step trace."
+)
+@click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start for a person.")
+@click.option(
+    "--endpoint", metavar="URL", help="Record a new tab of a running browser, and close it at the end."
 )
 @output_option("The file of the program; -: standard output.", dash=True, default="-")
-def codegen(source: Path | None, entry: str | None, target: str, asserts: bool, output: Path) -> None:
-    """Write the actions of a step trace or of a cache entry as a program.
+def codegen(
+    url: str | None,
+    source: Path | None,
+    entry: str | None,
+    target: str,
+    asserts: bool,
+    executable: str | None,
+    endpoint: str | None,
+    output: Path,
+) -> None:
+    """Write the actions of a person, a step trace or a cache entry as a program.
+
+    Without --from and --entry, a browser window opens, with URL. Act in it, then close it or press Ctrl-C.
 
     The program finds elements by role and name. Passwords and withheld strings are variables: the Python programs
     read ${password} from the environment variable PASSWORD.
 
     \b
     Examples:
+      cdpengine codegen https://example.com -o example.py
       cdpengine codegen --from shop.zip
       cdpengine codegen --from shop.zip --target test -o test_shop.py
       cdpengine codegen --entry 1f0c... --assertions
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine.codegen.steps import merge_steps
 
+    if url is not None and (source is not None or entry is not None):
+        raise click.UsageError("A URL is recorded in a window; it does not go with --from or --entry.")
     notes: list[str] = []
     if entry is not None:
         steps = _steps_of_entry(source, entry, notes, asserts=asserts)
     elif source is not None:
         steps = _steps_of_trace(source, notes)
     else:
-        raise click.UsageError("Give a step trace with --from, or a cache entry with --entry.")
+        steps = _steps_of_person(url, executable, endpoint, notes, asserts=asserts)
     _write(_text_of(merge_steps(steps), target, output, notes), output)
     for note in notes:
         say(f"note: {note}", err=True)
+
+
+def _steps_of_person(
+    url: str | None, executable: str | None, endpoint: str | None, notes: list[str], *, asserts: bool
+) -> list[RecordedStep]:
+    with packages_named():
+        from cdpengine.codegen.person_recorder import PersonRecorder
+
+    async def record() -> list[RecordedStep]:
+        async with _open_window(executable, endpoint) as browser:
+            target_id: str | None = None
+            if endpoint is not None:
+                created = await browser.session.call("Target.createTarget", url="about:blank")
+                target_id = created["targetId"]
+            page = await browser.wait_for_page(where=lambda each: target_id in (None, each.target_id))
+            recorder = PersonRecorder(browser, page, every=endpoint is None)
+            if url is not None:
+                await recorder.open(url)
+            say("recording; close the window or press Ctrl-C to end", err=True)
+            with trio.open_signal_receiver(signal.SIGINT) as signals:
+                await _record_until(recorder, signals)
+            if not page.closed:
+                with suppress(EngineError):
+                    await page.close()
+        return recorder.steps(notes, asserts=asserts)
+
+    return trio.run(record)
+
+
+async def _record_until(recorder: PersonRecorder, signals: AsyncIterator[int]) -> None:
+    """Record until the window closes or a signal arrives."""
+
+    async def stop() -> None:
+        await anext(signals)
+        recorder.stop()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stop)
+        await recorder.run()
+        nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _open_window(executable: str | None, endpoint: str | None) -> AsyncIterator[Browser]:
+    """Start a browser with a window, or connect to the running one. The engine leaves its pages to the person."""
+    import cdpengine
+    from cdpengine._launch.find import find_browser
+    from cdpengine._launch.process import LaunchOptions, start_browser
+
+    if endpoint is not None:
+        async with cdpengine.connect(endpoint, viewport=None) as browser:
+            yield browser
+        return
+    options = LaunchOptions(executable=find_browser(executable).path, headless=False)
+    async with start_browser(options) as process:
+        assert process.endpoint is not None
+        async with cdpengine.connect(process.endpoint, viewport=None) as browser:
+            yield browser
 
 
 def _steps_of_trace(source: Path, notes: list[str]) -> list[RecordedStep]:

@@ -60,7 +60,7 @@ def steps_of_entry(entry: CacheEntry, notes: list[str], *, asserts: bool = False
 
     With `asserts`, the conditions after the steps become assertions.
     """
-    steps = list(convert(_plain_steps(entry.steps), notes, asserts=asserts))
+    steps = [step for _, step in convert(_plain_steps(entry.steps), notes, asserts=asserts)]
     if begins_anywhere(entry):
         return steps
     if "*" in entry.key.address:
@@ -70,10 +70,10 @@ def steps_of_entry(entry: CacheEntry, notes: list[str], *, asserts: bool = False
 
 def convert(
     steps: Iterable[Step], notes: list[str], *, page: int = 1, asserts: bool = False
-) -> Iterator[RecordedStep]:
-    """Yield the recorded steps of cached steps on one page."""
+) -> Iterator[tuple[int, RecordedStep]]:
+    """Yield the recorded steps of cached steps on one page, each after the place of its cached step."""
     answer: DialogAnswer | None = None
-    for number, step in enumerate(steps, 1):
+    for place, step in enumerate(steps):
         request = step.request
         if isinstance(request, Dialog):
             answer = DialogAnswer(request.accept, request.prompt_text)
@@ -82,14 +82,14 @@ def convert(
             continue
         actions = list(_actions(request, {name: query_of(each) for name, each in step.targets.items()}))
         if not actions:
-            notes.append(f"step {number}: no program has the request {request.kind}")
+            notes.append(f"step {place + 1}: no program has the request {request.kind}")
             continue
         for action in actions:
-            yield RecordedStep(action, page, dialog=answer)
+            yield place, RecordedStep(action, page, dialog=answer)
             answer = None
         if asserts and step.after is not None:
             for assertion in _assertions(step.after):
-                yield RecordedStep(assertion, page)
+                yield place, RecordedStep(assertion, page)
 
 
 def query_of(target: Target) -> ElementQuery:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
+from learned_steps import pause
 
+import cdpengine
 from cdpengine import Page
 from cdpengine.act import Actor, dispatch, parse_request, run_script
 from cdpengine.act.parsing import to_json
@@ -19,6 +23,7 @@ from cdpengine.cache import Viewport, learn_steps, make_entry, make_key
 from cdpengine.codegen.action_script import write_script
 from cdpengine.codegen.from_entry import steps_of_entry
 from cdpengine.codegen.from_trace import steps_of_trace
+from cdpengine.codegen.person_recorder import PersonRecorder
 from cdpengine.codegen.python_code import write_program, write_test
 from cdpengine.codegen.request_list import requests_of
 from cdpengine.codegen.steps import RecordedStep, merge_steps
@@ -33,6 +38,8 @@ SHOP = """<!doctype html><title>shop</title><link rel=icon href="data:,"><h1>Sho
 <li>Two <button onclick="note.textContent += '2'">Delete</button></ul>
 <button type=button ondblclick="note.textContent += 'double'">Twice</button>
 <div id=d onclick="note.textContent += 'div'">Plain</div>
+<a href="about:blank#popup" target=_blank>Open</a> <button onclick="note.textContent += confirm('Sure?')">Ask</button>
+<input type=file id=f aria-label=Picture onchange="note.textContent += f.files[0].name">
 <p role=status id=said></p><p id=note></p>"""
 
 VALUES = {"name": "Ada", "password": "correct horse"}
@@ -141,3 +148,125 @@ async def test_programs_of_a_cache_entry(
     assert notes == []
     values = {"password": VALUES["password"]}
     await check_targets(page, steps, tmp_path, monkeypatch, values)
+
+
+async def test_programs_of_a_person(
+    page: Page,
+    browser: cdpengine.Browser,
+    shared_endpoint: str,
+    serve: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = serve(SHOP)
+    async with (
+        cdpengine.connect(shared_endpoint, viewport=None) as window,
+        trio.open_nursery() as nursery,
+    ):
+        seen = await window.wait_for_page(where=lambda each: each.target_id == page.target_id)
+        recorder = PersonRecorder(window, seen)
+        await recorder.open(url)
+        await nursery.start(recorder.run)
+        await type_into(page, seen, "Name", VALUES["name"])
+        await type_into(page, seen, "Password", VALUES["password"])
+        await press(page, seen, page.locate(role="checkbox", name="Gift"))
+        await page.locate("#size").select("L")
+        await press(page, seen, page.locate(role="button", name="Delete", nth=1))
+        await press(page, seen, page.locate(role="button", name="Twice"), count=2)
+        async with page.expect_dialog(accept=True):
+            await press(page, seen, page.locate(role="button", name="Ask"))
+        await page.locate("#f").upload(__file__)
+        await pause(seen)
+        await press(page, seen, page.locate(role="button", name="Pay", exact=True))
+        async with page.expect_popup() as popup:
+            await page.locate(role="link", name="Open").click()
+        await wait_for(lambda: len(recorder._pages) == 2)
+        await popup.value.close()
+        await pause(seen)
+        await type_into(page, seen, "Name", "Ada", key="Enter")
+        recorder.stop()
+    notes: list[str] = []
+    steps = merge_steps(recorder.steps(notes))
+    assert notes == []
+    calls = [line.strip() for line in write_program(steps).splitlines() if "page" in line]
+    assert calls == [
+        "page = await browser.new_page()",
+        f'await page.goto("{url}")',
+        'await page.locate(role="textbox", name="Name", exact=True).fill("Ada")',
+        'await page.locate(role="textbox", name="Password", exact=True).fill(os.environ["PASSWORD"])',
+        'await page.locate(role="checkbox", name="Gift", exact=True).check()',
+        'await page.locate(role="combobox", name="Size", exact=True).select("L")',
+        'await page.locate(role="button", name="Delete", exact=True, nth=1).click()',
+        'await page.locate(role="button", name="Twice", exact=True).click(count=2)',
+        "async with page.expect_dialog(accept=True):",
+        'await page.locate(role="button", name="Ask", exact=True).click()',
+        'await page.locate(role="button", name="Picture", exact=True).upload("test_codegen.py")',
+        'await page.locate(role="button", name="Pay", exact=True).click()',
+        "async with page.expect_popup() as popup:",
+        'await page.locate(role="link", name="Open", exact=True).click()',
+        "page2 = popup.value",
+        "await page2.close()",
+        'await page.locate(role="textbox", name="Name", exact=True).fill("AdaAda")',
+        'await page.locate(role="textbox", name="Name", exact=True).press("Enter")',
+    ]
+    expected = await state_of(page)
+    monkeypatch.chdir(Path(__file__).parent)
+    assert run_program(write_program(steps), tmp_path, {"password": VALUES["password"]}) == expected
+
+
+async def type_into(page: Page, seen: Page, label: str, text: str, *, key: str = "Tab") -> None:
+    """Click a field and type, with keys."""
+    await press(page, seen, page.locate(role="textbox", name=label))
+    await page.keyboard.press("End")
+    await page.keyboard.type(text)
+    await page.keyboard.press(key)
+    await pause(seen)
+
+
+async def press(page: Page, seen: Page, target: cdpengine.Locator, *, count: int = 1) -> None:
+    """Click, after a look at the page."""
+    await page.click(target, count=count)
+    await pause(seen)
+
+
+async def wait_for(condition: Callable[[], bool]) -> None:
+    """Poll a state without an event."""
+    with trio.fail_after(10):
+        while not condition():  # noqa: ASYNC110
+            await trio.sleep(0.02)
+
+
+async def test_the_command_records_a_tab(
+    browser: cdpengine.Browser, shared_endpoint: str, serve: Callable[..., str]
+) -> None:
+    url = serve(SHOP)
+    command = [
+        sys.executable,
+        "-m",
+        "cdpengine",
+        "codegen",
+        url,
+        "--endpoint",
+        shared_endpoint,
+        "--target",
+        "script",
+    ]
+    known = {page.target_id for page in browser.pages}
+    process = await trio.lowlevel.open_process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with trio.fail_after(60):
+        page = await browser.wait_for_page(where=lambda each: each.target_id not in known)
+        while b"recording" not in await process.stderr.receive_some():
+            pass
+        await page.wait_for(text="Shop")
+        await page.settled()
+        await page.click(page.locate(role="button", name="Delete", nth=1))
+        await page.settled()
+        process.send_signal(signal.SIGINT)
+        output = b""
+        while piece := await process.stdout.receive_some():
+            output += piece
+        assert await process.wait() == 0
+    assert output.decode() == f'goto [{url}]\nclick [role=button[name="Delete"][exact] >> nth=1]\n'
+    await wait_for(lambda: page.closed)

@@ -197,7 +197,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
             run_command(["codegen", *arguments])
         return ended.value.code
 
-    assert status() == 2
+    assert status("https://a.example/", "--entry", "x") == 2
     (tmp_path / "a.zip").write_bytes(b"PK")
     assert status("--from", str(tmp_path / "a.zip")) == 1
     assert "not a step trace" in capsys.readouterr().err

@@ -51,8 +51,9 @@ class Typing:
 class Draft:
     """A step under construction. `request` is None while `typing` holds its input.
 
-    `place` is its position among all actions. `optional`: whether it counts only with an effect. `focusing`:
-    whether it may only focus a field. `origins` are the origins of its target documents.
+    `place` is its position among all actions, and `at` its time on trio's clock. `optional`: whether it counts
+    only with an effect. `focusing`: whether it may only focus a field. `origins` are the origins of its target
+    documents.
     """
 
     request: ActRequest | None = None
@@ -65,6 +66,7 @@ class Draft:
     after: PostCondition | None = None
     entering: bool = False
     place: int = 0
+    at: float = 0.0
     optional: bool = False
     focusing: bool = False
     origins: tuple[str, ...] = ()

@@ -21,10 +21,13 @@ from cdpengine.cache.learning.templating import Templating
 class Gestures:
     """A converter from observed actions to steps."""
 
-    def __init__(self, reader: ElementReader, person: PersonObserver, templating: Templating) -> None:
+    def __init__(
+        self, reader: ElementReader, person: PersonObserver, templating: Templating, *, names_files: bool
+    ) -> None:
         self._reader = reader
         self._person = person
         self._templating = templating
+        self._names_files = names_files
 
     async def draft_of(self, action: PersonAction, view: PageView | None) -> Draft | None:
         """Return the step for an action, or None if no step is necessary.
@@ -36,7 +39,7 @@ class Gestures:
             draft = await self._went(action)
         elif kind == "characters":
             raise CannotBeStep("characters were typed outside of a field; they may be a part of a secret")
-        elif kind == "files":
+        elif kind == "files" and not self._names_files:
             names = ", ".join(action.report.names)
             shown = self._templating.shown(names)
             named = "" if shown is None else f" ({shown[:80]})"
@@ -74,6 +77,8 @@ class Gestures:
             draft = draft_of("click", arguments, on, templating)
             draft.focusing = element.facts.takes_value and report.button == "left" and not report.modifiers
             return draft
+        if report.kind == "files":
+            return draft_of("upload", {"paths": report.names}, on, templating)
         if report.kind == "check":
             return draft_of("check" if report.checked else "uncheck", {}, on, templating)
         if report.kind == "key":
@@ -131,6 +136,7 @@ _TAKE_NO_FOCUS = frozenset({"alertdialog", "dialog"})
 _SAID = {
     "click": "something was clicked",
     "entered": "something was entered into an element",
+    "files": "files were chosen in an element",
     "check": "a box was checked or unchecked",
     "select": "an option was chosen of a list",
     "key": "a key was pressed on an element",

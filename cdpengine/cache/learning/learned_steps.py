@@ -66,13 +66,15 @@ _MOST_NOTES = 200
 class LearnedSteps:
     """The learned actions of a page. It is complete after the block of `learn_steps`.
 
-    `steps` are the steps of the new entry. `variables` are the names that the steps use. `sensitive` are the names
-    whose values appear nowhere. A secret without a variable adds a new name. `url`, `viewport` and `features`
-    describe the first page. `viewport` and `features` are None if the page did not answer. `notes` list the
-    actions that are no steps, with the reasons. `tokens` is the total of the steps' snapshots (`count_tokens`).
+    `steps` are the steps of the new entry, and `times` their times on trio's clock. `variables` are the names
+    that the steps use. `sensitive` are the names whose values appear nowhere. A secret without a variable adds a
+    new name. `url`, `viewport` and `features` describe the first page. `viewport` and `features` are None if the
+    page did not answer. `notes` list the actions that are no steps, with the reasons. `tokens` is the total of the
+    steps' snapshots (`count_tokens`).
     """
 
     steps: tuple[Step, ...] = attrs.field(default=(), repr=lambda steps: f"<{len(steps)}>")
+    times: tuple[float, ...] = attrs.field(default=(), repr=False)
     variables: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     url: str = ""
@@ -89,6 +91,7 @@ async def learn_steps(
     variables: Mapping[str, str] | None = None,
     sensitive: Iterable[str] = (),
     keep_typed: bool = True,
+    names_files: bool = False,
 ) -> AsyncIterator[LearnedSteps]:
     """Learn the actions on the page during the block, by verbs and by a person in the browser window.
 
@@ -96,6 +99,8 @@ async def learn_steps(
         The engine drops the values at the end of the block.
     sensitive: further names of variables whose values appear nowhere, in addition to `is_sensitive_name`.
     keep_typed: False stores no typed strings. Each becomes a variable named after its field.
+    names_files: True makes steps of the files that a person chooses. Their paths are only the names, because a
+        page does not tell the folder.
 
     In all tasks, each verb of the page first waits for a reading of the page. This takes 0.2 s on most
     pages, about 3 s on a page that does not answer, and at most 8 s. The end of the block waits at most 4 s
@@ -107,7 +112,9 @@ async def learn_steps(
     """
     if (error := page.session.error()) is not None:
         raise error
-    learner = _StepLearner(page, Templating(variables or {}, sensitive, keep_typed=keep_typed))
+    learner = _StepLearner(
+        page, Templating(variables or {}, sensitive, keep_typed=keep_typed), names_files=names_files
+    )
     running = page.internals.target.running
     with running.record() as effects:
         learner.effects = effects
@@ -142,7 +149,7 @@ class _StepLearner:
 
     effects: SideEffects
 
-    def __init__(self, page: Page, templating: Templating) -> None:
+    def __init__(self, page: Page, templating: Templating, *, names_files: bool) -> None:
         self.learned = LearnedSteps()
         self._page = page
         self._templating = templating
@@ -161,7 +168,7 @@ class _StepLearner:
         self._is_stale = False
         self._changed, self._progress = trio.Event(), trio.Event()
         self.person = PersonObserver(page, self._arrive, self._note_change)
-        self._gestures = Gestures(self._reader, self.person, self._templating)
+        self._gestures = Gestures(self._reader, self.person, self._templating, names_files=names_files)
 
     # --- beginning and end -------------------------------------------------------------------------------------
 
@@ -184,6 +191,7 @@ class _StepLearner:
         used = self._templating.used
         learned = self.learned
         learned.steps = tuple(draft.as_step() for draft in self._drafts)
+        learned.times = tuple(draft.at for draft in self._drafts)
         learned.variables = tuple(sorted(used))
         learned.sensitive = tuple(sorted(used & self._templating.sensitive))
         if replaced := self._templating.replaced:
@@ -285,6 +293,7 @@ class _StepLearner:
 
     def _add(self, draft: Draft, place: int) -> None:
         draft.place = place
+        draft.at = draft.at or trio.current_time()
         draft.note_origins(self._page.url if draft.before is None else draft.before.url)
         if not self._drafts and draft.before is not None:
             self._begin_at(draft.before)
@@ -423,6 +432,7 @@ class _StepLearner:
                 self.note("person", str(why))
             else:
                 if draft is not None:
+                    draft.at = action.at
                     self._add(draft, action.place)
             self._note_processed(action.place)
             self._note_change()
@@ -450,7 +460,9 @@ class _StepLearner:
                 facts = FieldFacts(tag="input", type="text", label=dialog.message[:200], editable=True)
                 text = self._templating.entered(dialog.prompt_text, facts)
             answer = Draft(
-                request=Dialog(accept=dialog.accepted, prompt_text=text), label=f"answer {dialog.type}"
+                request=Dialog(accept=dialog.accepted, prompt_text=text),
+                label=f"answer {dialog.type}",
+                at=last.at,
             )
             answer.note_origins(self._page.url if last.before is None else last.before.url)
             self._drafts.insert(self._drafts.index(last), answer)
