@@ -96,8 +96,15 @@ def query_of(target: Target) -> ElementQuery:
     """Return the query of a described element."""
     nth, exact = target.nth if target.alike > 1 else None, len(target.name) < LONGEST_NAME
     if target.role in NAMELESS_ROLES and target.name:
-        return ElementQuery(text=target.name.replace("$$", "$"), exact=exact, nth=nth)
-    return ElementQuery(role=target.role, name=target.name, exact=exact, nth=nth)
+        text = target.name.replace("$$", "$")
+        return ElementQuery(text=text, exact=exact, nth=nth, frame=_frame_of(target))
+    return ElementQuery(role=target.role, name=target.name, exact=exact, nth=nth, frame=_frame_of(target))
+
+
+def _frame_of(target: Target) -> str:
+    """Return the URL of the element's frame, "" for the page itself and for a frame without a distinct URL."""
+    place = target.frames[-1] if target.frames else None
+    return place.address if place is not None and place.alike == 1 else ""
 
 
 def _plain_steps(steps: Iterable[Step | StepGroup]) -> Iterator[Step]:

@@ -106,7 +106,7 @@ class PersonRecorder:
         page.session.on_end(closed)
         is_started = False
         try:
-            async with learn_steps(page, names_files=True) as each.learned:
+            async with learn_steps(page, complete=True) as each.learned:
                 is_started = True
                 task_status.started()
                 await each.over.wait()

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from cdpengine import act
-from cdpengine.cache.entries import PostCondition, Step, StepGroup, Target, Viewport, make_entry, make_key
+from cdpengine.cache.entries import (
+    FramePlace,
+    PostCondition,
+    Step,
+    StepGroup,
+    Target,
+    Viewport,
+    make_entry,
+    make_key,
+)
 from cdpengine.codegen.descriptions import query_of_description, query_of_selector
 from cdpengine.codegen.from_entry import steps_of_entry
 from cdpengine.codegen.from_trace import steps_of_trace
@@ -149,7 +158,8 @@ def test_a_step_trace() -> None:
 
 
 NAME = Target(role="textbox", name="Name")
-DELETE = Target(role="button", name="Delete", nth=1, alike=2)
+INNER = FramePlace(name="Inner", address="https://shop.example/inner")
+DELETE = Target(role="button", name="Delete", nth=1, alike=2, frames=(INNER,))
 
 
 def test_a_cache_entry() -> None:
@@ -168,7 +178,7 @@ def test_a_cache_entry() -> None:
     key = make_key("remove", "https://shop.example/a", Viewport(width=9, height=9), ["user"])
     notes: list[str] = []
     name = ElementQuery(role="textbox", name="Name", exact=True)
-    delete = ElementQuery(role="button", name="Delete", exact=True, nth=1)
+    delete = ElementQuery(role="button", name="Delete", exact=True, nth=1, frame=INNER.address)
     entry = make_entry(key, steps, now=1)
     expected = [
         RecordedStep(Goto("https://shop.example/a")),

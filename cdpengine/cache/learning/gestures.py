@@ -22,12 +22,12 @@ class Gestures:
     """A converter from observed actions to steps."""
 
     def __init__(
-        self, reader: ElementReader, person: PersonObserver, templating: Templating, *, names_files: bool
+        self, reader: ElementReader, person: PersonObserver, templating: Templating, *, complete: bool
     ) -> None:
         self._reader = reader
         self._person = person
         self._templating = templating
-        self._names_files = names_files
+        self._complete = complete
 
     async def draft_of(self, action: PersonAction, view: PageView | None) -> Draft | None:
         """Return the step for an action, or None if no step is necessary.
@@ -39,7 +39,7 @@ class Gestures:
             draft = await self._went(action)
         elif kind == "characters":
             raise CannotBeStep("characters were typed outside of a field; they may be a part of a secret")
-        elif kind == "files" and not self._names_files:
+        elif kind == "files" and not self._complete:
             names = ", ".join(action.report.names)
             shown = self._templating.shown(names)
             named = "" if shown is None else f" ({shown[:80]})"

@@ -91,7 +91,7 @@ async def learn_steps(
     variables: Mapping[str, str] | None = None,
     sensitive: Iterable[str] = (),
     keep_typed: bool = True,
-    names_files: bool = False,
+    complete: bool = False,
 ) -> AsyncIterator[LearnedSteps]:
     """Learn the actions on the page during the block, by verbs and by a person in the browser window.
 
@@ -99,8 +99,8 @@ async def learn_steps(
         The engine drops the values at the end of the block.
     sensitive: further names of variables whose values appear nowhere, in addition to `is_sensitive_name`.
     keep_typed: False stores no typed strings. Each becomes a variable named after its field.
-    names_files: True makes steps of the files that a person chooses. Their paths are only the names, because a
-        page does not tell the folder.
+    complete: True also makes steps of an Escape without a visible effect, and of the files that a person
+        chooses. Their paths are only the names, because a page does not reveal the folder.
 
     In all tasks, each verb of the page first waits for a reading of the page. This takes 0.2 s on most
     pages, about 3 s on a page that does not answer, and at most 8 s. The end of the block waits at most 4 s
@@ -113,7 +113,7 @@ async def learn_steps(
     if (error := page.session.error()) is not None:
         raise error
     learner = _StepLearner(
-        page, Templating(variables or {}, sensitive, keep_typed=keep_typed), names_files=names_files
+        page, Templating(variables or {}, sensitive, keep_typed=keep_typed), complete=complete
     )
     running = page.internals.target.running
     with running.record() as effects:
@@ -149,10 +149,11 @@ class _StepLearner:
 
     effects: SideEffects
 
-    def __init__(self, page: Page, templating: Templating, *, names_files: bool) -> None:
+    def __init__(self, page: Page, templating: Templating, *, complete: bool) -> None:
         self.learned = LearnedSteps()
         self._page = page
         self._templating = templating
+        self._complete = complete
         self._reader = ElementReader(page, templating)
         self._drafts: list[Draft] = []
         self._notes: list[str] = []
@@ -168,7 +169,7 @@ class _StepLearner:
         self._is_stale = False
         self._changed, self._progress = trio.Event(), trio.Event()
         self.person = PersonObserver(page, self._arrive, self._note_change)
-        self._gestures = Gestures(self._reader, self.person, self._templating, names_files=names_files)
+        self._gestures = Gestures(self._reader, self.person, self._templating, complete=complete)
 
     # --- beginning and end -------------------------------------------------------------------------------------
 
@@ -340,7 +341,7 @@ class _StepLearner:
             self._drafts.remove(draft)
             if typing.pasted:
                 self.note("press", "the pasted text could not be read")
-        elif draft.optional and draft.after is None:
+        elif draft.optional and draft.after is None and not self._complete:
             self._drafts.remove(draft)
         draft.seal(self._templating)
         self._templating.set_pending("")
