@@ -180,7 +180,7 @@ async def test_programs_of_a_person(
         await press(page, seen, page.locate(role="button", name="Pay", exact=True))
         async with page.expect_popup() as popup:
             await page.locate(role="link", name="Open").click()
-        await wait_for(lambda: len(recorder._pages) == 2)
+        await wait_for(lambda: len(recorder._pages) == 2 and recorder._pages[1].learned is not None)
         await popup.value.close()
         await pause(seen)
         await type_into(page, seen, "Name", "Ada", key="Enter")
