@@ -42,6 +42,7 @@ from cdpengine.errors import (
     SessionGoneError,
     TargetCrashedError,
 )
+from cdpengine.errors.page import CRASHED
 
 Recovery = Literal["terminate", "reload", "close"]
 """The strongest allowed recovery. "close" does not reload first, because the page is discarded anyway."""
@@ -328,7 +329,7 @@ def _why_not(page: PageTarget, sessions: Sequence[Session]) -> str:
     if page.closed:
         return "the page is gone"
     if page.session.crashed:
-        return "the page has crashed"
+        return CRASHED
     if _hung_before(page):
         return _HUNG_BEFORE
     return "" if sessions else "no session for the termination"

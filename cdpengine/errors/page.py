@@ -381,6 +381,10 @@ class EvaluationFailedError(EngineError):
         return f"{what}: {cut(self.text, LONGEST_TEXT)}"
 
 
+CRASHED = "the page has crashed"
+"""Detail of a recovery step that could not end, because the page's renderer has crashed."""
+
+
 @attrs.frozen
 class RecoveryStep:
     """One step of a recovery. `done`: Chrome confirmed it in time."""
@@ -434,6 +438,8 @@ class RecoveryReport:
             state = "the page was closed"
         elif self.responsive:
             state = f"{self.subject} answers again" if self.steps else f"{self.subject} answers"
+        elif any(step.detail == CRASHED for step in self.steps):
+            state = f'{CRASHED}: reload it, or use recover(allow="reload")'
         else:
             state = f"{self.subject} does not answer yet"
         more = "; the recovery continues, and the page's next action waits for it" if self.under_way else ""

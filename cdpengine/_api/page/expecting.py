@@ -173,8 +173,12 @@ class PageExpectations:
         """
         core = self.internals
         check_flag("accept", accept)
-        if text is not None and (not isinstance(text, str) or not accept):
-            raise wrong_type("text", text, "a str, and accept=True")
+        if text is not None and not isinstance(text, str):
+            raise wrong_type("text", text, "a str, the answer to a prompt")
+        if text is not None and not accept:
+            raise InvalidArgumentError(
+                "accept", "False with `text`", "True: `text` is the answer to a prompt"
+            )
         budget = Budget.start("expect a dialog", timeout)
         expectation: Expectation[Dialog] = Expectation("a dialog")
         core.target.use()

@@ -391,10 +391,13 @@ def make_url_condition(core: PageCore, url: UrlPattern, frame: Frame | None = No
     whole = join_pattern(core.base_url, url)
     test, words = url_test(whole), url_words(whole)
     main = frame or core.target.frames.main
+    hint = ""
+    if isinstance(whole, str) and whole.startswith("/"):
+        hint = f" (a pattern is for the whole URL: */{whole.lstrip('/')})"
     return Simple(
         f"url {words}",
         lambda: test(main.url or _NO_URL),
-        lambda: f"it was {shown_url(main.url or _NO_URL)}",
+        lambda: f"it was {shown_url(main.url or _NO_URL)}{hint}",
     )
 
 

@@ -66,7 +66,10 @@ ADVICE: Mapping[type[EngineError], Advice] = {
         "The script of another page in the process was stopped, or the page navigated. Send it again.",
         retryable=True,
     ),
-    errors.NavigationFailedError: Advice("Check the URL, and that its server answers.", retryable=True),
+    errors.NavigationFailedError: Advice(
+        "Check the URL, and that its server answers. Without a history entry, send a navigate request.",
+        retryable=True,
+    ),
     errors.DownloadFailedError: Advice("Begin the download again.", retryable=True),
     errors.DialogOpenedError: Advice("Use a dialog request to set the answer, then act again."),
     errors.TargetCrashedError: Advice(
