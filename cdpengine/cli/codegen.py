@@ -6,7 +6,6 @@ Rule: the program goes to standard output or to a file, and notes about omitted 
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -16,7 +15,7 @@ import click
 import trio
 
 from cdpengine.cli.options import absolute_url, may_overwrite, output_option
-from cdpengine.cli.output import say
+from cdpengine.cli.output import say, say_lines
 from cdpengine.errors import EngineError, FileNotWrittenError, os_reason, packages_named
 
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ def _write(text: str, output: Path) -> None:
     from cdpengine._launch.private_files import new_file
 
     if str(output) == "-":
-        sys.stdout.write(text)
+        say_lines(text.removesuffix("\n"))
         return
     try:
         with new_file(output, overwrite=may_overwrite()) as stream:

@@ -45,8 +45,8 @@ import cdpengine, cdpengine.debug
 
 def names(package, prefix):
     for each in pkgutil.iter_modules(package.__path__, prefix):
-        # pytest itself needs pygments.
-        if each.name in ("cdpengine.cli", "cdpengine.service", "cdpengine.shell.background", "cdpengine.cluster", "cdpengine.__main__", "cdpengine.testing.pytest_plugin"):
+        # pytest itself needs pygments. Step traces need the extra "debug".
+        if each.name in ("cdpengine.cli", "cdpengine.service", "cdpengine.shell.background", "cdpengine.cluster", "cdpengine.__main__", "cdpengine.testing.pytest_plugin", "cdpengine.codegen.from_trace"):
             continue
         yield each.name
         if each.ispkg and each.name != "cdpengine.debug":

@@ -63,7 +63,7 @@ OURS: Mapping[str, str] = {
         "storage --area session": "sessionstorage, sessionstorage-list, sessionstorage-get, storage session",
         "set-storage": "state-load, state load, localstorage-set, sessionstorage-set",
         "clear-storage": "localstorage-delete, localstorage-clear, sessionstorage-delete, sessionstorage-clear",
-        "start-recording": "trace-start, tracing-start, record",
+        "start-recording": "trace-start, tracing-start",
         "stop-recording": "tracing-stop, trace-stop",
         "start-measurement profile": "profiler",
         "trace URL": "trace-page",

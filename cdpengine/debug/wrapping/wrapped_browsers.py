@@ -23,6 +23,7 @@ from cdpengine.debug.wrapping.descriptors import WrapperRequest, close_all, rece
 from cdpengine.debug.wrapping.pipe_relay import FROM_BROWSER, TO_BROWSER, PipeRelay
 from cdpengine.debug.wrapping.port_relay import PortRelay, SharedParts
 from cdpengine.debug.wrapping.switches import DebuggingSwitches, read_switches, with_any_port
+from cdpengine.debug.wrapping.wrapper import short_path
 
 _log = get_logger("cdpengine.debug")
 
@@ -106,7 +107,8 @@ class WrappedBrowsers:
     async def serve(self, path: Path, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve wrappers at a local socket, until cancelled."""
         with trio.socket.socket(socket.AF_UNIX) as listener:
-            await listener.bind(str(path))
+            with short_path(str(path)) as short:
+                await listener.bind(short)
             listener.listen(_BACKLOG)
             async with trio.open_nursery() as nursery:
                 task_status.started()

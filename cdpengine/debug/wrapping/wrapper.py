@@ -6,11 +6,13 @@ with the browser's executable, command line and descriptors. Then execve replace
 keeps the process id, and the environment is the one that this program received.
 """
 
+import contextlib
 import fcntl
 import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 
 LENGTH = 8
 """Number of bytes before each message that hold its length."""
@@ -50,11 +52,26 @@ def become_browser(recorder: str, number: int) -> None:
         sys.exit(_NOT_EXECUTED)
 
 
+@contextlib.contextmanager
+def short_path(path: str) -> Iterator[str]:
+    """Yield a short path of a socket, because Linux accepts at most 107 bytes."""
+    if not os.path.isdir("/proc/self/fd"):  # noqa: PTH112 - few imports
+        yield path
+        return
+    folder, name = os.path.split(path)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{name}"
+    finally:
+        os.close(descriptor)
+
+
 def _ask(recorder: str, number: int, arguments: list[str]) -> tuple[list[bytes], list[int]]:
     sent = [each for each in (_STANDARD_ERROR, *_PIPES) if _is_inherited(each)]
     fields = [str(number), str(os.getpid()), _folder(), " ".join(map(str, sent)), *arguments]
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(recorder)
+        with short_path(recorder) as path:
+            connection.connect(path)
         message = b"\0".join(map(os.fsencode, fields))
         data = len(message).to_bytes(LENGTH) + message
         first = socket.send_fds(connection, [data], sent) if sent else 0
