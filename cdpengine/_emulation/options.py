@@ -144,7 +144,7 @@ def _of_device(device: Device, landscape: bool, chrome_version: str) -> dict[str
 
 
 def _size(name: str, value: object) -> tuple[int, int]:
-    expected = "width and height, whole CSS pixels from 1 on"
+    expected = "(width, height), whole CSS pixels from 1 on"
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise invalid(name, value, expected)
     width, height = (check_count(name, side, least=1, most=10_000_000, expected=expected) for side in value)

@@ -25,6 +25,8 @@ from cdpengine.errors import FileUnreadableError, os_reason
 _LARGEST = 2**30
 """Maximum size of an archive, in bytes."""
 
+_MOST_URLS = 100
+
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BREAKS = re.compile(r"[\r\n\0]")
 _REDACTED = "secrets are redacted"
@@ -89,14 +91,15 @@ class ArchivedResponse:
 class HarArchive:
     """The responses of an archive. `redacted`: its secrets are redacted, posted bodies included.
 
-    `used` and `missing` count the requests that it answered, and those that it has no response for. `match` is the
-    condition of its route, once it is in effect.
+    `used` and `missing` count the requests that it answered, and those that it has no response for. `missing_urls`
+    are the URLs of the latter, at most 100. `match` is the condition of its route, once it is in effect.
     """
 
     def __init__(self, responses: dict[tuple[str, str], list[ArchivedResponse]], *, redacted: bool) -> None:
         self.redacted = redacted
         self.used = 0
         self.missing = 0
+        self.missing_urls: list[str] = []
         self.match: RouteMatch | None = None
         self._responses = responses
         self._spent: set[int] = set()
@@ -116,6 +119,8 @@ class HarArchive:
             found = [each for each in found if each.posted is None or each.posted == request.post_data]
         if not found:
             self.missing += 1
+            if len(self.missing_urls) < _MOST_URLS and request.url not in self.missing_urls:
+                self.missing_urls.append(request.url)
             return None
         self.used += 1
         chosen = next((each for each in found if id(each) not in self._spent), found[-1])

@@ -23,6 +23,10 @@ def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
     Raises InvalidArgumentError for a value that is not a pattern.
     """
     if isinstance(pattern, str) and pattern:
+        if _ALTERNATIVES.search(pattern):
+            raise invalid(
+                "url", pattern, 'a glob, in which only "*" is special; or re.compile("[.](png|jpg)$")'
+            )
         parts = [re.escape(part) for part in pattern.split("*")]
         compiled = re.compile(".*".join(parts), re.DOTALL)
         return lambda url: compiled.fullmatch(url) is not None
@@ -32,6 +36,9 @@ def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
         return lambda url: bool(pattern(url))
     raise invalid("url", pattern, "a glob, a compiled regular expression or a function")
 
+
+_ALTERNATIVES = re.compile(r"^[^?]*\{[\w.*/-]*,[\w.*,/-]*\}")
+"""Alternatives, which globs of other libraries have ("*.{png,jpg}"). No path of a URL contains a brace."""
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.*-]*:|\*")
 """The start of a URL or glob that is not relative: a scheme, which may contain "*", or any run of characters."""

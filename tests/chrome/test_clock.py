@@ -356,6 +356,8 @@ async def test_wrong_uses_raise(page: cdpengine.Page) -> None:
         await page.clock.run_for(1)
     with pytest.raises(InvalidArgumentError, match="time"):
         page.clock.install("2024-02-29")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="not milliseconds"):
+        page.clock.install(1_709_164_800_000)
     await page.clock.install(paused=True)
     with pytest.raises(InvalidStateError, match="already"):
         await page.clock.install()

@@ -116,6 +116,7 @@ async def test_a_recorded_site_is_answered_without_its_server(
             with pytest.raises(NavigationFailedError, match="ERR_FAILED"):
                 await page.goto(site.url_for("/other"))
             assert archive.missing >= 1
+            assert site.url_for("/other") in archive.missing_urls
     assert len(site.log) == asked, "nothing reached the server"
 
 

@@ -86,6 +86,25 @@ def test_the_artifacts_name_the_causes_of_all_faults(project: Path) -> None:
     check_faults(project, list(FAULTS))
 
 
+def test_reports_show_the_lines_of_the_test(project: Path) -> None:
+    """The engine's frames are of no use to the reader, because its errors describe themselves."""
+    (project / "test_errors.py").write_text(
+        "async def test_ambiguous(page):\n"
+        "    await page.set_content('<button>A</button><button>B</button>')\n"
+        "    await page.click(page.locate(role='button'))\n\n"
+        "async def test_assertion(page):\n"
+        "    import cdpengine\n"
+        "    await cdpengine.expect(page.locate('#no')).to_be_visible(timeout=0.2)\n"
+    )
+    shown = run(project, "test_errors.py", "--tb=short")
+    assert "2 failed" in shown
+    assert "page.click(page.locate(role='button'))" in shown
+    assert "AmbiguousNodeError" in shown
+    assert "cdpengine/_" not in shown
+    assert "contextlib.py" not in shown
+    assert "cdpengine/_" in run(project, "test_errors.py", "--tb=short", "--full-trace")
+
+
 async def test_the_viewer_shows_the_failed_assertion_with_its_page_and_its_requests(
     project: Path, page: cdpengine.Page
 ) -> None:

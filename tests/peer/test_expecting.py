@@ -262,6 +262,17 @@ async def test_chrome_does_not_allow_it(
     assert behaviors(scripted) == ["allowAndName", "default"]
 
 
+async def test_a_pattern_without_a_host_is_explained(page: cdpengine.Page, autojump_clock: MockClock) -> None:
+    with pytest.raises(cdpengine.errors.DeadlineExceededError, match=r"the whole URL: \*/account"):
+        await page.wait_for(url="/account", timeout=1)
+
+
+async def test_the_answer_to_a_prompt_needs_an_accepted_dialog(page: cdpengine.Page) -> None:
+    with pytest.raises(cdpengine.errors.InvalidArgumentError, match="accept: got False with `text`"):
+        async with page.expect_dialog(accept=False, text="Ada"):
+            pass
+
+
 async def test_the_page_closes_during_an_expectation(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:

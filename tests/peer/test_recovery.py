@@ -57,6 +57,16 @@ async def test_a_page_that_answers_is_left_alone(
         assert scripted.count(method) == 0
 
 
+async def test_a_crashed_page_says_how_to_go_on(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    crash(scripted)
+    await quiet()
+    report = await page.recover()
+    assert not report.responsive
+    assert str(report).startswith('the page has crashed: reload it, or use recover(allow="reload")')
+
+
 async def test_a_page_that_answers_late_on_a_busy_machine_is_left_alone(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:

@@ -217,6 +217,17 @@ def test_a_glob_means_the_same_to_chrome(glob: str, url: str) -> None:
     assert chrome_matches(chrome_url_of(glob), url) == url_test(glob)(url)
 
 
+@pytest.mark.parametrize("glob", ["**/*.{png,jpg}", "http://a/{b,c}/d"])
+def test_alternatives_of_other_libraries_are_refused(glob: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=r'only "\*" is special'):
+        url_test(glob)
+
+
+@pytest.mark.parametrize("glob", ["*?filter={a,b}", "*/{id}/*"])
+def test_braces_without_alternatives_are_literal(glob: str) -> None:
+    assert url_test(glob)(glob.replace("*", "http://a/"))
+
+
 def test_matches() -> None:
     match = RouteMatch(
         test=url_test("*/a"), words=url_words("*/a"), types=frozenset({"Image", "XHR"}), stage="response"

@@ -50,7 +50,8 @@ async def make_body(
     if len(given) > 1:
         raise InvalidArgumentError(what="request", given=" and ".join(given), expected="one body")
     if data is not None:
-        check_type("data", data, bytes | bytearray | memoryview | str, "bytes or str")
+        expected = "bytes or str; `json` sends a value as JSON, and `form` sends fields"
+        check_type("data", data, bytes | bytearray | memoryview | str, expected)
         if isinstance(data, str):
             return HttpBody(data.encode(), "text/plain; charset=utf-8")
         return HttpBody(bytes(data), _UNKNOWN_TYPE)

@@ -40,6 +40,7 @@ from cdpengine.errors import (
 _END_TIMEOUT = 0.5
 """Time in seconds for all documents together to get their clock back."""
 
+_LATEST_NUMBER = 1e11  # the year 5138; a larger number is probably in milliseconds
 _LATEST = 8.64e12
 """The latest time of a JavaScript Date, in seconds since 1970."""
 
@@ -277,7 +278,8 @@ def _milliseconds(time: float | datetime) -> float:
         return time.timestamp() * 1000
     if isinstance(time, bool) or not isinstance(time, int | float):
         raise wrong_type("time", time, "seconds since 1970, or a datetime")
-    return check_number("time", time, least=-_LATEST, most=_LATEST, unit="seconds since 1970") * 1000
+    unit = "seconds since 1970, not milliseconds"
+    return check_number("time", time, least=-_LATEST, most=_LATEST_NUMBER, unit=unit) * 1000
 
 
 def _duration(seconds: float | timedelta) -> float:

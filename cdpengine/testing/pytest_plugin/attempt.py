@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _CAPTURING = 15.0
 """Maximum time for all artifacts of a failure, in seconds."""
 
+_ENGINE = Path(__file__).parents[2]
+"""The folder of the engine."""
+
 _LONGEST_NAME = 120
 """Maximum length of the name of a test's folder, in characters."""
 
@@ -80,13 +83,30 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[object]) -> Generator[None, Any, Any]:
     """Name the artifacts in the report of a failure, and remove those of a success."""
-    report: pytest.TestReport = yield
     attempt = item.stash.get(_ATTEMPT, None)
+    if attempt is not None and call.excinfo is not None and not item.config.option.fulltrace:
+        _cut_off_engine(call.excinfo, item.config.rootpath)
+    report: pytest.TestReport = yield
     if attempt is not None:
         attempt.complete(report)
     return report
+
+
+def _cut_off_engine(raised: pytest.ExceptionInfo[BaseException], root: Path) -> None:
+    """End the traceback of the engine's errors at the test's last line, because they describe themselves."""
+    if not isinstance(raised.value, EngineError):
+        return
+    last, entry = None, raised.value.__traceback__
+    while entry is not None:
+        path = Path(entry.tb_frame.f_code.co_filename)
+        is_own = path.is_relative_to(root) and "site-packages" not in path.parts
+        if is_own and not path.is_relative_to(_ENGINE):
+            last = entry
+        entry = entry.tb_next
+    if last is not None:
+        last.tb_next = None
 
 
 def _folder_name(item: pytest.Item) -> str:
