@@ -169,6 +169,14 @@ async def test_a_search_by_role_and_name_without_a_match_names_similar_nodes(sho
     assert 'near it: button "Cancel", button "Save changes"' in pattern
     inside = await fail(shown.locate("dialog").locate(role="button", name="Close").click(timeout=4))
     assert inside.endswith('near it: button "Shut"')
+    for lacking in (
+        shown.locate("form").locate(role="button", name="Shut"),
+        shown.locate("dialog").locate("form").nth(1).locate("button"),
+        shown.locate("form").filter(has_text="x").locate("button"),
+    ):
+        assert re.search("; nothing matches .*'form'", await fail(lacking.click(timeout=4)))
+    lacking = shown.locate("form").locate("p").locate("button")
+    assert (await fail(lacking.click(timeout=4))).endswith("; nothing matches css 'form'")
     for call in (
         shown.find(role="slider", name="Save"),
         shown.find(role="slider"),

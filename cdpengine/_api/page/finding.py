@@ -177,8 +177,7 @@ async def find_one(
     if similar is not None and not found:
         if not seconds:
             await similar.read_now()
-        if near := similar.describe():
-            reason += f"; near it: {near}"
+        reason += similar.explain()
     raise NodeNotFoundError(target=f"find {base}", reason=reason)
 
 

@@ -1,4 +1,4 @@
-"""Similar nodes: those that the error of a search by role and name lists.
+"""Similar nodes: those that the error of a search by role and name lists, and the part without a match.
 
 Rule: only a search that fails reads them. A search that waits reads them shortly before its deadline, because an
 error that comes after the deadline is less specific. Without an answer in time, the error does not list them.
@@ -16,7 +16,7 @@ from cdpengine._page.patterns import Words
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.locator import FoundNode
 from cdpengine._page.search.nodes import find_nodes
-from cdpengine._page.search.queries import Filtered, Inside, Query
+from cdpengine._page.search.queries import Filtered, Inside, Known, Query, split_pick
 from cdpengine._snapshot.similar_names import MOST_LISTED, with_similar_name
 from cdpengine._snapshot.text import shorten
 from cdpengine.errors import EngineError
@@ -34,12 +34,13 @@ _LONGEST_LIST = 200
 
 @attrs.define(eq=False)
 class SimilarNodes:
-    """The nodes with the role that `query` requests, and other names."""
+    """The nodes with the role that `query` requests, and other names; or the surroundings that it lacks."""
 
     _core: PageCore
     _query: Query
-    _name: Words
+    _name: Words | None
     _found: list[FoundNode] = attrs.field(factory=list)
+    _lacking: Query | None = None
 
     async def read_before(self, until: float) -> None:
         """Read the nodes shortly before the end of a wait, a time of trio's clock."""
@@ -54,10 +55,25 @@ class SimilarNodes:
 
     async def _read(self) -> None:
         with suppress(EngineError):
-            self._found = await find_nodes(self._core.target, self._core.worlds, self._query, single=True)
+            for scope in _scopes(self._query):
+                if not await self._find(scope):
+                    self._lacking = scope
+                    return
+            if self._name is not None:
+                self._found = await self._find(self._query)
 
-    def describe(self) -> str:
-        """Return descriptions of the nodes, the nearest first; "" if there are none, or they are not known."""
+    async def _find(self, query: Query) -> list[FoundNode]:
+        return await find_nodes(self._core.target, self._core.worlds, query, single=True)
+
+    def explain(self) -> str:
+        """Return the end of the error's reason; "" if nothing is known."""
+        if self._lacking is not None:
+            return f"; nothing matches {shorten(str(self._lacking), _LONGEST_NODE)}"
+        near = self._describe()
+        return f"; near it: {near}" if near else ""
+
+    def _describe(self) -> str:
+        """Return descriptions of the nodes, the nearest first."""
         near = with_similar_name(self._found, _name_in, self._name) if isinstance(self._name, str) else []
         described = list(
             dict.fromkeys(shorten(each.description, _LONGEST_NODE) for each in near + self._found)
@@ -70,11 +86,22 @@ class SimilarNodes:
 
 
 def similar_nodes(core: PageCore, query: Query) -> SimilarNodes | None:
-    """Return the nodes that are similar to those of a query by role and name, before they are read."""
+    """Return the nodes that are similar to those of a query, before they are read; None without any hint."""
     leaf = _named_leaf(query)
-    if leaf is None or leaf.name is None:
+    if leaf is None and not _scopes(query):
         return None
-    return SimilarNodes(core, _without_name(query), leaf.name)
+    return SimilarNodes(core, _without_name(query), None if leaf is None else leaf.name)
+
+
+def _scopes(query: Query) -> list[Query]:
+    """Return the queries for the surroundings of the matches, the outermost first."""
+    scopes: list[Query] = []
+    while isinstance(query, Inside | Filtered):
+        if isinstance(query, Inside) and not isinstance(query.scope, Known):
+            scope, _ = split_pick(query.scope)
+            scopes += [*_scopes(scope), scope]
+        query = query.base
+    return scopes
 
 
 def _named_leaf(query: Query) -> Criteria | None:
