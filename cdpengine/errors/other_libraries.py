@@ -150,7 +150,7 @@ CONTEXT = {
     "clock": "page.clock",
     "unroute_all": "context.network.unroute(), or leave the block of context.route(...)",
     "new_cdp_session": "page.session",
-    "tracing": "page.measure.trace(path)",
+    "tracing": "context.trace_steps(path)",
     "expect_page": "browser.expect_page(where=...)",
     "expect_event": "browser.expect_page(), or page.events(...)",
     "wait_for_event": "browser.expect_page(), or page.events(...)",
