@@ -4,7 +4,7 @@
 BIN := .venv/bin
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers lint types imports unit format shape bench bench-check docs lock setup clean
+.PHONY: help demo test test-slow test-peers lint types imports unit coverage format shape bench bench-check docs lock setup clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -33,6 +33,9 @@ imports: setup ## The layers: imports only go down
 
 unit: setup ## The tests that need no browser
 	@$(BIN)/pytest -q tests/unit tests/peer
+
+coverage: setup ## The coverage of the tests that need no browser; fails below its present value
+	@$(BIN)/pytest -q --numprocesses=auto --dist=loadfile --cov --cov-report=term:skip-covered --cov-fail-under=82 tests/unit tests/peer
 
 format: setup ## Let ruff format and fix what it can
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .

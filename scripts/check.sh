@@ -9,19 +9,5 @@ unset PYTHONDONTWRITEBYTECODE # the tests start hundreds of programs, and each w
 .venv/bin/ruff format --check .
 .venv/bin/mypy
 .venv/bin/lint-imports --no-cache --no-logo
-
 # One worker more than processors, because tests wait for browsers. A file's tests share a window: one worker has all.
-run_tests() {
-	.venv/bin/pytest -q --durations=5 --numprocesses=$(($(getconf _NPROCESSORS_ONLN) + 1)) --dist=loadfile --no-loadscope-reorder "$@"
-}
-
-# The measurement slows only the tests without a browser. It takes about 80 % more processor time on Python 3.11.
-# Of a selection of tests, it means nothing.
-coverage=(--cov --cov-report= --cov-fail-under=82)
-[ $# -eq 0 ] || coverage=()
-status=0
-run_tests "${coverage[@]}" "$@" tests/unit tests/peer || status=$?
-if [ $status -ne 0 ] && ! { [ $# -gt 0 ] && [ $status -eq 5 ]; }; then # 5: no test of the selection is there
-	exit $status
-fi
-run_tests "$@" tests/chrome
+.venv/bin/pytest -q --durations=5 --numprocesses=$(($(getconf _NPROCESSORS_ONLN) + 1)) --dist=loadfile --no-loadscope-reorder "$@"
