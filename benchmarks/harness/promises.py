@@ -163,6 +163,7 @@ PROMISES: tuple[Promise, ...] = (
     _at_most("actions: click", 6),
     _at_most("actions: hover", 6),
     Promise("actions: click by locator", "engine: by ref", 1 / 1.3, FEW_ROUNDS),
+    Promise("actions: click by locator", "engine: by ref", 1 / 1.3, FEW_ROUNDS, "engine: by role and name"),
     _at_most("actions: fill", 10),
     Promise(
         "actions: click on tab 20 of 20",

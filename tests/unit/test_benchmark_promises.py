@@ -138,6 +138,7 @@ def test_the_exit_status_of_the_check_follows_the_report(
             unit="ms",
             sides=(
                 side("engine", 3),
+                side("engine: by role and name", 3),
                 *(side(each, theirs) for each in ("playwright", "pydoll", "engine: by ref")),
             ),
         )
