@@ -44,6 +44,8 @@ _SPANS_KNOWN = 1_000
 """Maximum number of actions in flight, and of ended ones. Beyond it the oldest are forgotten."""
 
 _SCRIPTS = frozenset({"Runtime.evaluate", "Runtime.callFunctionOn"})
+_QUESTION = "0"
+"""The expression with which the engine asks whether a page answers. It moves no focus."""
 
 _encode = _json.encode
 
@@ -279,7 +281,8 @@ class LineMaker:
         elif method in _SCRIPTS and self._redactor is not None:
             called = _decode(envelope.params, _ScriptCall)
             own = is_own(called.function_declaration or called.expression)
-            self._redactor.note_script(envelope.session_id or "")
+            if called.expression != _QUESTION:
+                self._redactor.note_script(envelope.session_id or "")
         if envelope.id is not None:
             where = message.traffic.connection, envelope.session_id or ""
             piece_request = (
