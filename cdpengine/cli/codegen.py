@@ -1,6 +1,6 @@
 """`cdpengine codegen`: write the program of a person's actions, of a step trace or of a cache entry.
 
-Rule: the program goes to standard output or to a file, and notes about omitted actions to standard error.
+Rule: the program is written to standard output or to a file, and notes about omitted actions to standard error.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def codegen(
     from cdpengine.codegen.steps import merge_steps
 
     if url is not None and (source is not None or entry is not None):
-        raise click.UsageError("A URL is recorded in a window; it does not go with --from or --entry.")
+        raise click.UsageError("A URL is recorded in a window; --from and --entry need no URL.")
     notes: list[str] = []
     if entry is not None:
         steps = _steps_of_entry(source, entry, notes, asserts=asserts)

@@ -64,7 +64,7 @@ def _lines(steps: Sequence[RecordedStep], notes: list[str]) -> Iterator[str]:
 
 
 def _line(action: Action, focused: ElementQuery | None) -> str | None:
-    """Return the line of an action, or None if there is none. `focused` is the element of the step before."""
+    """Return the line of an action, or None without one. `focused` is the element of the previous step."""
     line = _write(action, focused)
     return None if line is None or len(line.splitlines()) > 1 else line
 

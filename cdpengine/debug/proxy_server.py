@@ -91,7 +91,7 @@ class Proxy:
 class ProxyServer:
     """The server of a proxy. `proxy` is its public part.
 
-    `prefix` begins the name of each connection. It tells the browsers apart that share `instruments`.
+    `prefix` begins the name of each connection. It distinguishes browsers that share `instruments`.
     """
 
     def __init__(

@@ -86,7 +86,7 @@ class SimilarNodes:
 
 
 def similar_nodes(core: PageCore, query: Query) -> SimilarNodes | None:
-    """Return the nodes that are similar to those of a query, before they are read; None without any hint."""
+    """Return the similar nodes of a query, before they are read; None if the query gives no hint."""
     leaf = _named_leaf(query)
     if leaf is None and not _scopes(query):
         return None

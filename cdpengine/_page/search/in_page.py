@@ -120,7 +120,7 @@ class SearchedDocument(Document):
     async def find(
         self, name: str, request: object, *given: RemoteHandle, kind: type[H]
     ) -> tuple[H, list[int]]:
-        """Return what a script found: its JSON string, decoded, and the elements' backend node ids.
+        """Return the result of a script: its JSON string, decoded, and the elements' backend node ids.
 
         The page numbers the elements, so that their next use needs no object. Raises DocumentGone.
         """
