@@ -212,6 +212,24 @@ def test_lines_of_a_batch_equal_lines_made_one_by_one(
     assert at_once.lines(*traffic) == [line for each in traffic for line in one_by_one.lines(each)]
 
 
+@pytest.mark.parametrize(("expression", "divided"), [("0", False), ("document.body.focus()", True)])
+def test_asking_whether_a_page_answers_divides_no_typed_text(expression: str, divided: bool) -> None:
+    """The engine asks during slow actions. A script may move the focus, and then begins a new text."""
+    redactor = Redactor()
+    keys = [{"type": "keyDown", "key": letter, "text": letter} for letter in "hunter2swordfish"]
+    calls: list[tuple[str, dict[str, str]]] = [("Input.dispatchKeyEvent", key) for key in keys]
+    calls.insert(len("hunter2"), ("Runtime.evaluate", {"expression": expression}))
+    lines_of(
+        *(
+            sent({"id": number, "method": method, "params": params, "sessionId": "A"})
+            for number, (method, params) in enumerate(calls)
+        ),
+        redactor=redactor,
+    )
+    assert redactor.text("hunter2swordfish") == "[redacted]"
+    assert (redactor.text("a swordfish") == "a [redacted]") is divided
+
+
 # --- reading -------------------------------------------------------------------------------------------------
 
 
