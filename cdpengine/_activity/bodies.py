@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from cdpengine import _json
+from cdpengine._headers import HeaderMapping
 from cdpengine._protocol.calls import decode_bytes
 from cdpengine._protocol.domains.network import ResponseBodyReply
 from cdpengine.errors import BodyUndecodableError
@@ -33,19 +34,16 @@ def decode_body(reply: ResponseBodyReply) -> Body:
     return Body(reply.body.encode("utf-8", "surrogatepass"), reply.body)
 
 
-def charset_of(headers: dict[str, str]) -> str:
+def charset_of(headers: HeaderMapping) -> str:
     """Return the character set in the headers, or ""."""
-    for name, value in headers.items():
-        if name.lower() == "content-type":
-            found = _CHARSET.search(value)
-            return found[1].lower() if found else ""
-    return ""
+    found = _CHARSET.search(headers.get("content-type", ""))
+    return found[1].lower() if found else ""
 
 
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE)
 
 
-def restore_bytes(body: Body, headers: dict[str, str], size: int) -> Body:
+def restore_bytes(body: Body, headers: HeaderMapping, size: int) -> Body:
     """Restore the received bytes of a body given as text, if its character set and size identify them."""
     if body.text is None or len(body.data) == size:
         return body
@@ -66,7 +64,7 @@ _MARKS = (
 )
 
 
-def text_of(body: Body, headers: dict[str, str]) -> str:
+def text_of(body: Body, headers: HeaderMapping) -> str:
     """Decode a body by its byte order mark, its header, or as UTF-8. Invalid bytes become U+FFFD."""
     if body.text is not None:
         return body.text

@@ -10,7 +10,6 @@ from __future__ import annotations
 import trio
 
 from cdpengine._activity.bodies import Body, Incoming, decode_body, restore_bytes
-from cdpengine._activity.exchange import header_of
 from cdpengine._activity.options import KeepBodies
 from cdpengine._activity.request_state import RequestState
 from cdpengine._protocol.calls import PendingCall, decode_bytes
@@ -33,8 +32,8 @@ class BodyStore:
         if not self.rules.wants(state.exchange.url, state.exchange.sent.type):
             return
         headers = state.exchange.received_headers
-        length = header_of(headers, "content-length")
-        encoded = header_of(headers, "content-encoding")
+        length = headers.get("content-length", "")
+        encoded = headers.get("content-encoding", "")
         if length.isdecimal() and int(length) > self.rules.largest and not encoded:
             state.missing_reason = self._too_large(int(length))
             return

@@ -10,11 +10,12 @@ are removed first, so memory is bounded.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any
 
 import attrs
 
+from cdpengine._headers import HeaderMapping
 from cdpengine._page.dialog_release import RELEASE_URL
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.posted_data import PostedData, posted_data
@@ -72,16 +73,18 @@ class Exchange:
         return self.sent.request.url + self.sent.request.url_fragment
 
     @property
-    def sent_headers(self) -> dict[str, str]:
+    def sent_headers(self) -> HeaderMapping:
         """The headers sent over the network, or until Chrome reports them, those that it intends to send."""
-        return self.sent.request.headers if self.request_headers is None else self.request_headers
+        return HeaderMapping(
+            self.sent.request.headers if self.request_headers is None else self.request_headers
+        )
 
     @property
-    def received_headers(self) -> dict[str, str]:
+    def received_headers(self) -> HeaderMapping:
         """The headers received over the network, or until Chrome reports them, those that the page has."""
         if self.response_headers is None:
-            return {} if self.response is None else self.response.headers
-        return self.response_headers
+            return HeaderMapping() if self.response is None else HeaderMapping(self.response.headers)
+        return HeaderMapping(self.response_headers)
 
     @property
     def is_navigation(self) -> bool:
@@ -107,7 +110,7 @@ class Exchange:
         posted = self.posted
         if not posted.missing:
             return len(posted.content or b"")
-        length = header_of(self.request_headers or {}, "content-length")
+        length = HeaderMapping(self.request_headers or {}).get("content-length", "")
         return int(length) if length.isdecimal() else -1
 
     @property
@@ -118,7 +121,7 @@ class Exchange:
         """
         if self.sent.request.method in _WITHOUT_BODY:
             return False
-        if self.request_headers is not None and header_of(self.request_headers, "content-length"):
+        if HeaderMapping(self.request_headers or {}).get("content-length"):
             return False
         return self.response is None or not self.response.protocol.startswith("http/1")
 
@@ -243,11 +246,6 @@ class Exchanges:
             chain = self._known.get(key)
             if chain is not None and chain.hops[-1] is oldest:
                 del self._known[key]
-
-
-def header_of(headers: Mapping[str, str], name: str) -> str:
-    """Return a header's value, or "". `name` is in lower case."""
-    return next((value for key, value in headers.items() if key.lower() == name), "")
 
 
 def _apply(exchange: Exchange, event: network.RequestEvent) -> None:

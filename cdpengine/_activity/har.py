@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 import attrs
 
 from cdpengine import _json
-from cdpengine._activity.exchange import Exchange, header_of
+from cdpengine._activity.exchange import Exchange
 from cdpengine._activity.har_cookies import sent_cookies, set_cookies
 from cdpengine._protocol.domains import network
 from cdpengine._version import __version__
@@ -204,10 +204,10 @@ def _request(request: Exchange, *, cookies: bool) -> Json:
     }
     posted = request.posted
     if posted.content is not None:
-        entry["postData"] = {"mimeType": header_of(headers, "content-type"), **_posted_text(posted.content)}
+        entry["postData"] = {"mimeType": headers.get("content-type", ""), **_posted_text(posted.content)}
     elif posted.missing:
         comment = f"the body is missing: {posted.missing}"
-        kind = header_of(headers, "content-type")
+        kind = headers.get("content-type", "")
         entry["postData"] = {"mimeType": kind, "text": "", "params": [], "comment": comment}
     return entry
 
@@ -244,7 +244,7 @@ def _response(request: Exchange, *, cookies: bool) -> Json:
         "cookies": set_cookies(headers) if cookies else [],
         "headers": _pairs(headers),
         "content": content,
-        "redirectURL": next((value for name, value in headers.items() if name.lower() == "location"), ""),
+        "redirectURL": headers.get("location", ""),
         "headersSize": -1,
         "bodySize": 0 if request.from_cache else -1,
         "comment": "" if encoded < 0 else f"{encoded} bytes came over the network, headers included",

@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import datetime as dt
 import email.utils
-from collections.abc import Mapping
 from typing import Any
+
+from cdpengine._headers import HeaderMapping
 
 _TEXTS = frozenset({"path", "domain"})
 
 
-def sent_cookies(headers: Mapping[str, str]) -> list[dict[str, Any]]:
+def sent_cookies(headers: HeaderMapping) -> list[dict[str, Any]]:
     """Return the cookies of a request's Cookie header."""
     pairs = (part for line in _lines(headers, "cookie") for part in line.split(";"))
     return [_name_and_value(pair) for pair in pairs if pair.strip()]
 
 
-def set_cookies(headers: Mapping[str, str]) -> list[dict[str, Any]]:
+def set_cookies(headers: HeaderMapping) -> list[dict[str, Any]]:
     """Return the cookies of a response's Set-Cookie headers."""
     return [_set_cookie(line) for line in _lines(headers, "set-cookie") if line.strip()]
 
 
-def _lines(headers: Mapping[str, str], header_name: str) -> list[str]:
+def _lines(headers: HeaderMapping, header_name: str) -> list[str]:
     # Chrome joins the values of a repeated header with line breaks.
-    return [
-        line for name, lines in headers.items() if name.lower() == header_name for line in lines.split("\n")
-    ]
+    return headers.get(header_name, "").split("\n")
 
 
 def _name_and_value(pair: str) -> dict[str, Any]:

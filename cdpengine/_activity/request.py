@@ -60,7 +60,10 @@ class Request:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers sent over the network, or until Chrome reports them, the headers it intends to send."""
+        """The headers sent over the network, or until Chrome reports them, the headers it intends to send.
+
+        Names are found in any case.
+        """
         return self._exchange.sent_headers
 
     @property
@@ -276,7 +279,7 @@ class Response:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers. Values of a repeated header are separated by line breaks.
+        """The headers. Names are found in any case; values of a repeated header are separated by line breaks.
 
         Headers hidden from pages (Set-Cookie) come from another process of Chrome. On a busy machine they can
         arrive some milliseconds after the page has its response.
@@ -285,8 +288,7 @@ class Response:
 
     def header(self, name: str) -> str | None:
         """Return a header by its case-insensitive name, or None."""
-        lowered = name.lower()
-        return next((value for key, value in self.headers.items() if key.lower() == lowered), None)
+        return self.headers.get(name)
 
     @property
     def mime_type(self) -> str:

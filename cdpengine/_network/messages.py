@@ -25,6 +25,7 @@ import trio
 
 from cdpengine import _json
 from cdpengine._checks import check_count, check_string, check_type, invalid, wrong_type
+from cdpengine._headers import HeaderMapping
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.fetch import RequestPaused
@@ -39,16 +40,17 @@ _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
 class InterceptedRequest:
     """A paused request.
 
-    `url` has no fragment. `headers` are the page's headers; headers that Chrome adds later, such as cookies, are
-    missing. `post_data` is the whole body, never a part. It is None if the request has no body, and if Chrome does
-    not report all of it (files on disk, streams): then `post_data_missing` is the reason, otherwise "".
+    `url` has no fragment. `headers` are the page's headers, and names are found in any case. Headers that Chrome
+    adds later, such as cookies, are missing. `post_data` is the whole body, never a part. It is None if the
+    request has no body, and if Chrome does not report all of it (files on disk, streams): then
+    `post_data_missing` is the reason, otherwise "".
     `resource_type` is Chrome's name; `fetch()` is "XHR". `frame_id` is the requesting frame, `target_id` the page
     or out-of-process frame that reported it. `redirected`: an earlier request was redirected here.
     """
 
     url: str
     method: str = "GET"
-    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    headers: Mapping[str, str] = attrs.field(factory=dict, converter=HeaderMapping, repr=False)
     post_data: bytes | None = attrs.field(default=None, repr=False)
     post_data_missing: str = ""
     resource_type: str = "Other"
@@ -68,8 +70,7 @@ class InterceptedRequest:
 
     def header(self, name: str) -> str | None:
         """Return a header's value, or None. The name's case does not matter."""
-        folded = name.casefold()
-        return next((value for key, value in self.headers.items() if key.casefold() == folded), None)
+        return self.headers.get(name)
 
     def json(self) -> Any:
         """Return the posted body, as JSON.
@@ -104,8 +105,8 @@ class InterceptedResponse:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers. Of a repeated header (Set-Cookie), only the last value."""
-        return dict(self.header_list)
+        """The headers. Names are found in any case; of a repeated header (Set-Cookie), only the last value."""
+        return HeaderMapping(self.header_list)
 
     def header(self, name: str) -> str | None:
         """Return a header's value, or None. The name's case does not matter."""
@@ -270,7 +271,10 @@ def _pairs(
 # --- headers -------------------------------------------------------------------------------------------------
 
 Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
-"""Names and values; pairs for repeated names (Set-Cookie)."""
+"""Names and values; pairs for repeated names (Set-Cookie).
+
+In a mapping, the last of names that differ only in case counts.
+"""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BREAKS = re.compile(r"[\r\n\0]")
@@ -287,7 +291,8 @@ def check_headers(headers: object) -> list[tuple[str, str]]:
     Raises InvalidArgumentError; the message contains no value, as it may be a secret.
     """
     if isinstance(headers, Mapping):
-        pairs = list(headers.items())
+        # {**request.headers, "user-agent": "x"} has the name twice if the request wrote it in another case.
+        pairs = list({str(name).lower(): (name, value) for name, value in headers.items()}.values())
     elif isinstance(headers, Iterable) and not isinstance(headers, (str, bytes)):
         pairs = list(headers)
     else:

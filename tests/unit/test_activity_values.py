@@ -22,6 +22,7 @@ from cdpengine._activity.console import PageError, all_frames
 from cdpengine._activity.exchange import Exchanges
 from cdpengine._activity.options import ActivityOptions, KeepBodies, check_options
 from cdpengine._activity.values import Unread, format_argument, format_message, value_in_event
+from cdpengine._headers import HeaderMapping
 from cdpengine._protocol.domains.network import REQUEST_EVENTS
 from cdpengine._protocol.domains.runtime import ExceptionThrown, RemoteArgument, StackTrace
 from cdpengine._protocol.messages import decode_payload
@@ -200,7 +201,9 @@ def test_a_body_as_it_arrives() -> None:
 def test_a_body_keeps_its_received_bytes_if_the_size_matches(
     text: str, kind: str, size: int, data: bytes
 ) -> None:
-    assert restore_bytes(Body(text.encode(), text), {"content-type": kind}, size) == Body(data, text)
+    assert restore_bytes(Body(text.encode(), text), HeaderMapping({"content-type": kind}), size) == Body(
+        data, text
+    )
 
 
 @pytest.mark.parametrize(("data", "kind", "text"), [
@@ -211,8 +214,8 @@ def test_a_body_keeps_its_received_bytes_if_the_size_matches(
     (b"\xff", "text/plain; charset=no-such-thing", "\ufffd"),
 ])  # fmt: skip
 def test_text_of_a_body(data: bytes, kind: str, text: str) -> None:
-    assert text_of(Body(data), {"Content-Type": kind}) == text
-    assert text_of(Body(b"", "given"), {}) == "given"
+    assert text_of(Body(data), HeaderMapping({"Content-Type": kind})) == text
+    assert text_of(Body(b"", "given"), HeaderMapping()) == "given"
 
 
 def test_an_invalid_json_body_names_the_position() -> None:
@@ -220,7 +223,7 @@ def test_an_invalid_json_body_names_the_position() -> None:
     for wrong in ("[1", "[" * 100_000):
         with pytest.raises(cdpengine.errors.BodyUndecodableError, match="not JSON"):
             json_of("u", wrong)
-    assert charset_of({}) == ""
+    assert charset_of(HeaderMapping()) == ""
 
 
 @pytest.mark.parametrize("make", [

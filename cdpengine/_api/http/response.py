@@ -11,6 +11,7 @@ import msgspec
 import trio
 
 from cdpengine import _json
+from cdpengine._headers import HeaderMapping
 from cdpengine.errors import BodyUndecodableError, shown_url
 
 _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
@@ -41,17 +42,12 @@ class HttpResponse:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers. Values of a repeated header are separated by line breaks."""
-        found: dict[str, str] = {}
-        for name, value in self.header_list:
-            known = next((each for each in found if each.lower() == name.lower()), None)
-            found[known or name] = value if known is None else f"{found[known]}\n{value}"
-        return found
+        """The headers. Names are found in any case; values of a repeated header are separated by line breaks."""
+        return HeaderMapping.joined(self.header_list)
 
     def header(self, name: str) -> str | None:
         """Return a header by its case-insensitive name, or None."""
-        lowered = name.lower()
-        return next((value for key, value in self.headers.items() if key.lower() == lowered), None)
+        return self.headers.get(name)
 
     async def body(self) -> bytes:
         """Return the body, after decompression."""
