@@ -49,6 +49,11 @@ class Place:
     rest: bool = False
     options: Sequence[str] = ()
 
+    @property
+    def is_element(self) -> bool:
+        """Whether the argument is an element: a ref or a selector."""
+        return self.field in ("target", "start_ref", "end_ref")
+
     def __str__(self) -> str:
         text = f"{self.name}..." if self.many else self.name
         return text if self.needed else f"[{text}]"
@@ -62,7 +67,8 @@ class CommandForm:
     nor in `preset` are options of the command. `preset` are fields with fixed values; `options` are options of the
     shell itself, with their meanings. `flags` are further options without a value, and the field and value that
     each sets. `loads`: the first argument can be a URL; then the command loads it in a browser of its own.
-    `console`: the protocol console has it, too, as !NAME; it has only verbs of one page.
+    `console`: the protocol console has it, too, as !NAME; it has only verbs of one page. `script`: action scripts
+    have it, if its tool needs no capability and it uses no files.
     """
 
     name: str = ""
@@ -74,6 +80,7 @@ class CommandForm:
     example: str = ""
     loads: bool = False
     console: bool = True
+    script: bool = True
 
 
 TARGET = Place("TARGET", "target")

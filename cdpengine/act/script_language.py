@@ -3,12 +3,13 @@
     click [12]    hover [12]    type [7] [text] [1]    press [Control+A]    scroll [down]    goto [url]
     new_tab    tab_focus [1]    close_tab    go_back    go_forward    stop [answer]    None
 
-The verbs of one element have an action, too: `check [3]`, `select [7] [Red]`, `fill [7] [text]`.
+A command of the shell is an action, too, if its tool needs no capability and it uses no files. Its arguments are
+in brackets: `check [3]`, `select [7] [Red]`, `wait [1000]`, `get [value] [7]`.
 
 Rule: a line becomes a request, or an error with the place in the line and the expected syntax. The numbers are the
 numbers of a snapshot in the mode numbered or webarena. In the place of a number, a selector with a criterion names
-the element: `click [role=button[name="Save"]]`. A text may contain brackets: it ends at the last bracket of the
-action. `type` presses Enter at the end, unless its last argument is [0]. Pure.
+the element: `click [role=button[name="Save"]]`. The last text of an action may contain brackets: it ends at the
+last bracket. `type` presses Enter at the end, unless its last argument is [0]. Pure.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from typing import Any
 
 import attrs
 
-from cdpengine.act.fields import file_fields, snake_case
-from cdpengine.act.notations import TARGET, CommandForm
+from cdpengine.act.commands.parsing import read_place
+from cdpengine.act.commands.verbs import TABLE, Verb
+from cdpengine.act.parsing import parse_request
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.selectors import starts_with_criterion
-from cdpengine.act.verbs import KINDS
 from cdpengine.act.verbs.forms import Fill, FormField
 from cdpengine.act.verbs.keyboard import Press, Type
 from cdpengine.act.verbs.navigation import Back, Forward, Navigate
 from cdpengine.act.verbs.pointing import Click, Scroll
-from cdpengine.act.verbs.tabs import Close, FocusTab, NewTab
-from cdpengine.errors import ActionSyntaxError
+from cdpengine.act.verbs.tabs import FocusTab
+from cdpengine.errors import ActionSyntaxError, InvalidArgumentError
 
 
 @attrs.frozen
@@ -146,6 +147,8 @@ _SELECTOR = re.compile(
 )
 """A selector, up to the bracket after it. Quoted strings and attributes in it may contain brackets."""
 
+_ARGUMENT = re.compile(r"[^\[\]]+")
+
 _FLAG = re.compile(r"\]\s*\[\s*([01])\s*\]\s*$")
 
 
@@ -182,9 +185,20 @@ class _Cursor:
         self.position += len(mark) if found else 0
         return found
 
+    def precedes(self, mark: str) -> bool:
+        self.skip_blanks()
+        return self.text.startswith(mark, self.position)
+
     def expect(self, mark: str) -> None:
         if not self.take_mark(mark):
             raise self.wrong(mark)
+
+    def refuse(self, position: int, expected: str) -> ActionSyntaxError:
+        """Return the error for the argument in brackets at an earlier position."""
+        self.position = position
+        self.take_mark("[")
+        self.skip_blanks()
+        return self.wrong(expected)
 
     def wrong(self, expected: str) -> ActionSyntaxError:
         """Return the error for this position. It omits the content of texts, which may be passwords."""
@@ -241,8 +255,19 @@ def _take_plain(cursor: _Cursor, what: str) -> str:
     return text
 
 
-def _take_element(cursor: _Cursor) -> dict[str, Any]:
-    """Parse the number of an element, or a selector with a criterion. Return the field of the request."""
+def _take_argument(cursor: _Cursor, what: str) -> str:
+    """Parse `[text]` before further arguments, up to the first bracket, without the whitespace around it."""
+    cursor.expect("[")
+    cursor.skip_blanks()
+    text = cursor.take(_ARGUMENT)
+    if text is None:
+        raise cursor.wrong(what)
+    cursor.expect("]")
+    return text.strip()
+
+
+def _take_element(cursor: _Cursor) -> str:
+    """Parse the number of an element, or a selector with a criterion. Return its ref or the selector."""
     opened = _Cursor(cursor.text, cursor.line, cursor.position)
     if opened.take_mark("["):
         opened.skip_blanks()
@@ -250,17 +275,23 @@ def _take_element(cursor: _Cursor) -> dict[str, Any]:
         if inside is not None and starts_with_criterion(inside[0]):
             cursor.position = inside.end()
             cursor.expect("]")
-            return {"selector": inside[0].strip()}
-    return {"ref": f"e{_take_number(cursor, 'the id of an element')}"}
+            return inside[0].strip()
+    return f"e{_take_number(cursor, 'the id of an element')}"
+
+
+def _take_target(cursor: _Cursor) -> dict[str, Any]:
+    """Parse an element. Return the field of the request."""
+    element = _take_element(cursor)
+    return {"selector" if starts_with_criterion(element) else "ref": element}
 
 
 def _parse_fill(cursor: _Cursor) -> Fill:
-    element = _take_element(cursor)
+    element = _take_target(cursor)
     return Fill(fields=(FormField(**element, value=_take_text(cursor, "the text")),))
 
 
 def _parse_type(cursor: _Cursor) -> Type:
-    element = _take_element(cursor)
+    element = _take_target(cursor)
     cursor.skip_blanks()
     submit = True
     flag = _FLAG.search(cursor.text, cursor.position)
@@ -329,39 +360,45 @@ def _parse_stop(cursor: _Cursor) -> Stop:
     return Stop(_take_text(cursor, "the answer"))
 
 
-def _of_elements() -> Iterator[tuple[str, Callable[[_Cursor], Action]]]:
-    """Yield an action for each command of one element, and at most one text: `check [3]`, `select [7] [Red]`."""
-    for kind, verb in KINDS.items():
-        for form in verb.commands:
-            if form.places[:1] == (TARGET,) and len(form.places) <= 2 and not file_fields(verb):
-                yield (
-                    (form.name or snake_case(kind, "-")).replace("-", "_"),
-                    partial(_parse_element, verb, form),
-                )
-
-
-def _parse_element(verb: type[ActRequest], form: CommandForm, cursor: _Cursor) -> ActRequest:
-    fields: dict[str, Any] = {**_take_element(cursor), **form.preset}
-    for place in form.places[1:]:
-        text = _take_text(cursor, f"the {place.name.lower()}")
-        fields[place.field] = (text,) if place.many else text
-    return verb(**fields)
+def _parse_command(verb: Verb, cursor: _Cursor) -> ActRequest:
+    """Parse the arguments of a command of the shell: `select [7] [Red]`."""
+    request: dict[str, Any] = {"kind": verb.kind, **verb.preset}
+    positions = {"": cursor.position}
+    for number, place in enumerate(verb.places):
+        if not place.needed and not cursor.precedes("["):
+            break
+        start, what = cursor.position, place.name.lower()
+        if place.is_element:
+            text = _take_element(cursor)
+        elif place is not verb.places[-1]:
+            text = _take_argument(cursor, f"the {what}")
+        else:
+            text = _take_text(cursor, f"the {what}") if number else _take_plain(cursor, what)
+        try:
+            fields = read_place(verb, place, text)
+        except InvalidArgumentError as error:
+            raise cursor.refuse(start, error.expected) from None
+        request |= fields
+        positions |= dict.fromkeys(fields, start)
+    try:
+        return parse_request(request)
+    except InvalidArgumentError as error:
+        field = error.what.rpartition(".")[2]
+        raise cursor.refuse(positions.get(field, positions[""]), error.expected) from None
 
 
 ACTIONS: Mapping[str, Callable[[_Cursor], Action]] = {
-    **dict(_of_elements()),
-    "double_click": lambda cursor: Click(**_take_element(cursor), double_click=True),
+    **{verb.name.replace("-", "_"): partial(_parse_command, verb) for verb in TABLE if verb.in_scripts},
+    "double_click": lambda cursor: Click(**_take_target(cursor), double_click=True),
     "fill": _parse_fill,
     "type": _parse_type,
     "press": _parse_press,
     "scroll": _parse_scroll,
     "goto": lambda cursor: Navigate(url=_take_plain(cursor, "url")),
-    "new_tab": lambda _cursor: NewTab(),
     "tab_focus": lambda cursor: FocusTab(index=_take_number(cursor, "the number of a tab")),
-    "close_tab": lambda _cursor: Close(),
     "go_back": lambda _cursor: Back(),
     "go_forward": lambda _cursor: Forward(),
     "stop": _parse_stop,
     "None": lambda _cursor: Nothing(),
 }
-"""The actions, by name."""
+"""The actions, by name: the commands of the shell, then the words of agents."""

@@ -124,6 +124,13 @@ async def run_script(browser: Browser | Actor, text: str) -> ScriptRun:
 async def _see(actor: Actor, action: Action) -> None:
     """Take a snapshot, which assigns the numbers, before an action on an element of an unread document."""
     page = actor.current
-    if page is not None and getattr(action, "ref", None) is not None:
+    if page is not None and _has_ref(action):
         with suppress(EngineError):  # the action reports the fault of the page
             await actor.look_before(page, _READING_MS / 1000)
+
+
+def _has_ref(action: Action) -> bool:
+    """Return whether an action names an element by its number."""
+    parts = getattr(action, "fields", (action,))
+    names = ("ref", "start_ref", "end_ref")
+    return any(getattr(part, name, None) is not None for part in parts for name in names)

@@ -1,7 +1,8 @@
 """The commands for requests: `run` runs an action script, `serve` and `mcp` run servers.
 
-Rule: a script is parsed completely before the browser starts. Each step prints one line; the answer of `stop` is
-the last line. The service prints the path of the token's file, and never the token.
+Rule: a script is parsed completely before the browser starts. Each step prints one line to standard error. The
+results of steps that read and the answer of `stop` go to standard output. The service prints the path of the
+token's file, and never the token.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from cdpengine.errors.texts import duration
 from cdpengine.shell import client
 
 if TYPE_CHECKING:
-    from cdpengine.act import ActResponse, ScriptRun
+    from cdpengine.act import ActResponse, ScriptRun, ScriptStep
 
 
 def _check_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -59,6 +60,7 @@ def run(
       click [12]    hover [12]    type [7] [text] [1]    press [Control+A]    scroll [down]
       goto [url]    new_tab    tab_focus [1]    close_tab    go_back    go_forward    stop [answer]
       check [3]    uncheck [3]    select [7] [Red]    scroll_into_view [3]    fill [7] [text]
+      wait [1000]    get [value] [7]    text [3]    reload    and other commands of a page
 
     \b
     Example:
@@ -114,18 +116,38 @@ def _describe(done: ScriptRun) -> dict[str, object]:
 
 
 def _say_steps(text: str, done: ScriptRun) -> None:
+    from cdpengine.act import ActRequest
+    from cdpengine.act.fields import secret_fields
+
     lines = text.splitlines()
     for step in done.steps:
         failure = None if step.response is None else step.response.error
         words = lines[step.line - 1].strip()
-        # The typed string may be a secret.
-        words = f"{words.partition(']')[0]}] ..." if words.startswith("type") else words
+        if isinstance(step.action, ActRequest) and secret_fields(type(step.action)):
+            first, bracket, rest = words.partition("]")
+            words = f"{first}{bracket} ..." if rest else words
         if failure is None:
             say(f"{step.line}: {words}  {step.url or 'no page'}", err=True)
             _say_effects(step.response)
+            _say_result(step)
         else:
             say_lines(f"Error: line {step.line}: {words}: {failure.message}\n{failure.hint}", err=True)
             _say_effects(step.response)
+
+
+def _say_result(step: ScriptStep) -> None:
+    """Print the result of an action that reads."""
+    from cdpengine.act import ActingRequest, ActRequest
+    from cdpengine.shell.printing import format_result
+
+    action, response = step.action, step.response
+    if not isinstance(action, ActRequest) or response is None:
+        return
+    if not (action.in_order or action.opens_url or isinstance(action, ActingRequest)):
+        for lines in format_result(response):
+            say_lines(lines)
+        for note in action.notes(response.result):
+            say(note, err=True)
 
 
 def _say_effects(response: ActResponse | None) -> None:

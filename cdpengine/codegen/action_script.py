@@ -75,6 +75,8 @@ def _write(action: Action, focused: ElementQuery | None) -> str | None:
             return f"goto [{plain(url)}]"
         case Move(where="back" | "forward" as where):
             return f"go_{where}"
+        case Move():
+            return "reload"
         case ClosePage():
             return "close_tab"
         case Click(button="left", modifiers=(), count=count, target=target):

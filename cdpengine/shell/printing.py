@@ -75,7 +75,7 @@ def print_response(response: ActResponse, *, as_json: bool, raw: bool = False) -
     if as_json:
         return Printed(status, _to_json(response.to_json()), err)
     verb = KINDS.get(response.kind)
-    lines = [*_format_result(response)]
+    lines = [*format_result(response)]
     notes = [] if verb is None else [*verb.notes(response.result)]
     notes += [*describe_effects(response.effects), *describe_cached(response.cached)]
     if response.diff is not None:
@@ -153,7 +153,8 @@ def _to_json(document: Mapping[str, Any]) -> str:
 # --- results -------------------------------------------------------------------------------------------------
 
 
-def _format_result(response: ActResponse) -> Sequence[str]:
+def format_result(response: ActResponse) -> Sequence[str]:
+    """Return the lines of a response's result, safe to print."""
     result = to_plain(response.result)
     if response.kind in PRINTED:
         return list(render(describe_cache_result(response.kind, result, time.time())))

@@ -13,25 +13,38 @@ from cdpengine.act import (
     Check,
     Click,
     Close,
+    Dialog,
+    Drag,
+    Extract,
     Fill,
     FocusTab,
     FormField,
     Forward,
+    Get,
     Hover,
+    Is,
     Navigate,
     NewTab,
     Nothing,
     Press,
+    Reload,
+    Resize,
     Scroll,
     ScrollIntoView,
     Select,
     Stop,
     Type,
+    Wait,
     extract_action,
     parse_action,
     parse_script,
 )
+from cdpengine.act.commands.verbs import TABLE
+from cdpengine.act.script_language import ACTIONS
 from cdpengine.errors import ActionSyntaxError
+
+NOT_IN_SCRIPTS = {"find": "it has only options", "screenshot": "it writes a file"}
+"""Commands whose tools every model has, but scripts do not, and the reasons."""
 
 
 @pytest.mark.parametrize(
@@ -79,6 +92,18 @@ from cdpengine.errors import ActionSyntaxError
         ("goto [https://example.com/a?b=[c]]", Navigate(url="https://example.com/a?b=[c]")),
         ("goto [http://[::1]:80/]", Navigate(url="http://[::1]:80/")),
         ("new_tab", NewTab()),
+        ("new_tab [https://example.com]", NewTab(url="https://example.com")),
+        ("close_tab [2]", Close(index=2)),
+        ("drag [1] [text=Basket]", Drag(start_ref="e1", end_selector="text=Basket")),
+        ("wait [1000]", Wait(time_ms=1000)),
+        ("wait [text=Done]", Wait(text="Done")),
+        ("get [attribute] [7] [data-a[0]]", Get(what="attribute", ref="e7", name="data-a[0]")),
+        ("is [ visible ] [text=Done]", Is(state="visible", selector="text=Done")),
+        ("text", Extract(format="text")),
+        ("text [7]", Extract(format="text", ref="e7")),
+        ("dialog [accept] [ hunter2 ]", Dialog(accept=True, prompt_text=" hunter2 ")),
+        ("resize [800] [600]", Resize(width=800, height=600)),
+        ("reload", Reload()),
         ("tab_focus [1]", FocusTab(index=1)),
         ("close_tab", Close()),
         ("go_back", Back()),
@@ -103,7 +128,7 @@ def test_the_meaning_of_a_line(text: str, action: object) -> None:
         ("[12]", 1, "'['", "an action, such as click [12]"),
         ("clik [12]", 1, "'clik'", "click"),
         ("Click [12]", 1, "'Click'", "click"),
-        ("dance [12]", 1, "'dance'", "one of type, select, check"),
+        ("dance [12]", 1, "'dance'", "one of open, snapshot, click"),
         ("click", 6, "the end", "["),
         ("click 12", 7, "'12'", "["),
         ("click []", 8, "']'", "the id of an element, a number"),
@@ -120,7 +145,15 @@ def test_the_meaning_of_a_line(text: str, action: object) -> None:
         ("scroll [sideways]", 9, "something else", "up, down, left or right"),
         ("scroll", 7, "the end", "up, down, left or right"),
         ("goto [ ]", 6, "'['", "[url]"),
-        ("new_tab [1]", 9, "'['", "the end of the action"),
+        ("new_tab []", 9, "'['", "[url]"),
+        ("go_back [1]", 9, "'['", "the end of the action"),
+        ("drag [1]", 9, "the end", "["),
+        ("get [colour] [7]", 6, "something else", "one of 'text', 'html'"),
+        ("get [text [7]", 11, "'['", "]"),
+        ("wait [Done loading]", 7, "something else", "a time in milliseconds, a CSS selector, or 'text=Done"),
+        ("is [visible]", 13, "the end", "["),
+        ("dialog [perhaps]", 9, "something else", "accept or dismiss"),
+        ("resize [wide] [600]", 9, "something else", "a whole number"),
         ("tab_focus [x]", 12, "something else", "the number of a tab, a number"),
         ("go_back now", 9, "'now'", "the end of the action"),
         ('stop("a', 8, "the end", ") after the answer"),
@@ -139,6 +172,26 @@ def test_where_a_line_is_wrong(
     error = caught.value
     assert (error.line, error.column, error.given) == (3, column, given)
     assert error.expected.startswith(str(expected))
+
+
+def test_each_command_without_a_capability_is_an_action() -> None:
+    names = {
+        verb.name
+        for verb in TABLE
+        if verb.request is not None
+        and verb.request.tool is not None
+        and verb.request.tool.capability in ("core", "more")
+    }
+    assert {name for name in names if name.replace("-", "_") not in ACTIONS} == set(NOT_IN_SCRIPTS)
+
+
+def test_actions_need_no_capability() -> None:
+    """A model's reply can run no script and use no file, storage or wire."""
+    for verb in TABLE:
+        if verb.request is not None and verb.name.replace("-", "_") in ACTIONS:
+            assert verb.request.tool is not None
+            assert verb.request.tool.capability in ("core", "more"), verb.name
+            assert not verb.request.runs_script
 
 
 def test_typed_text_is_in_no_error() -> None:

@@ -273,7 +273,7 @@ def test_an_impossible_request_without_a_session_starts_nothing(folder: Path) ->
 def test_a_name_or_a_ref_is_no_condition_of_wait(folder: Path, what: str) -> None:
     done = run_here("wait", what)
     assert done.returncode == 2
-    expected = f"expected a time in milliseconds, a CSS selector, or --text {shlex.quote(what)}"
+    expected = f"expected a time in milliseconds, a CSS selector, or {shlex.quote(f'text={what}')}"
     assert f"Error: wait: got {what!r}, {expected}" in done.stderr
 
 

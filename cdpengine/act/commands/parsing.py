@@ -25,6 +25,7 @@ from cdpengine.act.commands.own_browser import check_endpoint, check_own_browser
 from cdpengine.act.commands.verbs import VERBS, Verb, is_flag, option_fields, option_names
 from cdpengine.act.fields import camel_case
 from cdpengine.act.notations import Place
+from cdpengine.act.selectors import parse_selector
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.errors.selectors import may_be_name
 
@@ -190,12 +191,10 @@ def _fields(verb: Verb, bare: Sequence[str], options: Mapping[str, list[str]]) -
             fields[camel_case(field.name)] = True
         else:
             fields[camel_case(field.name)] = _convert(name, hints[field.name], values)
-    return {**fields, **_bare_fields(verb, hints, bare, placed)}
+    return {**fields, **_bare_fields(verb, bare, placed)}
 
 
-def _bare_fields(
-    verb: Verb, hints: Mapping[str, Any], bare: Sequence[str], placed: Mapping[str, str]
-) -> dict[str, Any]:
+def _bare_fields(verb: Verb, bare: Sequence[str], placed: Mapping[str, str]) -> dict[str, Any]:
     """Return the fields of positional arguments. `placed` are those that options give, by field."""
     if verb.kind == "fill":
         return _pairs(verb, bare)
@@ -209,9 +208,9 @@ def _bare_fields(
             if taken:
                 fields[camel_case(place.field)] = taken
         elif place.field in placed:
-            fields |= _fill_place(verb, place, hints, placed[place.field])
+            fields |= read_place(verb, place, placed[place.field])
         elif left:
-            fields |= _fill_place(verb, place, hints, left.pop(0))
+            fields |= read_place(verb, place, left.pop(0))
         elif place.needed:
             raise _misused(verb, f"no {place.name}")
     if left and verb.loads and not verb.places:
@@ -237,12 +236,12 @@ def _misused(verb: Verb, given: str, bare: Sequence[str] = ()) -> InvalidArgumen
     return InvalidArgumentError(what=verb.name, given=given, expected=expected)
 
 
-def _fill_place(verb: Verb, place: Place, hints: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Return the fields for one positional argument."""
+def read_place(verb: Verb, place: Place, text: str) -> dict[str, Any]:
+    """Return the JSON fields for one positional argument. Raises InvalidArgumentError."""
     special = _SPECIAL.get((verb.name, place.field)) or _SPECIAL.get(("", place.field))
     if special is not None:
         return special(verb, text)
-    return {camel_case(place.field): _convert(place.name, hints[place.field], [text])}
+    return {camel_case(place.field): _convert(place.name, _hints(verb)[place.field], [text])}
 
 
 def _target(_verb: Verb, text: str) -> dict[str, Any]:
@@ -251,8 +250,13 @@ def _target(_verb: Verb, text: str) -> dict[str, Any]:
 
 
 def _what(verb: Verb, text: str) -> dict[str, Any]:
+    criteria = parse_selector(text) or {}
+    if "text" in criteria:
+        return {"text": criteria["text"]}
+    if "css" in criteria and "nth" not in criteria:
+        return {"selector": criteria["css"]}
     if parse_ref_text(text) not in (None, f"e{text}") or may_be_name(text):
-        expected = f"a time in milliseconds, a CSS selector, or --text {shlex.quote(text[:40])}"
+        expected = f"a time in milliseconds, a CSS selector, or {shlex.quote(f'text={text[:40]}')}"
         raise invalid(verb.name, text, expected)
     return {"timeMs": int(text)} if text.isdecimal() and text.isascii() else {"selector": text}
 

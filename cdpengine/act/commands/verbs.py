@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from cdpengine import errors
-from cdpengine.act.fields import snake_case, summary_of
+from cdpengine.act.fields import file_fields, snake_case, summary_of
 from cdpengine.act.notations import Place
 from cdpengine.act.requests import ActRequest
 from cdpengine.act.verbs import KINDS
@@ -30,7 +30,7 @@ class Verb:
 
     A `kind` of "" is a verb of the shell itself, without a request. `meaning` is one sentence. `flags` are further
     options without a value: each sets a field. `loads`: its first argument can be a URL, which it loads in a
-    browser of its own. `console`: the protocol console has it, too.
+    browser of its own. `console`: the protocol console has it, too. `in_scripts`: action scripts have it, too.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Verb:
     example: str = ""
     loads: bool = False
     console: bool = False
+    in_scripts: bool = False
 
     @property
     def request(self) -> type[ActRequest] | None:
@@ -117,7 +118,14 @@ def _make_verbs() -> Iterator[Verb]:
                 example=form.example,
                 loads=form.loads,
                 console=form.console and request.needs_page and not request.uses_protocol,
+                in_scripts=form.script and _is_offered_to_scripts(request),
             )
+
+
+def _is_offered_to_scripts(request: type[ActRequest]) -> bool:
+    """Return whether action scripts can have a verb: its tool needs no capability, and it uses no files."""
+    in_scripts = request.tool is not None and request.tool.capability in ("core", "more")
+    return in_scripts and not file_fields(request)
 
 
 def _rank(verb: Verb) -> int:

@@ -139,6 +139,7 @@ class Find(ActRequest):
         CommandForm(
             meaning="Find elements by role, name or text, and print their refs; exit with 1 if none matches.",
             example="find --role button --name Buy",
+            script=False,  # it has only options
         ),
     )
 

@@ -77,7 +77,7 @@ def _of_verb(verb: Verb) -> Action:
     fields, hints = attrs.fields_dict(request), get_type_hints(request)
     takes: list[tuple[str, ...]] = []
     for place in places:
-        if place.field in ("target", "start_ref", "end_ref"):
+        if place.is_element:
             takes.append(("refs",))
         elif place.field in fields and not place.rest:
             members = (hints[place.field], *get_args(hints[place.field]))
