@@ -262,6 +262,38 @@ async def test_element_of_a_frame_that_appears_and_goes(page: Page) -> None:
     await expect(inside).not_.to_be_attached()
 
 
+async def test_an_assertion_without_a_match_names_similar_elements(page: Page) -> None:
+    await page.set_content(
+        "<button>Cancel</button><button>Save changes</button><iframe srcdoc='<button>Shut</button>'></iframe>"
+    )
+    near = 'near it: button "Save changes", button "Cancel", button "Shut"'
+    save = expect(page.locate(role="button", name="Save"))
+    in_form = expect(page.locate("form").locate("button"))
+    in_frame = expect(page.frames[1].locate(role="button", name="Close"))
+    calls: list[tuple[Callable[[float], Awaitable[None]], str]] = [
+        (lambda timeout: save.to_be_visible(timeout=timeout), f"no element matched; {near}"),
+        (lambda timeout: save.to_have_text("Save", timeout=timeout), f"no element matched; {near}"),
+        (lambda timeout: save.to_have_text(["Save"], timeout=timeout), f"there were []; {near}"),
+        (lambda timeout: save.to_have_count(1, timeout=timeout), f"0 were found; {near}"),
+        (lambda timeout: save.to_match_snapshot("- button", timeout=timeout), f"no element matched; {near}"),
+        (
+            lambda timeout: in_form.to_be_visible(timeout=timeout),
+            "no element matched; nothing matches css 'form'",
+        ),
+        (
+            lambda timeout: in_frame.to_be_enabled(timeout=timeout),
+            'no element matched; near it: button "Shut"',
+        ),
+    ]
+    for timeout, some in ((0, calls), (4, calls[-2:])):
+        for call, observed in some:
+            with pytest.raises(AssertionFailedError) as raised:
+                await call(timeout)
+            assert raised.value.observed == observed
+            assert len(raised.value.seen) == 1
+    await save.to_be_hidden(timeout=0)
+
+
 async def test_ref_of_a_removed_element(page: Page) -> None:
     await page.set_content("<main id=main><button>Go</button></main>")
     ref = (await page.snapshot()).find(role="button")

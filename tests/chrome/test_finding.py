@@ -175,13 +175,21 @@ async def test_a_search_by_role_and_name_without_a_match_names_similar_nodes(sho
         shown.locate("form").filter(has_text="x").locate("button"),
     ):
         assert re.search("; nothing matches .*'form'", await fail(lacking.click(timeout=4)))
+    everywhere = (
+        shown.frames[1].locate(role="button", name="Save"),
+        shown.frame_locator("iframe").locate(role="button", name="Save"),
+    )
+    for locator in everywhere:
+        assert (await fail(locator.click(timeout=4))).endswith('near it: button "Save all of them"')
+    for frame in (shown.frames[1], "about:srcdoc"):
+        in_frame = await fail(shown.find(role="button", name="Save", frame=frame))
+        assert in_frame.endswith('in the frame; near it: button "Save all of them"')
     lacking = shown.locate("form").locate("p").locate("button")
     assert (await fail(lacking.click(timeout=4))).endswith("; nothing matches css 'form'")
     for call in (
         shown.find(role="slider", name="Save"),
         shown.find(role="slider"),
         shown.find("button.none"),
-        shown.find(role="button", name="Save", frame=shown.frames[0]),
     ):
         assert "near it" not in await fail(call)
     await shown.set_content("".join(f"<button>{number} {'long name ' * 20}</button>" for number in range(50)))

@@ -62,7 +62,8 @@ class ElementLook:
         """Return a look at the number of elements."""
 
         async def look(_watches: FrameWatches | None, budget: Budget) -> Observation:
-            return self.observe(judge(len(await self.find(budget))))
+            found = await self.find(budget)
+            return self.observe(judge(len(found)), unmatched=not found)
 
         return look
 
@@ -76,7 +77,7 @@ class ElementLook:
             readings = await read_nodes(self.core.target, self.core.worlds, found, request, watches)
             if not all(reading.attached for reading in readings):
                 return self.observe_removal()
-            return self.observe(judge(readings))
+            return self.observe(judge(readings), unmatched=not found)
 
         return look
 
@@ -124,13 +125,14 @@ class ElementLook:
         return self._observe_absence("the element is no longer in the document")
 
     def _observe_absence(self, seen: str) -> Observation:
-        return Observation(self.absent is not None and self.absent is not self.negated, seen)
+        return Observation(self.absent is not None and self.absent is not self.negated, seen, unmatched=True)
 
-    def observe(self, verdict: Verdict) -> Observation:
+    def observe(self, verdict: Verdict, *, unmatched: bool = False) -> Observation:
         """Return the observation of a verdict, negated if the assertion is."""
         actual = "" if verdict.secret else verdict.actual
         holds = verdict.holds is not self.negated
-        return Observation(holds, verdict.seen, (), actual, reveals=not verdict.secret)
+        reveals = not verdict.secret
+        return Observation(holds, verdict.seen, (), actual, reveals=reveals, unmatched=unmatched)
 
 
 class AccessibilityData(msgspec.Struct):

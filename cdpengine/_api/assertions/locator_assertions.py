@@ -29,6 +29,7 @@ from cdpengine._api.assertions.matching import (
 from cdpengine._api.assertions.properties import PropertyLook, PropertyReading
 from cdpengine._api.assertions.snapshots import check_snapshot
 from cdpengine._api.assertions.waiting import Assertion, Look, name_negations
+from cdpengine._api.page.finding import similar_to
 from cdpengine._api.page.locators import Locator
 from cdpengine._checks import check_count, check_flag, check_number, check_string
 from cdpengine._page.patterns import Words
@@ -292,6 +293,7 @@ class LocatorAssertions:
             veiled=veiled,
             follow=look.follow,
             count=lambda: look.changes,
+            similar=similar_to(self._locator),
         ).check(self._seconds(timeout))
 
     async def to_have_count(self, count: int, *, timeout: float | None = None) -> None:
@@ -391,7 +393,9 @@ class LocatorAssertions:
         subject = f"{self._locator} not to" if self._negated else f"{self._locator} to"
         core = self._locator.page.internals
         hidden = f"{subject} {veiled}" if veiled else ""
-        await Assertion(core, f"{subject} {words}", look, veiled=hidden).check(self._seconds(timeout))
+        similar = similar_to(self._locator)
+        assertion = Assertion(core, f"{subject} {words}", look, veiled=hidden, similar=similar)
+        await assertion.check(self._seconds(timeout))
 
     async def _check_readings(
         self,

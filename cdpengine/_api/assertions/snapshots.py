@@ -11,6 +11,7 @@ from cdpengine._api.assertions.elements import ElementLook
 from cdpengine._api.assertions.snapshot_files import SnapshotTemplate, load_template
 from cdpengine._api.assertions.waiting import Assertion, Observation
 from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.finding import similar_to
 from cdpengine._api.page.snapshots import look_at_page
 from cdpengine._api.page.waiting import settle
 from cdpengine._budget import Budget, check_timeout
@@ -75,7 +76,8 @@ def _assertion(
         seen = _describe_difference(difference)
         return Observation(not difference, seen, difference.split("\n"), actual)
 
-    return Assertion(core, f"{subject} {'not ' if negated else ''}to match {template.words}", look)
+    words = f"{subject} {'not ' if negated else ''}to match {template.words}"
+    return Assertion(core, words, look, similar=None if root is None else similar_to(root.locator))
 
 
 def _describe_difference(difference: str) -> str:

@@ -15,6 +15,7 @@ import attrs
 import trio
 
 from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.similar_nodes import SimilarNodes
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.announcing import announce_read
@@ -58,7 +59,7 @@ class Observation:
 
     `details` are more lines for the error, such as a diff. `actual` is the complete observed value. `describe`
     returns details that take time, such as the matches with their refs. `reveals`: the element is known, and its
-    value is not secret, so the error may show the expected value.
+    value is not secret, so the error may show the expected value. `unmatched`: no element matches.
     """
 
     holds: bool
@@ -67,6 +68,7 @@ class Observation:
     actual: str = ""
     describe: Callable[[], Awaitable[Sequence[str]]] | None = None
     reveals: bool = False
+    unmatched: bool = False
 
 
 Look: TypeAlias = Callable[["FrameWatches | None", Budget], Awaitable[Observation]]
@@ -113,6 +115,7 @@ class Assertion:
     `words` continue "expected", such as 'button "Pay" to be enabled'. `veiled` are the words without the expected
     value, "" if that is never secret. `frames` returns the frames whose changes can change the result; None means
     all of them. `follow` runs during the wait and notices changes that the watches do not; `count` counts these.
+    `similar` are the nodes that the error of an assertion without a match lists.
     """
 
     core: PageCore
@@ -122,6 +125,7 @@ class Assertion:
     veiled: str = ""
     follow: Callable[[], Awaitable[None]] | None = None
     count: Callable[[], int] = int
+    similar: SimilarNodes | None = None
 
     async def check(self, timeout: float) -> None:
         """Wait until the assertion holds. Raises AssertionFailedError, and the errors of a page that ended.
@@ -149,6 +153,8 @@ class Assertion:
             if not latest:
                 last = late.steps[-1] if late.steps else "the page did not answer"
                 latest.append(Observation(False, f"the page was not read: {last}"))
+        if not seconds and latest[-1].unmatched and self.similar is not None:
+            await self.similar.read_now()
         raise self._failure(latest[-1], seconds, seen)
 
     async def _wait(self, budget: Budget, seen: Seen, latest: list[Observation]) -> None:
@@ -166,6 +172,9 @@ class Assertion:
             nursery.start_soon(watches.run, name="watch for an assertion")
             if self.follow is not None:
                 nursery.start_soon(self.follow, name="follow an assertion")
+            if self.similar is not None:
+                read = partial(self.similar.read_before, budget.deadline, lambda: latest[-1].unmatched)
+                nursery.start_soon(read, name="read similar nodes")
 
             def state() -> tuple[int, int, str]:
                 return watches.rounds, self.count(), target.frames.main.url
@@ -207,9 +216,10 @@ class Assertion:
         return observation.holds
 
     def _failure(self, last: Observation, timeout: float, seen: Seen) -> AssertionFailedError:
+        similar = self.similar.explain() if last.unmatched and self.similar is not None else ""
         return AssertionFailedError(
             expectation=self.words if last.reveals else self.veiled or self.words,
-            observed=last.seen,
+            observed=last.seen + similar,
             timeout=timeout,
             seen=seen.lines(),
             details=tuple(last.details),

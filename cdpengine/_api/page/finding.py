@@ -6,6 +6,7 @@ Rule: a search for one node never guesses. If several nodes match, the error lis
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 import attrs
@@ -157,7 +158,7 @@ async def find_one(
     """Return the only match, or the chosen one: `Page.find`. With `explain`, the error lists similar nodes."""
     base, nth = split_pick(query)
     seconds = check_timeout(timeout)
-    similar = similar_nodes(core, base) if explain and frame is None else None
+    similar = similar_nodes(core, base, frame) if explain else None
     needed = 1 if nth is None else count_needed(nth)
     found = await find_matches_of(
         core, base, frame, needed, seconds, last=(nth or 0) < 0, single=nth is None, similar=similar
@@ -179,6 +180,14 @@ async def find_one(
             await similar.read_now()
         reason += similar.explain()
     raise NodeNotFoundError(target=f"find {base}", reason=reason)
+
+
+def similar_to(locator: BaseLocator) -> SimilarNodes | None:
+    """Return the similar nodes of a locator without a match, before they are read; None without a hint."""
+    search = locator.internals
+    if not isinstance(search, PageSearch):
+        return None
+    return similar_nodes(search.core, split_pick(locator.query)[0], search.frame)
 
 
 def _never_matches(query: Query) -> bool:
@@ -321,7 +330,8 @@ class _Look:
         async with open_body_nursery() as nursery:
             nursery.start_soon(watches.run, name="watch for nodes")
             if similar is not None:
-                nursery.start_soon(similar.read_before, until, name="read similar nodes")
+                read = partial(similar.read_before, until, lambda: not latest[0])
+                nursery.start_soon(read, name="read similar nodes")
             last_round = -1
             while len(latest[0]) < needed:
                 await core.target.wait_for(lambda: watches.rounds != last_round or self._frame_is_gone())  # noqa: B023

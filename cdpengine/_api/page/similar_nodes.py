@@ -6,12 +6,16 @@ error that comes after the deadline is less specific. Without an answer in time,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import attrs
 import trio
 
 from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.frame_targets import FrameTarget, find_requested_frame
+from cdpengine._budget import Budget
+from cdpengine._page.frames import Frame
 from cdpengine._page.patterns import Words
 from cdpengine._page.search.criteria import Criteria
 from cdpengine._page.search.locator import FoundNode
@@ -21,7 +25,7 @@ from cdpengine._snapshot.similar_names import MOST_LISTED, with_similar_name
 from cdpengine._snapshot.text import shorten
 from cdpengine.errors import EngineError
 
-_READING = 0.3
+_READING = 1.0
 """Maximum time to read the nodes after a search that does not wait, in seconds."""
 
 _LEAD = 0.5
@@ -34,19 +38,24 @@ _LONGEST_LIST = 200
 
 @attrs.define(eq=False)
 class SimilarNodes:
-    """The nodes with the role that `query` requests, and other names; or the surroundings that it lacks."""
+    """The nodes with the role that `query` requests, and other names; or the surroundings that it lacks.
+
+    The nodes are in all frames, or in `frame`.
+    """
 
     _core: PageCore
     _query: Query
     _name: Words | None
+    _frame: FrameTarget | None
     _found: list[FoundNode] = attrs.field(factory=list)
     _lacking: Query | None = None
 
-    async def read_before(self, until: float) -> None:
-        """Read the nodes shortly before the end of a wait, a time of trio's clock."""
+    async def read_before(self, until: float, needed: Callable[[], bool]) -> None:
+        """Read the nodes shortly before the end of a wait, a time of trio's clock, if they are needed then."""
         now = trio.current_time()
         await trio.sleep_until(until - min(_LEAD, (until - now) / 4))
-        await self._read()
+        if needed():
+            await self._read()
 
     async def read_now(self) -> None:
         """Read the nodes, briefly."""
@@ -55,15 +64,18 @@ class SimilarNodes:
 
     async def _read(self) -> None:
         with suppress(EngineError):
+            budget = Budget.start("read similar nodes", _LEAD)
+            frame = await find_requested_frame(self._core, self._frame, budget)
+            frames = None if frame is None else [frame]
             for scope in _scopes(self._query):
-                if not await self._find(scope):
+                if not await self._find(scope, frames):
                     self._lacking = scope
                     return
             if self._name is not None:
-                self._found = await self._find(self._query)
+                self._found = await self._find(self._query, frames)
 
-    async def _find(self, query: Query) -> list[FoundNode]:
-        return await find_nodes(self._core.target, self._core.worlds, query, single=True)
+    async def _find(self, query: Query, frames: list[Frame] | None) -> list[FoundNode]:
+        return await find_nodes(self._core.target, self._core.worlds, query, frames, single=True)
 
     def explain(self) -> str:
         """Return the end of the error's reason; "" if nothing is known."""
@@ -85,12 +97,12 @@ class SimilarNodes:
         return ", ".join(shown) + more
 
 
-def similar_nodes(core: PageCore, query: Query) -> SimilarNodes | None:
+def similar_nodes(core: PageCore, query: Query, frame: FrameTarget | None) -> SimilarNodes | None:
     """Return the similar nodes of a query, before they are read; None if the query gives no hint."""
     leaf = _named_leaf(query)
     if leaf is None and not _scopes(query):
         return None
-    return SimilarNodes(core, _without_name(query), None if leaf is None else leaf.name)
+    return SimilarNodes(core, _without_name(query), None if leaf is None else leaf.name, frame)
 
 
 def _scopes(query: Query) -> list[Query]:
