@@ -21,7 +21,7 @@ from cdpengine.errors import EngineError, FileNotWrittenError, os_reason, packag
 if TYPE_CHECKING:
     from cdpengine import Browser
     from cdpengine.codegen.person_recorder import PersonRecorder
-    from cdpengine.codegen.steps import RecordedStep
+    from cdpengine.codegen.recorded import RecordedStep
 
 
 def _check_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -79,7 +79,7 @@ def codegen(
       cdpengine codegen --from shop.zip --target test -o test_shop.py
       cdpengine codegen --entry 1f0c... --assertions
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from cdpengine.codegen.steps import merge_steps
+    from cdpengine.codegen.recorded import merge_steps
 
     if url is not None and (source is not None or entry is not None):
         raise click.UsageError("A URL is recorded in a window; --from and --entry need no URL.")
@@ -181,8 +181,8 @@ def _text_of(steps: list[RecordedStep], target: str, output: Path, notes: list[s
     """Return the steps in the form of a target. A test has the name of its file."""
     from cdpengine.codegen.action_script import write_script
     from cdpengine.codegen.python_code import write_program, write_test
+    from cdpengine.codegen.recorded import variables_of
     from cdpengine.codegen.request_list import write_requests
-    from cdpengine.codegen.steps import variables_of
 
     if names := variables_of(steps):
         shown = [name.upper() if target in ("program", "test") else f"${{{name}}}" for name in names]

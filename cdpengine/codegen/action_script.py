@@ -8,25 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cdpengine.codegen import recorded
 from cdpengine.codegen.queries import plain, selector_of
+from cdpengine.codegen.recorded import ElementQuery, RecordedStep
 from cdpengine.codegen.request_list import OpenTabs
-from cdpengine.codegen.steps import (
-    Action,
-    Assertion,
-    Check,
-    Click,
-    ClosePage,
-    ElementQuery,
-    Fill,
-    Goto,
-    Hover,
-    Move,
-    OpenPage,
-    Press,
-    RecordedStep,
-    Select,
-    TypeText,
-)
 
 _PRESSED_BY_CLICK = frozenset({"button", "link", "menuitem", "tab"})
 """Roles of elements on which Enter is a click."""
@@ -41,7 +26,7 @@ def _lines(steps: Sequence[RecordedStep], notes: list[str]) -> Iterator[str]:
     tabs = OpenTabs()
     focused: ElementQuery | None = None
     for number, step in enumerate(steps, 1):
-        if isinstance(step.action, OpenPage):
+        if isinstance(step.action, recorded.OpenPage):
             tabs.open(step.page)
             yield "new_tab"
             continue
@@ -57,47 +42,47 @@ def _lines(steps: Sequence[RecordedStep], notes: list[str]) -> Iterator[str]:
         else:
             yield line
         focused = step.target
-        if isinstance(step.action, ClosePage):
+        if isinstance(step.action, recorded.ClosePage):
             tabs.close(step.page)
         if step.opens is not None:
             tabs.add(step.opens)
 
 
-def _line(action: Action, focused: ElementQuery | None) -> str | None:
+def _line(action: recorded.Action, focused: ElementQuery | None) -> str | None:
     """Return the line of an action, or None without one. `focused` is the element of the previous step."""
     line = _write(action, focused)
     return None if line is None or len(line.splitlines()) > 1 else line
 
 
-def _write(action: Action, focused: ElementQuery | None) -> str | None:
+def _write(action: recorded.Action, focused: ElementQuery | None) -> str | None:
     match action:
-        case Goto(url=url):
+        case recorded.Goto(url=url):
             return f"goto [{plain(url)}]"
-        case Move(where="back" | "forward" as where):
+        case recorded.Move(where="back" | "forward" as where):
             return f"go_{where}"
-        case Move():
+        case recorded.Move():
             return "reload"
-        case ClosePage():
+        case recorded.ClosePage():
             return "close_tab"
-        case Click(button="left", modifiers=(), count=count, target=target):
+        case recorded.Click(button="left", modifiers=(), count=count, target=target):
             return f"{'click' if count == 1 else 'double_click'} {_element(target)}"
-        case Fill(target=target, value=value):
+        case recorded.Fill(target=target, value=value):
             return f"fill {_element(target)} [{plain(value)}]"
-        case TypeText(target=target, text=text):
+        case recorded.TypeText(target=target, text=text):
             return f"type {_element(target)} [{plain(text)}] [0]"
-        case Check(target=target, checked=checked):
+        case recorded.Check(target=target, checked=checked):
             return f"{'check' if checked else 'uncheck'} {_element(target)}"
-        case Select(target=target, values=(value,)):
+        case recorded.Select(target=target, values=(value,)):
             return f"select {_element(target)} [{plain(value)}]"
-        case Hover(target=target):
+        case recorded.Hover(target=target):
             return f"hover {_element(target)}"
-        case Press(key=key, target=target):
+        case recorded.Press(key=key, target=target):
             if target is None or target == focused:
                 return f"press [{key}]"
             return (
                 f"click {_element(target)}" if key == "Enter" and target.role in _PRESSED_BY_CLICK else None
             )
-        case Assertion(state="visible", target=target) if target is not None:
+        case recorded.Assertion(state="visible", target=target) if target is not None:
             return f"scroll_into_view {_element(target)}"
     return None
 

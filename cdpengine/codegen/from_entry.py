@@ -7,51 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cdpengine.act import (
-    ActRequest,
-    Back,
-    Dialog,
-    Forward,
-    Navigate,
-    NewTab,
-    Reload,
-    Resize,
-    Scroll,
-    ScrollIntoView,
-    Type,
-    Wait,
-)
-from cdpengine.act import Check as CheckRequest
-from cdpengine.act import Click as ClickRequest
-from cdpengine.act import Drag as DragRequest
-from cdpengine.act import Fill as FillRequest
-from cdpengine.act import Hover as HoverRequest
-from cdpengine.act import Press as PressRequest
-from cdpengine.act import Select as SelectRequest
-from cdpengine.act import Upload as UploadRequest
+from cdpengine import act
 from cdpengine.cache.entries import CacheEntry, PostCondition, Step, StepGroup, Target, begins_anywhere
 from cdpengine.cache.targets import LONGEST_NAME
-from cdpengine.codegen.descriptions import NAMELESS_ROLES
-from cdpengine.codegen.steps import (
-    Action,
-    Assertion,
-    Check,
-    Click,
-    DialogAnswer,
-    Drag,
-    ElementQuery,
-    Fill,
-    Goto,
-    Hover,
-    Move,
-    Press,
-    RecordedStep,
-    Select,
-    TypeText,
-    Upload,
-)
+from cdpengine.codegen import recorded
+from cdpengine.codegen.queries import NAMELESS_ROLES
+from cdpengine.codegen.recorded import ElementQuery, RecordedStep
 
-_NO_STEPS = (Resize, Scroll, ScrollIntoView)
+_NO_STEPS = (act.Resize, act.Scroll, act.ScrollIntoView)
 """Requests that a program does without: its actions scroll, and its window has a size already."""
 
 
@@ -65,18 +28,18 @@ def steps_of_entry(entry: CacheEntry, notes: list[str], *, asserts: bool = False
         return steps
     if "*" in entry.key.address:
         notes.append(f"the entry is for many pages: replace the URL {entry.key.address}")
-    return [RecordedStep(Goto(entry.key.address.replace("$", "$$"))), *steps]
+    return [RecordedStep(recorded.Goto(entry.key.address.replace("$", "$$"))), *steps]
 
 
 def convert(
     steps: Iterable[Step], notes: list[str], *, page: int = 1, asserts: bool = False
 ) -> Iterator[tuple[int, RecordedStep]]:
     """Yield the recorded steps of cached steps on one page, each after the place of its cached step."""
-    answer: DialogAnswer | None = None
+    answer: recorded.DialogAnswer | None = None
     for place, step in enumerate(steps):
         request = step.request
-        if isinstance(request, Dialog):
-            answer = DialogAnswer(request.accept, request.prompt_text)
+        if isinstance(request, act.Dialog):
+            answer = recorded.DialogAnswer(request.accept, request.prompt_text)
             continue
         if isinstance(request, _NO_STEPS):
             continue
@@ -112,66 +75,66 @@ def _plain_steps(steps: Iterable[Step | StepGroup]) -> Iterator[Step]:
         yield from each.steps if isinstance(each, StepGroup) else (each,)
 
 
-def _actions(request: ActRequest, targets: dict[str, ElementQuery]) -> Iterator[Action]:
+def _actions(request: act.ActRequest, targets: dict[str, ElementQuery]) -> Iterator[recorded.Action]:
     """Yield the actions of a request; none if no action expresses it."""
     match request:
-        case Navigate(url=url):
-            yield Goto(url)
-        case Back():
-            yield Move("back")
-        case Forward():
-            yield Move("forward")
-        case Reload():
-            yield Move("reload")
-        case PressRequest(key=key, ref=ref):
-            yield Press(key, None if ref is None else targets[ref])
-        case FillRequest(fields=fields):
+        case act.Navigate(url=url):
+            yield recorded.Goto(url)
+        case act.Back():
+            yield recorded.Move("back")
+        case act.Forward():
+            yield recorded.Move("forward")
+        case act.Reload():
+            yield recorded.Move("reload")
+        case act.Press(key=key, ref=ref):
+            yield recorded.Press(key, None if ref is None else targets[ref])
+        case act.Fill(fields=fields):
             for field in fields:
                 if field.ref is not None:
                     yield _field(targets[field.ref], field.value)
-        case DragRequest(start_ref=str(start), end_ref=str(end)):
-            yield Drag(targets[start], targets[end])
-        case Wait():
+        case act.Drag(start_ref=str(start), end_ref=str(end)):
+            yield recorded.Drag(targets[start], targets[end])
+        case act.Wait():
             yield from _assertions(PostCondition(url=request.url, text=request.text))
-        case NewTab():
+        case act.NewTab():
             return
-        case ClickRequest() | Type() | HoverRequest() | SelectRequest() | CheckRequest() | UploadRequest():
+        case act.Click() | act.Type() | act.Hover() | act.Select() | act.Check() | act.Upload():
             if request.ref is not None:
                 yield from _on_element(request, targets[request.ref])
 
 
 def _on_element(
-    request: ClickRequest | Type | HoverRequest | SelectRequest | CheckRequest | UploadRequest,
+    request: act.Click | act.Type | act.Hover | act.Select | act.Check | act.Upload,
     target: ElementQuery,
-) -> Iterator[Action]:
+) -> Iterator[recorded.Action]:
     match request:
-        case ClickRequest(button=button, double_click=double, modifiers=modifiers):
-            yield Click(target, button, 2 if double else 1, tuple(modifiers))
-        case Type(text=text, submit=submit):
-            yield TypeText(target, text)
+        case act.Click(button=button, double_click=double, modifiers=modifiers):
+            yield recorded.Click(target, button, 2 if double else 1, tuple(modifiers))
+        case act.Type(text=text, submit=submit):
+            yield recorded.TypeText(target, text)
             if submit:
-                yield Press("Enter", target)
-        case HoverRequest():
-            yield Hover(target)
-        case SelectRequest(values=values):
-            yield Select(target, values)
-        case CheckRequest(checked=checked):
-            yield Check(target, checked)
-        case UploadRequest(paths=paths):
-            yield Upload(target, paths)
+                yield recorded.Press("Enter", target)
+        case act.Hover():
+            yield recorded.Hover(target)
+        case act.Select(values=values):
+            yield recorded.Select(target, values)
+        case act.Check(checked=checked):
+            yield recorded.Check(target, checked)
+        case act.Upload(paths=paths):
+            yield recorded.Upload(target, paths)
 
 
-def _field(target: ElementQuery, value: str | float | bool | tuple[str, ...]) -> Action:
+def _field(target: ElementQuery, value: str | float | bool | tuple[str, ...]) -> recorded.Action:
     if isinstance(value, bool):
-        return Check(target, value)
-    return Select(target, value) if isinstance(value, tuple) else Fill(target, str(value))
+        return recorded.Check(target, value)
+    return recorded.Select(target, value) if isinstance(value, tuple) else recorded.Fill(target, str(value))
 
 
-def _assertions(after: PostCondition) -> Iterator[Assertion]:
+def _assertions(after: PostCondition) -> Iterator[recorded.Assertion]:
     """Yield the assertions of a condition. A pattern of URLs and a text with variables have none."""
     if after.url is not None and "*" not in after.url:
-        yield Assertion("url", None, after.url)
+        yield recorded.Assertion("url", None, after.url)
     if after.text is not None and "${" not in after.text:
-        yield Assertion("visible", ElementQuery(text=after.text.replace("$$", "$"), nth=0))
+        yield recorded.Assertion("visible", ElementQuery(text=after.text.replace("$$", "$"), nth=0))
     if after.shown is not None:
-        yield Assertion("visible", query_of(after.shown))
+        yield recorded.Assertion("visible", query_of(after.shown))

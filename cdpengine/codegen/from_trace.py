@@ -12,25 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cdpengine.cache.templates import escape
-from cdpengine.codegen.descriptions import query_of_description, query_of_selector
-from cdpengine.codegen.steps import (
-    Action,
-    Check,
-    Click,
-    ClosePage,
-    Drag,
-    ElementQuery,
-    Fill,
-    Goto,
-    Hover,
-    Move,
-    OpenPage,
-    Press,
-    RecordedStep,
-    Select,
-    TypeText,
-    Upload,
-)
+from cdpengine.codegen import recorded
+from cdpengine.codegen.queries import query_of_description, query_of_selector
+from cdpengine.codegen.recorded import ElementQuery, RecordedStep
 from cdpengine.debug.steps.descriptions import REDACTED
 from cdpengine.debug.steps.reading import StepTrace
 
@@ -104,9 +88,9 @@ class _TraceSteps:
             return
         number = self._pages[line["page"]] = self._next_page
         if number > 1:
-            yield RecordedStep(OpenPage(), number)
+            yield RecordedStep(recorded.OpenPage(), number)
         if line["url"] not in ("", "about:blank") and line["verb"] not in ("goto", "navigate"):
-            yield RecordedStep(Goto(escape(line["url"])), number)
+            yield RecordedStep(recorded.Goto(escape(line["url"])), number)
 
     @property
     def _next_page(self) -> int:
@@ -123,27 +107,27 @@ class _TraceSteps:
 
     # --- actions -------------------------------------------------------------------------------------------------
 
-    def _actions(self, line: Mapping[str, Any]) -> Iterator[Action]:
+    def _actions(self, line: Mapping[str, Any]) -> Iterator[recorded.Action]:
         verb, arguments = line["verb"], line["args"]
         if verb in ("goto", "navigate"):
-            yield Goto(escape(arguments["url"]))
+            yield recorded.Goto(escape(arguments["url"]))
         elif verb in _MOVES:
-            yield Move(_MOVES[verb])  # type: ignore[arg-type]
+            yield recorded.Move(_MOVES[verb])  # type: ignore[arg-type]
         elif verb == "close":
-            yield ClosePage()
+            yield recorded.ClosePage()
         elif verb == "press":
             yield self._press(line)
         elif verb == "drag":
             source = next(
                 (each for each in ("source", "target") if each in self._described(line)), "startSelector"
             )
-            yield Drag(self._query(line, source, "start"), self._query(line, "destination", "end"))
+            yield recorded.Drag(self._query(line, source, "start"), self._query(line, "destination", "end"))
         elif verb in _FORMS and "fields" in arguments:
             yield from self._fields(line)
         else:
             yield from self._on_element(line)
 
-    def _on_element(self, line: Mapping[str, Any]) -> Iterator[Action]:
+    def _on_element(self, line: Mapping[str, Any]) -> Iterator[recorded.Action]:
         verb, arguments = line["verb"], line["args"]
         if verb not in ("click", "check", "uncheck", "hover", "select", "fill", "type", "upload"):
             raise _CannotBeStep("no program has this action")
@@ -151,48 +135,48 @@ class _TraceSteps:
         match verb:
             case "click":
                 count = int(arguments.get("count", 2 if "doubleClick" in arguments else 1))
-                yield Click(
+                yield recorded.Click(
                     target, arguments.get("button", "left"), count, _strings(arguments.get("modifiers"))
                 )
             case "check" | "uncheck":
-                yield Check(target, verb == "check" and arguments.get("checked") != "False")
+                yield recorded.Check(target, verb == "check" and arguments.get("checked") != "False")
             case "hover":
-                yield Hover(target)
+                yield recorded.Hover(target)
             case "select":
                 values = arguments.get("values", "")
                 known = () if values == REDACTED else tuple(map(escape, _strings(values)))
-                yield Select(target, known or (self._variable(target),))
+                yield recorded.Select(target, known or (self._variable(target),))
             case "fill":
-                yield Fill(target, self._entered(target, arguments.get("value", "")))
+                yield recorded.Fill(target, self._entered(target, arguments.get("value", "")))
             case "type":
-                yield TypeText(target, self._entered(target, arguments.get("text", "")))
+                yield recorded.TypeText(target, self._entered(target, arguments.get("text", "")))
                 if arguments.get("submit"):
-                    yield Press("Enter", target)
+                    yield recorded.Press("Enter", target)
             case "upload":
                 paths = arguments.get("paths", "")
                 known = () if paths == REDACTED else tuple(map(escape, _strings(paths)))
-                yield Upload(target, known or (self._variable(target),))
+                yield recorded.Upload(target, known or (self._variable(target),))
 
-    def _press(self, line: Mapping[str, Any]) -> Press:
+    def _press(self, line: Mapping[str, Any]) -> recorded.Press:
         arguments = line["args"]
         if arguments["key"] == REDACTED:
             raise _CannotBeStep("the key is withheld")
         has_target = bool({"target", "ref", "selector"}.intersection(arguments))
-        return Press(arguments["key"], self._query(line) if has_target else None)
+        return recorded.Press(arguments["key"], self._query(line) if has_target else None)
 
-    def _fields(self, line: Mapping[str, Any]) -> Iterator[Action]:
+    def _fields(self, line: Mapping[str, Any]) -> Iterator[recorded.Action]:
         """Yield an action for each field of a form. The trace has their values in no separate form."""
         names = [name for name in self._described(line) if name.startswith("field ")]
         for name in sorted(names, key=lambda each: int(each.split()[1])):
             target = self._query(line, name)
             variable = self._variable(target)
             if target.role in ("checkbox", "radio", "switch"):
-                yield Check(target)
+                yield recorded.Check(target)
             else:
                 yield (
-                    Select(target, (variable,))
+                    recorded.Select(target, (variable,))
                     if target.role in ("combobox", "listbox")
-                    else Fill(target, variable)
+                    else recorded.Fill(target, variable)
                 )
 
     # --- elements and strings ------------------------------------------------------------------------------------

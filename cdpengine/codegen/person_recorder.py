@@ -16,8 +16,9 @@ import trio
 from cdpengine import Browser, Page
 from cdpengine.cache.learning.learned_steps import LearnedSteps, learn_steps
 from cdpengine.cache.templates import escape
+from cdpengine.codegen import recorded
 from cdpengine.codegen.from_entry import convert
-from cdpengine.codegen.steps import Click, ClosePage, Goto, OpenPage, Press, RecordedStep
+from cdpengine.codegen.recorded import RecordedStep
 from cdpengine.errors import EngineError
 
 
@@ -129,14 +130,14 @@ class PersonRecorder:
         for each in self._pages:
             own = list(self._steps_of(each, notes, asserts=asserts))
             if each.closed_at < math.inf:
-                own.append((each.closed_at, RecordedStep(ClosePage(), each.number)))
+                own.append((each.closed_at, RecordedStep(recorded.ClosePage(), each.number)))
             if each.number > 1 and not _mark_opening(timed, each):
-                own.insert(0, (each.began, RecordedStep(OpenPage(), each.number)))
+                own.insert(0, (each.began, RecordedStep(recorded.OpenPage(), each.number)))
             timed += own
         steps = [step for _, step in sorted(timed, key=itemgetter(0))]
-        while steps and isinstance(steps[-1].action, ClosePage):
+        while steps and isinstance(steps[-1].action, recorded.ClosePage):
             steps.pop()
-        first = [RecordedStep(Goto(escape(self._url)))] if self._url else []
+        first = [RecordedStep(recorded.Goto(escape(self._url)))] if self._url else []
         return [*first, *steps]
 
     def _steps_of(
@@ -148,7 +149,7 @@ class PersonRecorder:
         own_notes = [note for note in learned.notes if ": popup: " not in note]
         converted = list(convert(learned.steps, own_notes, page=each.number, asserts=asserts))
         notes += [f"page {each.number}: {note}" for note in own_notes]
-        if each.opener is not None and converted and isinstance(converted[0][1].action, Goto):
+        if each.opener is not None and converted and isinstance(converted[0][1].action, recorded.Goto):
             del converted[0]  # the page's own first document
         for place, step in converted:
             yield learned.times[place], step
@@ -158,7 +159,11 @@ def _mark_opening(timed: list[tuple[float, RecordedStep]], page: _RecordedPage) 
     """Mark the step that opened a page: the last action on its opener before it. Return False without one."""
     for place in range(len(timed) - 1, -1, -1):
         at, step = timed[place]
-        if at <= page.began and step.page == page.opener and isinstance(step.action, Click | Press):
+        if (
+            at <= page.began
+            and step.page == page.opener
+            and isinstance(step.action, recorded.Click | recorded.Press)
+        ):
             if step.opens is not None:
                 return False
             timed[place] = at, attrs.evolve(step, opens=page.number)

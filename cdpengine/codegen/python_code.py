@@ -11,25 +11,8 @@ from typing import TypeAlias
 import attrs
 
 from cdpengine.cache.templates import split
-from cdpengine.codegen.steps import (
-    Assertion,
-    Check,
-    Click,
-    ClosePage,
-    Drag,
-    ElementQuery,
-    Fill,
-    Goto,
-    Hover,
-    Move,
-    OpenPage,
-    Press,
-    RecordedStep,
-    Select,
-    TypeText,
-    Upload,
-    variables_of,
-)
+from cdpengine.codegen import recorded
+from cdpengine.codegen.recorded import ElementQuery, RecordedStep, variables_of
 
 Lines: TypeAlias = Iterator[str]
 
@@ -55,7 +38,9 @@ def write_test(steps: Sequence[RecordedStep], *, name: str = "recorded") -> str:
     head += ["from cdpengine import expect", ""] if _asserts(steps) else []
     head += [""] if head else []
     body = list(_body(steps, "context")) or ["pass"]
-    fixtures = "page, context" if any(isinstance(step.action, OpenPage) for step in steps) else "page"
+    fixtures = (
+        "page, context" if any(isinstance(step.action, recorded.OpenPage) for step in steps) else "page"
+    )
     lines = [*head, f"async def test_{name}({fixtures}):", *(f"{_INDENT}{line}" for line in body), ""]
     return "\n".join(lines)
 
@@ -96,7 +81,7 @@ def _value(template: str) -> str:
 
 
 def _asserts(steps: Sequence[RecordedStep]) -> bool:
-    return any(isinstance(step.action, Assertion) for step in steps)
+    return any(isinstance(step.action, recorded.Assertion) for step in steps)
 
 
 # --- steps ---------------------------------------------------------------------------------------------------
@@ -110,7 +95,7 @@ def page_name(number: int) -> str:
 def _body(steps: Sequence[RecordedStep], opener: str) -> Lines:
     for step in steps:
         page = page_name(step.page)
-        if isinstance(step.action, OpenPage):
+        if isinstance(step.action, recorded.OpenPage):
             yield f"{page} = await {opener}.new_page()"
             continue
         around = []
@@ -130,19 +115,19 @@ def _body(steps: Sequence[RecordedStep], opener: str) -> Lines:
 def _call(step: RecordedStep, page: str) -> str:
     """Return the call of an action."""
     match step.action:
-        case Goto(url=url):
+        case recorded.Goto(url=url):
             return f"{page}.goto({_value(url)})"
-        case Move(where="reload"):
+        case recorded.Move(where="reload"):
             return f"{page}.reload()"
-        case Move(where=where):
+        case recorded.Move(where=where):
             return f"{page}.go_{where}()"
-        case Press(key=key, target=None):
+        case recorded.Press(key=key, target=None):
             return f"{page}.press({quote(key)})"
-        case Drag(target=target, destination=destination):
+        case recorded.Drag(target=target, destination=destination):
             return f"{page}.drag({_locate(target, page)}, {_locate(destination, page)})"
-        case ClosePage():
+        case recorded.ClosePage():
             return f"{page}.close()"
-        case Assertion():
+        case recorded.Assertion():
             return _expect(step.action, page)
     assert step.target is not None, "the other actions have a target"
     return f"{_locate(step.target, page)}.{_verb(step)}"
@@ -151,26 +136,26 @@ def _call(step: RecordedStep, page: str) -> str:
 def _verb(step: RecordedStep) -> str:
     """Return the method of a locator, with its arguments."""
     match step.action:
-        case Click():
+        case recorded.Click():
             return f"click({_click_arguments(step.action)})"
-        case Fill(value=value):
+        case recorded.Fill(value=value):
             return f"fill({_value(value)})"
-        case TypeText(text=text):
+        case recorded.TypeText(text=text):
             return f"type({_value(text)})"
-        case Press(key=key):
+        case recorded.Press(key=key):
             return f"press({quote(key)})"
-        case Check(checked=checked):
+        case recorded.Check(checked=checked):
             return "check()" if checked else "uncheck()"
-        case Select(values=values):
+        case recorded.Select(values=values):
             return f"select({', '.join(map(_value, values))})"
-        case Upload(paths=paths):
+        case recorded.Upload(paths=paths):
             return f"upload({', '.join(map(_value, paths))})"
-        case Hover():
+        case recorded.Hover():
             return "hover()"
     raise AssertionError(f"{type(step.action).__name__} is no method of a locator")
 
 
-def _click_arguments(click: Click) -> str:
+def _click_arguments(click: recorded.Click) -> str:
     arguments = [f"button={quote(click.button)}"] if click.button != "left" else []
     arguments += [f"count={click.count}"] if click.count != 1 else []
     arguments += [f"modifiers=[{', '.join(map(quote, click.modifiers))}]"] if click.modifiers else []
@@ -185,7 +170,7 @@ _STATES: dict[str, str] = {
 }
 
 
-def _expect(assertion: Assertion, page: str) -> str:
+def _expect(assertion: recorded.Assertion, page: str) -> str:
     subject = page if assertion.target is None else _locate(assertion.target, page)
     check = _STATES.get(assertion.state) or f"{_EXPECTED[assertion.state]}({quote(assertion.expected)})"
     return f"expect({subject}).{check}"

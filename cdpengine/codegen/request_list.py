@@ -10,51 +10,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cdpengine.act import (
-    ActRequest,
-    Back,
-    Close,
-    Dialog,
-    FocusTab,
-    FormField,
-    Forward,
-    Navigate,
-    NewTab,
-    Reload,
-    ScrollIntoView,
-    Type,
-    Wait,
-)
-from cdpengine.act import Check as CheckRequest
-from cdpengine.act import Click as ClickRequest
-from cdpengine.act import Drag as DragRequest
-from cdpengine.act import Fill as FillRequest
-from cdpengine.act import Hover as HoverRequest
-from cdpengine.act import Press as PressRequest
-from cdpengine.act import Select as SelectRequest
-from cdpengine.act import Upload as UploadRequest
+from cdpengine import act
 from cdpengine.act.parsing import to_json
+from cdpengine.codegen import recorded
 from cdpengine.codegen.queries import plain, selector_of
-from cdpengine.codegen.steps import (
-    Action,
-    Assertion,
-    Check,
-    Click,
-    ClosePage,
-    Drag,
-    Fill,
-    Goto,
-    Hover,
-    Move,
-    OpenPage,
-    Press,
-    RecordedStep,
-    Select,
-    TypeText,
-    Upload,
-)
+from cdpengine.codegen.recorded import RecordedStep
 
-_MOVES: dict[str, ActRequest] = {"back": Back(), "forward": Forward(), "reload": Reload()}
+_MOVES: dict[str, act.ActRequest] = {"back": act.Back(), "forward": act.Forward(), "reload": act.Reload()}
 
 
 def write_requests(steps: Sequence[RecordedStep], notes: list[str]) -> str:
@@ -63,26 +25,26 @@ def write_requests(steps: Sequence[RecordedStep], notes: list[str]) -> str:
     return "[\n " + ",\n ".join(requests) + "\n]\n" if requests else "[]\n"
 
 
-def requests_of(steps: Sequence[RecordedStep], notes: list[str]) -> Iterator[ActRequest]:
+def requests_of(steps: Sequence[RecordedStep], notes: list[str]) -> Iterator[act.ActRequest]:
     """Yield the requests of the steps. Append the omitted steps to `notes`."""
     tabs = OpenTabs()
     for number, step in enumerate(steps, 1):
-        if isinstance(step.action, OpenPage):
+        if isinstance(step.action, recorded.OpenPage):
             tabs.open(step.page)
-            yield NewTab()
+            yield act.NewTab()
             continue
         if (index := tabs.focus(step.page)) is not None:
-            yield FocusTab(index=index)
+            yield act.FocusTab(index=index)
         if step.dialog is not None:
             text = None if step.dialog.text is None else plain(step.dialog.text)
-            yield Dialog(accept=step.dialog.accept, prompt_text=text)
+            yield act.Dialog(accept=step.dialog.accept, prompt_text=text)
         request = request_of(step.action)
         if request is None:
-            assert isinstance(step.action, Assertion), "each other action has a request"
+            assert isinstance(step.action, recorded.Assertion), "each other action has a request"
             notes.append(f"step {number}: no request asserts the state {step.action.state!r}")
         else:
             yield request
-        if isinstance(step.action, ClosePage):
+        if isinstance(step.action, recorded.ClosePage):
             tabs.close(step.page)
         if step.opens is not None:
             tabs.add(step.opens)
@@ -119,54 +81,61 @@ class OpenTabs:
         self._current = 0
 
 
-def request_of(action: Action) -> ActRequest | None:
+def request_of(action: recorded.Action) -> act.ActRequest | None:
     """Return the request of an action, or None for an assertion without one."""
     match action:
-        case Goto(url=url):
-            return Navigate(url=plain(url))
-        case Move(where=where):
+        case recorded.Goto(url=url):
+            return act.Navigate(url=plain(url))
+        case recorded.Move(where=where):
             return _MOVES[where]
-        case OpenPage():
-            return NewTab()
-        case ClosePage():
-            return Close()
-        case Press(key=key, target=target):
-            return PressRequest(key=key, selector=None if target is None else selector_of(target))
-        case Drag(target=target, destination=destination):
-            return DragRequest(start_selector=selector_of(target), end_selector=selector_of(destination))
-        case Assertion():
+        case recorded.OpenPage():
+            return act.NewTab()
+        case recorded.ClosePage():
+            return act.Close()
+        case recorded.Press(key=key, target=target):
+            return act.Press(key=key, selector=None if target is None else selector_of(target))
+        case recorded.Drag(target=target, destination=destination):
+            return act.Drag(start_selector=selector_of(target), end_selector=selector_of(destination))
+        case recorded.Assertion():
             return _assertion(action)
     return _of_element(action, selector_of(action.target))
 
 
 def _of_element(
-    action: Click | Fill | TypeText | Check | Select | Upload | Hover, selector: str
-) -> ActRequest:
+    action: recorded.Click
+    | recorded.Fill
+    | recorded.TypeText
+    | recorded.Check
+    | recorded.Select
+    | recorded.Upload
+    | recorded.Hover,
+    selector: str,
+) -> act.ActRequest:
     match action:
-        case Click(button=button, count=count, modifiers=modifiers):
+        case recorded.Click(button=button, count=count, modifiers=modifiers):
             held: Any = modifiers
             pressed: Any = button
-            return ClickRequest(selector=selector, button=pressed, double_click=count > 1, modifiers=held)
-        case Fill(value=value):
-            return FillRequest(fields=(FormField(selector=selector, value=plain(value)),))
-        case TypeText(text=text):
-            return Type(selector=selector, text=plain(text))
-        case Check(checked=checked):
-            return CheckRequest(selector=selector, checked=checked)
-        case Select(values=values):
-            return SelectRequest(selector=selector, values=tuple(map(plain, values)))
-        case Upload(paths=paths):
-            return UploadRequest(selector=selector, paths=tuple(map(plain, paths)))
-        case Hover():
-            return HoverRequest(selector=selector)
+            return act.Click(selector=selector, button=pressed, double_click=count > 1, modifiers=held)
+        case recorded.Fill(value=value):
+            return act.Fill(fields=(act.FormField(selector=selector, value=plain(value)),))
+        case recorded.TypeText(text=text):
+            return act.Type(selector=selector, text=plain(text))
+        case recorded.Check(checked=checked):
+            return act.Check(selector=selector, checked=checked)
+        case recorded.Select(values=values):
+            return act.Select(selector=selector, values=tuple(map(plain, values)))
+        case recorded.Upload(paths=paths):
+            return act.Upload(selector=selector, paths=tuple(map(plain, paths)))
+        case recorded.Hover():
+            return act.Hover(selector=selector)
 
 
-def _assertion(assertion: Assertion) -> ActRequest | None:
+def _assertion(assertion: recorded.Assertion) -> act.ActRequest | None:
     match assertion:
-        case Assertion(state="url", expected=url):
-            return Wait(url=url)
-        case Assertion(state="text", expected=text):
-            return Wait(text=text)
-        case Assertion(state="visible", target=target) if target is not None:
-            return ScrollIntoView(selector=selector_of(target))
+        case recorded.Assertion(state="url", expected=url):
+            return act.Wait(url=url)
+        case recorded.Assertion(state="text", expected=text):
+            return act.Wait(text=text)
+        case recorded.Assertion(state="visible", target=target) if target is not None:
+            return act.ScrollIntoView(selector=selector_of(target))
     return None

@@ -25,8 +25,8 @@ from cdpengine.codegen.from_entry import steps_of_entry
 from cdpengine.codegen.from_trace import steps_of_trace
 from cdpengine.codegen.person_recorder import PersonRecorder
 from cdpengine.codegen.python_code import write_program, write_test
+from cdpengine.codegen.recorded import RecordedStep, merge_steps
 from cdpengine.codegen.request_list import requests_of
-from cdpengine.codegen.steps import RecordedStep, merge_steps
 from cdpengine.debug.steps.reading import open_step_trace
 
 SHOP = """<!doctype html><title>shop</title><link rel=icon href="data:,"><h1>Shop</h1>

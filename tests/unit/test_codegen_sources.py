@@ -19,10 +19,10 @@ from cdpengine.cache.entries import (
     make_entry,
     make_key,
 )
-from cdpengine.codegen.descriptions import query_of_description, query_of_selector
 from cdpengine.codegen.from_entry import steps_of_entry
 from cdpengine.codegen.from_trace import steps_of_trace
-from cdpengine.codegen.steps import (
+from cdpengine.codegen.queries import query_of_description, query_of_selector
+from cdpengine.codegen.recorded import (
     Assertion,
     Check,
     Click,

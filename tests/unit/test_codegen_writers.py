@@ -18,8 +18,7 @@ from cdpengine.cache.templates import escape, fill, split
 from cdpengine.codegen.action_script import write_script
 from cdpengine.codegen.python_code import quote, write_program, write_test
 from cdpengine.codegen.queries import selector_of
-from cdpengine.codegen.request_list import write_requests
-from cdpengine.codegen.steps import (
+from cdpengine.codegen.recorded import (
     Assertion,
     Check,
     Click,
@@ -36,6 +35,7 @@ from cdpengine.codegen.steps import (
     Upload,
     merge_steps,
 )
+from cdpengine.codegen.request_list import write_requests
 
 NAME = ElementQuery(role="textbox", name="Name")
 BUTTON = ElementQuery(role="button", name='Log "in"', nth=1)
