@@ -115,6 +115,7 @@ def block(
 ) -> Callable[[Callable[P, AsyncIterator[T]]], Callable[P, Block[T]]]:
     """Return a decorator like `asynccontextmanager`, whose errors show the block to write: `written`.
 
+    In `written`, {0._noun} is an attribute of the object whose method it is.
     Wrong arguments raise the TypeError of `explain_arguments`.
     """
 
@@ -124,7 +125,7 @@ def block(
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> Block[T]:
             try:
-                return Block(make(*args, **kwargs), written)
+                return Block(make(*args, **kwargs), written.format(*args))
             except TypeError as error:  # about the arguments, because the function runs only in the block
                 raise explain_arguments(error, names, function) from None
 
