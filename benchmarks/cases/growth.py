@@ -29,15 +29,17 @@ TREE, PIPE, DECODED = "floor: getFullAXTree", "floor: pipe", "floor: decoded"
 Curve = dict[int, Measurement]  # a measurement for each size
 
 
-def steepness(curve: Curve, side: str) -> float:
-    """Return the exponent of a side's cost between its two largest sizes. Pure."""
-    costs = [(size, each.median(side)) for size, each in sorted(curve.items()) if each.measured(side)]
+def steepness(curve: Curve, side: str) -> list[float]:
+    """Return the exponents of a side's cost between its two largest sizes, one for each common round. Pure."""
+    found = [(size, each.side(side)) for size, each in sorted(curve.items())]
+    costs = [(size, figures.medians) for size, figures in found if figures is not None and figures.measured]
     (small, before), (large, after) = costs[-2:]
-    return math.log(after / before) / math.log(large / small)
+    times = math.log(large / small)
+    return [math.log(much / little) / times for little, much in zip(before, after, strict=False)]
 
 
 def record_steepness(bench: Bench, what: str, curve: Curve, floor: str) -> None:
-    sides = [SideFigures(side, ((steepness(curve, side),),)) for side in ("engine", floor)]
+    sides = [SideFigures(side, [(each,) for each in steepness(curve, side)]) for side in ("engine", floor)]
     bench.record(f"steepness of {what}", sides, unit="power")
 
 
@@ -78,7 +80,8 @@ async def opened_pages(bench: Bench, side: str, sizes: tuple[int, ...]) -> list[
 
 
 async def pages(bench: Bench, sizes: tuple[int, ...]) -> None:
-    said = {side: await opened_pages(bench, side, sizes) for side in ("engine", PIPE)}
+    rounds = range(bench.least_rounds)
+    said = {side: [await opened_pages(bench, side, sizes) for _ in rounds] for side in ("engine", PIPE)}
     figures: dict[str, tuple[str, Unit]] = {
         "mb": ("memory of the program", "MB"),
         "browser_mb": ("memory of the browser", "MB"),
@@ -87,7 +90,9 @@ async def pages(bench: Bench, sizes: tuple[int, ...]) -> None:
     for key, (name, unit) in figures.items():
         curve: Curve = {}
         for number, size in enumerate(sizes):
-            sides = [SideFigures(side, ((each[number][key],),)) for side, each in said.items()]
+            sides = [
+                SideFigures(side, [(each[number][key],) for each in rounds]) for side, rounds in said.items()
+            ]
             curve[size] = bench.record(f"{size:,} open pages: {name}", sides, unit=unit)
         if key == "browser_mb":
             record_steepness(bench, "the browser's memory by pages", curve, PIPE)

@@ -11,7 +11,7 @@ import gc
 import math
 import time
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,14 @@ import trio
 import cdpengine
 from benchmarks import site
 from benchmarks.harness.engine import Engine
-from benchmarks.harness.figures import Measurement, SideFigures, Unit
-from benchmarks.harness.machine import fixed_work
+from benchmarks.harness.figures import Measurement, SideFigures, Unit, figure_name
 from benchmarks.harness.peers import PATIENCE, Peer, Peers, is_peer
 from benchmarks.harness.programs import Cannot, say
 from benchmarks.harness.report import CaseRun
 from benchmarks.peers.verbs import words_of
 from cdpengine._launch.flags import Machine, command_line
 
-LEAST_ROUNDS = 3  # minimum number of rounds of a figure, even if its case takes too long
+LEAST_ROUNDS = 3  # minimum number of rounds of a figure if its case takes too long
 DEADLINE = 4.0
 """Deadline of a case as a multiple of its planned time; at least LEAST_DEADLINE seconds."""
 
@@ -42,6 +41,9 @@ Turn = Callable[[], Awaitable[float | Sequence[float] | Mapping[str, Any]]]
 A mapping has the values as "values". It may have a "note", and values of further figures.
 """
 
+Asked = Callable[[str], Collection[str]]
+"""Function that returns the sides that a check needs of the figure of that name."""
+
 Further = Mapping[str, tuple[str, Unit]]
 """Further figures of the same turns: their key in a turn's mapping, with their variant and unit."""
 
@@ -51,7 +53,8 @@ class Bench:
     """The environment of a case.
 
     `executable` and `flags` are those of all sides' browser. `site` is the address of the pages without a trailing
-    slash. `quick` requests fewer sizes and shorter turns. `measurements` are the recorded ones so far.
+    slash. `quick` requests fewer sizes and shorter turns. Each figure has at least `least_rounds`. Turns of sides that
+    are not `asked` are skipped; None asks for all. `measurements` are the recorded ones so far.
     """
 
     executable: str
@@ -60,6 +63,8 @@ class Bench:
     peers: Peers
     quick: bool = False
     turn_count: int = 7
+    least_rounds: int = 1
+    asked: Asked | None = None
     measurements: list[Measurement] = attrs.field(factory=list)
     case: str = ""
     until: float = math.inf
@@ -97,18 +102,19 @@ class Bench:
         """Run the turns of all sides, record their values and further figures, and return the measurement.
 
         `turns` is the number of rounds, None for the program's default. `warm_up` rounds are not counted; `warm` has
-        other turns for them. After the case's time budget, rounds after LEAST_ROUNDS are skipped.
+        other turns for them. After the case's time budget, rounds after LEAST_ROUNDS or `least_rounds` are skipped.
         """
         taken: dict[str, list[Mapping[str, Any]]] = {name: [] for name in sides}
         cannot: dict[str, str] = {}
-        reference: list[float] = []
-        names = list(sides)
+        rounds = 0
+        names = self._asked_of(sides, variant, further or {})
+        if not names:
+            return Measurement(self.case, variant, unit=unit, sides=())
         started = trio.current_time()
-        for number in range(-warm_up, self.turn_count if turns is None else turns):
-            if number >= LEAST_ROUNDS and trio.current_time() > self.until:
+        for number in range(-warm_up, max(self.least_rounds, self.turn_count if turns is None else turns)):
+            if number >= max(LEAST_ROUNDS, self.least_rounds) and trio.current_time() > self.until:
                 break
-            if number >= 0:
-                reference.append(fixed_work())
+            rounds = number + 1
             for name in names[number % len(names) :] + names[: number % len(names)]:
                 if name in cannot:
                     continue
@@ -125,30 +131,27 @@ class Bench:
                     if number >= 0:
                         taken[name].append(said if isinstance(said, Mapping) else {"values": said})
 
-        def recorded(key: str, variant: str, unit: Unit, reference: Sequence[float] = ()) -> Measurement:
+        def recorded(key: str, variant: str, unit: Unit) -> Measurement:
             found = [_side(name, key, taken[name], cannot.get(name, "")) for name in names]
-            return self.record(
-                variant, [side for side in found if side is not None], unit=unit, reference=tuple(reference)
-            )
+            return self.record(variant, [side for side in found if side is not None], unit=unit)
 
-        made = recorded("values", variant, unit, reference)
-        say(f"    {made.name}: {len(reference)} rounds, {trio.current_time() - started:.1f} s")
+        made = recorded("values", variant, unit)
+        say(f"    {made.name}: {rounds} rounds, {trio.current_time() - started:.1f} s")
         for key, figure in (further or {}).items():
             recorded(key, *figure)
         return made
 
+    def _asked_of(self, sides: Mapping[str, Turn], variant: str, further: Further) -> list[str]:
+        if self.asked is None:
+            return list(sides)
+        variants = [variant, *(each for each, _ in further.values())]
+        asked = {side for each in variants for side in self.asked(figure_name(self.case, each))}
+        return [side for side in sides if side in asked]
+
     def record(
-        self,
-        variant: str,
-        sides: Sequence[SideFigures],
-        *,
-        unit: Unit,
-        reference: tuple[float, ...] = (),
-        compared: bool = True,
+        self, variant: str, sides: Sequence[SideFigures], *, unit: Unit, compared: bool = True
     ) -> Measurement:
-        made = Measurement(
-            self.case, variant, unit=unit, sides=tuple(sides), reference=reference, compared=compared
-        )
+        made = Measurement(self.case, variant, unit=unit, sides=tuple(sides), compared=compared)
         self.measurements.append(made)
         return made
 

@@ -1,4 +1,4 @@
-"""The documents that `make bench` writes: a page with its charts, and blocks of other documents.
+"""The documents that `make bench` writes: a page, the README's chart, and blocks of other documents.
 
 Rule: a block is the part of a document between two marker lines. It has a fixed choice of figures, so that a run
 cannot choose favourable ones. A run that lacks one of them leaves the block unchanged.
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import attrs
 
-from benchmarks.harness.charts import OVERVIEW, overview_chart
 from benchmarks.harness.figures import Measurement, shown, shown_ratio
 from benchmarks.harness.front import FIGURES, FRONT_TITLE, front_chart, front_table
 from benchmarks.harness.peers import MCP_SERVERS, is_peer
@@ -36,31 +35,28 @@ def page(report: Report) -> str:
         "",
         "`make bench` measures the engine, other engines and the floor. The floor is the least code that does the same on a",
         "websocket or the pipe. All sides drive the same browser with the same flags on the same pages, and take turns in each",
-        "round. `make bench` writes this page and its charts. The report with every value is in",
+        "round. `make bench` writes this page and its chart. The report with every value is in",
         "`build/benchmarks/report.json`. `make bench-check` measures the promises.",
         "",
         *header(report),
         "",
         "## All figures",
         "",
-        "Medians. After the colon: how many times better the engine is in the same rounds, with the quartiles.",
+        "Medians. After the colon: how many times better the engine is in the same rounds. Ranges contain the median with 87 %",
+        "confidence, those of less than four rounds with less.",
         "",
         *all_figures(report),
         "",
         *verdicts(report),
-        "## Charts",
-        "",
-        f"![{OVERVIEW}](benchmarks/overview.svg)",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def publish(report: Report, root: Path) -> None:
-    """Write the page with its charts, and the blocks, into the project at `root`."""
+    """Write the page with its chart, and the blocks, into the project at `root`."""
     charts = (root / PAGE).with_suffix("")
     charts.mkdir(parents=True, exist_ok=True)
     (charts / "front.svg").write_text(front_chart(report), "utf-8")
-    (charts / "overview.svg").write_text(overview_chart(report), "utf-8")
     (root / PAGE).write_text(page(report), "utf-8")
     say(f"wrote {PAGE}")
     for name, block in BLOCKS.items():

@@ -13,19 +13,18 @@ from typing import Literal
 
 import attrs
 
+from benchmarks.harness.confidence import median_range
+
 Unit = Literal["ms", "calls/s", "events/s", "pages/s", "MB", "instructions", "characters", "power"]
 
 LESS_IS_BETTER: frozenset[Unit] = frozenset({"ms", "MB", "instructions", "characters", "power"})
 
-QUARTILES_NEED = 4  # number of turns below which the extremes replace the quartiles
+COUNTED: frozenset[Unit] = frozenset({"instructions", "characters"})
+"""Units of counts, which do not vary from round to round: one round decides."""
 
 
 def _rounds(turns: Iterable[Iterable[float]]) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(turn) for turn in turns)
-
-
-NOISE_THRESHOLD = 0.15
-"""Distance between the quartiles of equal things, relative to their median, from which a warning is given."""
 
 
 @attrs.frozen
@@ -56,7 +55,7 @@ class SideFigures:
 
 @attrs.frozen
 class Ratio:
-    """How many times better one side is than another: the median over the rounds, and the quartiles."""
+    """How many times better one side is than another: the median over the rounds, and its range (87 %)."""
 
     median: float
     low: float
@@ -74,15 +73,13 @@ class Ratio:
 class Measurement:
     """One figure of a case, for all its sides.
 
-    `reference` has the milliseconds of a constant piece of work for each round, which show how even the machine
-    was. Values around zero, such as growth, are not `compared`.
+    Values around zero, such as growth, are not `compared`.
     """
 
     case: str
     variant: str = ""
     unit: Unit = attrs.field(kw_only=True)
     sides: tuple[SideFigures, ...] = attrs.field(kw_only=True)
-    reference: tuple[float, ...] = attrs.field(default=(), kw_only=True)
     compared: bool = attrs.field(default=True, kw_only=True)
 
     @property
@@ -91,12 +88,7 @@ class Measurement:
 
     @property
     def name(self) -> str:
-        return f"{self.case}: {self.variant}" if self.variant else self.case
-
-    @property
-    def is_uneven(self) -> bool:
-        """Whether the machine was uneven: the time of constant work varied."""
-        return spread(self.reference) > NOISE_THRESHOLD
+        return figure_name(self.case, self.variant)
 
     def side(self, name: str) -> SideFigures | None:
         return next((side for side in self.sides if side.side == name), None)
@@ -123,13 +115,30 @@ class Measurement:
 
     def ratio(self, slow: str, fast: str) -> Ratio | None:
         """Return how many times better `fast` is than `slow`, or None unless both have values above 0."""
-        if not self.compared:
-            return None
-        slower, faster = self.side(slow), self.side(fast)
-        if slower is None or faster is None or not slower.measured or not faster.measured:
-            return None
-        pairs = zip(slower.medians, faster.medians, strict=False)
-        return ratio_of([(a, b) if self.less_is_better else (b, a) for a, b in pairs])
+        return ratio_of(ratios(self, slow, self, fast)) if self.compared else None
+
+    def with_rounds_of(self, later: Measurement) -> Measurement:
+        """Return the figure with the rounds of both, or the more complete one if other sides were measured."""
+        ours, theirs = ({side.side for side in each.sides if side.measured} for each in (self, later))
+        if ours != theirs:
+            return self if len(ours) > len(theirs) else later
+        rounds = {side.side: side.turns for side in self.sides}
+        sides = [attrs.evolve(side, turns=(*rounds.get(side.side, ()), *side.turns)) for side in later.sides]
+        return attrs.evolve(later, sides=tuple(sides))
+
+
+def ratios(slow: Measurement, slow_side: str, fast: Measurement, fast_side: str) -> list[float]:
+    """Return how many times better one side is than another in each round, possibly of another figure.
+
+    Return [] unless both have values above 0.
+    """
+    slower, faster = slow.side(slow_side), fast.side(fast_side)
+    if slower is None or faster is None or not slower.measured or not faster.measured:
+        return []
+    pairs = list(zip(slower.medians, faster.medians, strict=False))
+    if any(value <= 0 or not math.isfinite(value) for pair in pairs for value in pair):
+        return []
+    return [a / b if fast.less_is_better else b / a for a, b in pairs]
 
 
 def differences(measured: Measurement, base: str) -> list[SideFigures]:
@@ -143,6 +152,10 @@ def differences(measured: Measurement, base: str) -> list[SideFigures]:
     ]
 
 
+def figure_name(case: str, variant: str) -> str:
+    return f"{case}: {variant}" if variant else case
+
+
 def is_engine(side: str) -> bool:
     """Whether a side is the engine: "engine", or "engine: variant"."""
     return side.partition(":")[0] == "engine"
@@ -154,29 +167,9 @@ def worse_end(values: Sequence[float], less_is_better: bool) -> float:
     return ordered[math.ceil(0.95 * len(ordered)) - 1]
 
 
-def ratio_of(pairs: Sequence[tuple[float, float]]) -> Ratio | None:
-    """Return the ratio of first to second over all rounds, or None without rounds or with a value not above 0."""
-    if not pairs or any(value <= 0 or not math.isfinite(value) for pair in pairs for value in pair):
-        return None
-    each = [first / second for first, second in pairs]
-    low, high = quartiles(each)
-    return Ratio(statistics.median(each), low, high, len(each))
-
-
-def quartiles(values: Sequence[float]) -> tuple[float, float]:
-    """Return the first and third quartile; for fewer than four values, the minimum and the maximum."""
-    if len(values) < QUARTILES_NEED:
-        return min(values), max(values)
-    low, _, high = statistics.quantiles(values, n=4)
-    return low, high
-
-
-def spread(values: Sequence[float]) -> float:
-    """Return the distance of the quartiles relative to the median: 0.1 is a tenth. NaN without values."""
-    if not values or not (median := statistics.median(values)):
-        return math.nan
-    low, high = quartiles(values)
-    return (high - low) / median
+def ratio_of(rounds: Sequence[float]) -> Ratio | None:
+    """Return the ratio over all rounds, or None without rounds."""
+    return Ratio(statistics.median(rounds), *median_range(rounds), len(rounds)) if rounds else None
 
 
 def shown(value: float) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,7 +19,6 @@ PACKAGES = ("trio", "trio-websocket", "msgspec", "attrs")
 TOOLS = ("node", "valgrind")
 
 QUIET = 0.5  # maximum load for each core of a quiet machine
-STEPS = 60_000  # number of steps of the fixed work: about 3 ms on a machine of 2020
 
 
 @attrs.frozen
@@ -94,17 +92,6 @@ def busy(load: float | None, cores: int) -> str:
     if load is None or load <= QUIET * cores:
         return ""
     return f"the load was {load:.1f} on {cores} cores before the run began"
-
-
-def fixed_work() -> float:
-    """Return the milliseconds of fixed arithmetic in Python, which show the speed of a core."""
-    started = time.perf_counter()
-    value = 1
-    for _ in range(STEPS):
-        value = (value * 1_103_515_245 + 12_345) & 0x7FFFFFFF
-    taken = (time.perf_counter() - started) * 1000
-    assert value  # uses the result
-    return taken
 
 
 def _text(path: str) -> str:

@@ -1,36 +1,39 @@
 """The engine's performance promises and goals, as data, and their check against a run. Pure.
 
-Rule: a promise that was not measured does not hold. The tolerance covers the noise of a short run on a shared machine.
-A goal is not a promise: it describes the optimum, and no run fails because of it.
+Rule: rounds decide, by the sign test (`confidence.py`). A promise holds if the range of the median is within the
+tolerance, and fails if 99 % confidence says so. Otherwise it is unknown, which is no failure. A promise that was not
+measured does not hold. A goal is not a promise: it describes the optimum, and no run fails because of it.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Literal
 
 import attrs
 
-from benchmarks.harness.figures import Measurement, Ratio, ratio_of, shown, shown_ratio
+from benchmarks.harness.confidence import decide, median_range
+from benchmarks.harness.figures import COUNTED, Measurement, Unit, ratio_of, ratios, shown, shown_ratio
 from benchmarks.harness.peers import MCP_SERVERS
 from benchmarks.harness.report import Report
 
-State = Literal["holds", "within the tolerance", "fails", "cannot be told", "not measured"]
+State = Literal["holds", "within the tolerance", "fails", "unknown", "not measured"]
 
 SAME_ROUNDS = 0.1
-"""Tolerance for sides with turns in the same rounds: quartiles of such ratios are about 10 % apart."""
+"""Tolerance for sides with turns in the same rounds, whose ratios vary by about 10 %."""
 
 FEW_ROUNDS = 0.2
-"""Tolerance for few rounds, or for a large share of Chrome's work: the quartiles are further apart."""
+"""Tolerance for few rounds, or for a large share of Chrome's work, whose ratios vary more."""
 
 OTHER_ROUNDS = 0.3  # tolerance for sides that were measured successively
+ROUNDS_OF_COUNTS = 7  # counts do not vary, so one round counts like these
 OTHER_MACHINE = 1.0
 """Tolerance for an absolute time on any machine: half the speed breaks no promise."""
 
 GOAL = 0.05  # tolerated shortfall of a goal
-UNEVEN = 0.5
-"""Maximum relative distance of a ratio's quartiles that still permits a decision near the promised value."""
 
 
 @attrs.frozen
@@ -67,6 +70,12 @@ class Promise:
     @property
     def case(self) -> str:
         return self.figure.partition(":")[0]
+
+    def sides_of(self, figure: str) -> set[str]:
+        """Return the sides that the promise compares in the figure of that name; none if it concerns others."""
+        own = {self.side} if fnmatchcase(figure, self.figure) else set()
+        others = {self.over or self.side} if fnmatchcase(figure, self.over_figure or self.figure) else set()
+        return own | others
 
 
 @attrs.frozen
@@ -307,16 +316,15 @@ def judge(promise: Promise, report: Report) -> Verdict:
         if not side.measured:
             return Verdict(promise, "not measured", f"{side.side} cannot: {side.cannot or 'no value'}")
     if not promise.over:
-        return _judge_absolute(promise, ours.median, found.unit)
-    if other is found:
-        ratio = found.ratio(promise.over, promise.side)
-    else:  # measured successively
-        pair = (theirs.median, ours.median)
-        ratio = ratio_of([pair if found.less_is_better else pair[::-1]])
+        return _judge_absolute(promise, ours.medians, found.unit)
+    rounds = ratios(other, theirs.side, found, ours.side)
+    ratio = ratio_of(rounds)
     if ratio is None:
         return Verdict(promise, "not measured", "a value is not above 0")
+    allowed = promise.least * (1 - promise.tolerance)
+    state = _state([each >= allowed for each in rounds], ratio.median >= promise.least, found.unit)
     words = f"{ratio} times better, {shown_ratio(promise.least)} promised"
-    return Verdict(promise, _state(ratio, promise.least, promise.least * (1 - promise.tolerance)), words)
+    return Verdict(promise, state, words + _rounds(ratio.turns, state))
 
 
 def judge_all(report: Report, promises: tuple[Promise, ...] = PROMISES) -> list[Verdict]:
@@ -330,16 +338,21 @@ def figure_of(name: str, report: Report) -> Measurement | None:
     return next((each for each in report.measurements if fnmatchcase(each.name, name)), None)
 
 
-def _state(ratio: Ratio, least: float, allowed: float) -> State:
-    if ratio.low < least <= ratio.high and ratio.high - ratio.low > UNEVEN * ratio.median:
-        return "cannot be told"
-    if ratio.median >= least:
-        return "holds"
-    return "within the tolerance" if ratio.median >= allowed else "fails"
+def _state(kept_in: Sequence[bool], is_reached: bool, unit: Unit) -> State:
+    """Return the state, given whether each round is within the tolerance, and the median within the promise."""
+    decision = decide(kept_in if unit not in COUNTED else [all(kept_in)] * ROUNDS_OF_COUNTS)
+    if decision == "kept":
+        return "holds" if is_reached else "within the tolerance"
+    return "fails" if decision == "failed" else "unknown"
 
 
-def _judge_absolute(promise: Promise, value: float, unit: str) -> Verdict:
-    state: State = "fails"
-    if value <= promise.most * (1 + promise.tolerance):
-        state = "holds" if value <= promise.most else "within the tolerance"
-    return Verdict(promise, state, f"{shown(value)} {unit}, {shown(promise.most)} promised")
+def _rounds(count: int, state: State) -> str:
+    return f" ({count} round{'s' * (count > 1)})" if state in ("fails", "unknown") else ""
+
+
+def _judge_absolute(promise: Promise, values: Sequence[float], unit: Unit) -> Verdict:
+    median, (low, high) = statistics.median(values), median_range(values)
+    allowed = promise.most * (1 + promise.tolerance)
+    state = _state([value <= allowed for value in values], median <= promise.most, unit)
+    words = f"{shown(median)} ({shown(low)} to {shown(high)}) {unit}, {shown(promise.most)} promised"
+    return Verdict(promise, state, words + _rounds(len(values), state))

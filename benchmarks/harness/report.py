@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import msgspec
 
-from benchmarks.harness.figures import NOISE_THRESHOLD, Measurement, spread
+from benchmarks.harness.figures import Measurement
 from benchmarks.harness.machine import Machine, busy
 
 
@@ -50,28 +50,12 @@ class Report:
         side = found.side(found.own_side) if found else None
         return side.median if side else None
 
-    @property
-    def noise(self) -> float:
-        """The spread of the times of constant work; NaN without figures."""
-        return spread([value for each in self.measurements for value in each.reference])
-
     def warnings(self) -> list[str]:
-        """Return the warnings for readers: noise, load, failures."""
-        said = []
-        if self.noise > NOISE_THRESHOLD:
-            said.append(
-                f"a fixed piece of arithmetic came out {self.noise:.0%} apart "
-                f"(quartiles over median; above {NOISE_THRESHOLD:.0%} is noise)"
-            )
-        if loaded := busy(self.before, self.machine.cores):
-            said.append(loaded)
-        noisy = [each.name for each in self.measurements if each.is_uneven]
-        if noisy:
-            said.append(
-                f"the machine was uneven during {len(noisy)} of {len(self.measurements)} figures: "
-                + ", ".join(noisy)
-            )
-        return said + [f"{case.name} failed: {case.failure}" for case in self.cases if case.failure]
+        """Return the warnings for readers: load, failures."""
+        loaded = busy(self.before, self.machine.cores)
+        return [loaded] * bool(loaded) + [
+            f"{case.name} failed: {case.failure}" for case in self.cases if case.failure
+        ]
 
 
 def to_json(report: Report) -> bytes:

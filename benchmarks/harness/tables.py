@@ -6,7 +6,6 @@ in short tables is fixed, so that a run cannot choose the rows in which the engi
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -43,10 +42,6 @@ def header(report: Report) -> list[str]:
         peers = ", ".join(f"{name} {safe(text)}" for name, text in report.peers.items())
         lines.append(f"- peers: {peers}")
     lines += [f"- without {name}: {safe(reason)}" for name, reason in report.missing.items()]
-    if math.isfinite(report.noise):
-        lines.append(
-            f"- noise: equal things came out so: a fixed piece of arithmetic {report.noise:.1%} apart"
-        )
     loads = [f"{load:.1f}" for load in (report.before, report.after) if load is not None]
     if loads:
         lines.append(f"- load average over a minute: {', then '.join(loads)}")

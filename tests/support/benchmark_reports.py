@@ -29,7 +29,6 @@ def report(*measurements: Measurement, cases: tuple[CaseRun, ...] | None = None)
                 side("playwright", 20, 30, 40, note=HOSTILE),
                 side("pydoll", cannot=HOSTILE),
             ),
-            reference=(3.0, 3.0, 3.1),
         ),
         *(
             Measurement(

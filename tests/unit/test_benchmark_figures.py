@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import statistics
 
 import attrs
@@ -12,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.cases.growth import steepness
-from benchmarks.harness.bench import Bench, Turn
-from benchmarks.harness.charts import LABELS, RIGHT, WIDTH, LogAxis
+from benchmarks.harness.bench import Bench, Further, Turn
+from benchmarks.harness.confidence import decide, median_range
 from benchmarks.harness.figures import (
     LESS_IS_BETTER,
     Measurement,
@@ -21,10 +22,8 @@ from benchmarks.harness.figures import (
     SideFigures,
     Unit,
     differences,
-    quartiles,
     ratio_of,
     shown,
-    spread,
     worse_end,
 )
 from benchmarks.harness.peers import Peers
@@ -75,7 +74,7 @@ def test_a_ratio_compares_one_round_and_cancels_common_noise() -> None:
 
 @given(st.lists(st.tuples(POSITIVE, POSITIVE), min_size=1, max_size=9))
 def test_the_reverse_ratio_is_the_reciprocal(pairs: list[tuple[float, float]]) -> None:
-    one, other = ratio_of(pairs), ratio_of([(b, a) for a, b in pairs])
+    one, other = ratio_of([a / b for a, b in pairs]), ratio_of([b / a for a, b in pairs])
     assert one is not None
     assert other is not None
     assert one.low <= one.median <= one.high
@@ -103,22 +102,67 @@ def test_the_percentile_is_towards_the_bad_side() -> None:
     assert Measurement("case", unit="calls/s", sides=(side("a", *values),)).p95("a") == 6
 
 
-@pytest.mark.parametrize("values", [[3.0], [3.0, 1.0], [2.0, 1.0, 3.0]])
-def test_few_values_report_their_extremes(values: list[float]) -> None:
-    assert quartiles(values) == (min(values), max(values))
+# --- confidence ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [(1, (1, 1)), (3, (1, 3)), (4, (1, 4)), (6, (1, 6)), (7, (2, 6)), (10, (3, 8)), (12, (3, 10))],
+)
+def test_the_range_of_the_median_narrows_with_the_rounds(count: int, expected: tuple[int, int]) -> None:
+    values = [float(number) for number in range(count, 0, -1)]
+    assert median_range(values) == expected
 
 
 @given(st.lists(POSITIVE, min_size=1, max_size=30))
-def test_quartiles_stay_within_the_values_and_around_the_median(values: list[float]) -> None:
-    low, high = quartiles(values)
+def test_the_range_stays_within_the_values_and_around_the_median(values: list[float]) -> None:
+    low, high = median_range(values)
     assert min(values) <= low <= statistics.median(values) <= high <= max(values)
 
 
-def test_spread_is_a_part_of_the_median() -> None:
-    assert spread([10, 10, 10, 10]) == 0
-    assert spread([9, 10, 11]) == pytest.approx(0.2)
-    assert math.isnan(spread([]))
-    assert math.isnan(spread([0, 0]))
+@pytest.mark.parametrize("rounds", [4, 5, 7, 9, 12])
+def test_the_range_contains_the_true_median_as_often_as_it_says(rounds: int) -> None:
+    chance = random.Random(rounds)
+    taken = [median_range([chance.gauss(0, 1) for _ in range(rounds)]) for _ in range(2_000)]
+    assert sum(low <= 0 <= high for low, high in taken) > 0.85 * len(taken)
+
+
+@pytest.mark.parametrize(
+    ("kept", "broken", "expected"),
+    [
+        (0, 0, "unknown"),
+        (3, 0, "unknown"),
+        (4, 0, "kept"),
+        (4, 1, "unknown"),
+        (6, 1, "kept"),
+        (2, 2, "unknown"),
+        (0, 4, "unknown"),
+        (0, 6, "unknown"),
+        (0, 7, "failed"),
+        (1, 7, "unknown"),
+        (1, 11, "failed"),
+        (8, 4, "unknown"),
+        (9, 3, "unknown"),
+        (12, 4, "kept"),
+    ],
+)
+def test_few_rounds_leave_a_promise_undecided(kept: int, broken: int, expected: str) -> None:
+    assert decide([True] * kept + [False] * broken) == expected
+
+
+@given(st.lists(POSITIVE, min_size=4, max_size=30), POSITIVE)
+def test_a_promise_is_kept_if_the_whole_range_keeps_it(values: list[float], least: float) -> None:
+    kept = decide([value >= least for value in values]) == "kept"
+    assert kept == (median_range(values)[0] >= least)
+
+
+def test_the_rounds_of_two_runs_are_one_figure() -> None:
+    first, later = measured("ms", [2, 3], [1, 1]), measured("ms", [4], [1])
+    found = first.with_rounds_of(later).ratio("slow", "fast")
+    assert found == Ratio(3.0, 2.0, 4.0, 3)
+    crashed = Measurement("case", unit="ms", sides=(side("slow", cannot="gone"), side("fast", 1)))
+    assert first.with_rounds_of(crashed) == first
+    assert crashed.with_rounds_of(first) == first
 
 
 @pytest.mark.parametrize(
@@ -143,15 +187,6 @@ def test_units_are_of_one_kind_or_the_other() -> None:
     assert {"ms", "MB", "instructions", "characters", "power"} == LESS_IS_BETTER
 
 
-@given(st.lists(POSITIVE, min_size=1, max_size=6))
-def test_an_axis_shows_all_values_between_its_ends_in_order(values: list[float]) -> None:
-    axis = LogAxis.over([0.5, 2.0, *values])
-    places = [axis.at(value) for value in sorted(values)]
-    assert places == sorted(places)
-    assert all(LABELS - 1 <= place <= WIDTH - RIGHT + 1 for place in places)
-    assert len(axis.ticks()) >= 2
-
-
 @pytest.mark.parametrize(
     ("costs", "power"),
     [((5.0, 50.0), 1.0), ((5.0, 500.0), 2.0), ((7.0, 7.0), 0.0), ((99.0, 1.0, 2.0), 0.301)],
@@ -161,7 +196,7 @@ def test_steepness_is_the_power_between_the_two_largest_sizes(costs: tuple[float
         10**number: Measurement("growth", "", unit="ms", sides=(side("engine", cost),))
         for number, cost in enumerate(costs)
     }
-    assert steepness(curve, "engine") == pytest.approx(power, abs=0.001)
+    assert steepness(curve, "engine") == [pytest.approx(power, abs=0.001)]
 
 
 def test_differences_are_computed_by_round() -> None:
@@ -201,7 +236,31 @@ async def test_sides_take_turns_in_rotation_and_the_warm_up_is_not_counted() -> 
         ((5.0,), (7.0,), (12.0,)),
         ((6.0,), (8.0,), (10.0,)),
     ]
-    assert len(found.reference) == 3
+
+
+async def test_sides_that_are_not_asked_take_no_turn() -> None:
+    async def take() -> float:
+        return 1
+
+    made = attrs.evolve(bench(), asked=lambda name: {"engine"} if name in ("case: v", "case: mb") else ())
+    sides = {"engine": take, "pydoll": take}
+    further: Further = {"mb": ("mb", "MB")}
+    assert [side.side for side in (await made.turns(sides, "v", unit="ms")).sides] == ["engine"]
+    assert [side.side for side in (await made.turns(sides, "w", unit="ms", further=further)).sides] == [
+        "engine"
+    ]
+    recorded = len(made.measurements)
+    assert not (await made.turns(sides, "other", unit="ms")).sides
+    assert len(made.measurements) == recorded
+
+
+async def test_a_check_has_a_least_number_of_rounds() -> None:
+    async def take() -> float:
+        return 1
+
+    made = attrs.evolve(bench(), least_rounds=4, until=-math.inf)
+    found = await made.turns({"engine": take}, unit="ms", turns=1)
+    assert len(found.sides[0].turns) == 4
 
 
 async def test_further_figures_belong_to_the_same_turns() -> None:
