@@ -200,6 +200,7 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise("navigations: each", "floor: websocket", 1 / 1.35),
     Promise("start", "floor: pipe", 1 / 1.03, FEW_ROUNDS),
+    *(Promise("start", peer, 1, FEW_ROUNDS) for peer in ("playwright", "nodriver", "zendriver", "pydoll")),
     Promise("start: a whole command", "floor: pipe", 1 / 2.7, FEW_ROUNDS),
     Promise("requests: * requests", "playwright", 1, FEW_ROUNDS),
     *(
@@ -250,7 +251,7 @@ _NEW_PAGE = (
 )
 _NAVIGATION = "the engine detects a hung page before it leaves it, and observes the status of the response"
 _COMMAND = "starting Python and loading the engine takes longer than the goal permits"
-_START = "the engine requests the browser's version, its targets and the first page's set-up before it returns the page"
+_START = "the engine waits for the first page's renderer and its set-up before it navigates the page"
 _FILL = "Chrome takes most of the time: for the focus, the selection, and one insertion of text"
 
 _PEERS = ("playwright", "puppeteer", "nodriver", "zendriver", "pydoll")

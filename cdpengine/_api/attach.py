@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from cdpengine._api.browser import Browser
 from cdpengine._launch.process import BrowserProcess
 from cdpengine._nursery import open_body_nursery
@@ -50,7 +52,15 @@ async def attach(
         async with (
             record_and_log(instruments),
             open_connection(transport, instruments=instruments) as connection,
-            open_engine(connection, None, instruments, key, process.endpoint, evaluate_enabled) as browser,
+            open_engine(
+                connection,
+                None,
+                instruments,
+                key,
+                process.endpoint,
+                evaluate_enabled,
+                version=None if instruments.active else _version_in(process.proof),
+            ) as browser,
         ):
             yield browser
     else:
@@ -150,15 +160,16 @@ async def open_engine(
     evaluate_enabled: bool = True,
     *,
     launched: bool = True,
+    version: BrowserVersion | None = None,
 ) -> AsyncIterator[Browser]:
     """Run the engine on a connection, and stop all of it at the end.
 
     `opener` opens the separate connection of evaluation sessions. `launched` means that this program started the
-    browser.
+    browser. `version` is the browser's version; None requests it.
     """
     async with open_body_nursery() as nursery:
         tabs = Tabs(main, opener, nursery, opener_optional=not launched, launched=launched)
-        version = await _version_of(main)
+        version = version or await _version_of(main)
         # Created before its pages are attached, because its parts send settings to them before they run.
         browser = Browser(
             tabs, version, instruments, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled
@@ -174,6 +185,18 @@ async def open_engine(
             # Closed before the nursery, so that no later event finds the nursery closed.
             tabs.evaluation_sessions.close()
             main.wire.close()
+
+
+def _version_in(message: bytes) -> BrowserVersion | None:
+    """Return the version in the reply that proved the browser's life, or None for another message."""
+    try:
+        return msgspec.json.decode(message, type=_Proof).result
+    except msgspec.DecodeError:
+        return None
+
+
+class _Proof(msgspec.Struct):
+    result: BrowserVersion | None = None
 
 
 async def _version_of(main: Connection) -> BrowserVersion:

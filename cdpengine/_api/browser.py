@@ -34,7 +34,7 @@ from cdpengine._emulation.options import DefaultViewport, EmulationOptions, Prox
 from cdpengine._emulation.permissions import PermissionState
 from cdpengine._page.navigation.navigation import check_url, go_to
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.tabs import Tabs
+from cdpengine._page.tabs import BLANK, Tabs
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.domains.target import CreateTargetReply
@@ -109,18 +109,16 @@ class Browser(BrowserParts):
         viewport of the context, or of the browser if the context has none. `activity` (True or an ActivityOptions)
         collects the page's activity before its first document. Raises the errors of `Page.goto`. On an error or
         cancellation the page is closed.
+
+        The first new page of a headless browser with a temporary profile is the blank page that the browser opened
+        at its start, unless the program has seen that page in `pages` or navigated it.
         """
         options = check_options(activity)
         size = viewport if viewport == "default" else check_viewport(viewport)
         if url is not None:
             url = check_url(url if context is None else join_url(context.internals.base_url, url))
         with action_span("browser.new_page"), within("open a page", timeout) as budget:
-            params: dict[str, object] = {"url": "about:blank"}
-            if context is not None and context.id is not None:
-                self.internals.check_context(context.id)
-                params["browserContextId"] = context.id
-            creations = self.internals.tabs.creations
-            created = await creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
+            created = await self._create_page(context)
             try:
                 target = await self.internals.tabs.wait_for(created.target_id)
                 target.use()
@@ -139,8 +137,19 @@ class Browser(BrowserParts):
                     await go_to(target, url, "load", budget, fresh=True)
                 return self._page(target)
             except BaseException:
-                await creations.dispose(self._dispose, created)
+                await self.internals.tabs.creations.dispose(self._dispose, created)
                 raise
+
+    async def _create_page(self, context: BrowserContext | None) -> CreateTargetReply:
+        """Create a blank page, or take the unused one that the browser opened at its start."""
+        tabs = self.internals.tabs
+        params: dict[str, object] = {"url": BLANK}
+        if context is not None and context.id is not None:
+            self.internals.check_context(context.id)
+            params["browserContextId"] = context.id
+        elif (start_page := tabs.take_start_page()) is not None and start_page not in self._pages:
+            return CreateTargetReply(start_page)
+        return await tabs.creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
 
     async def wait_for_page(
         self,

@@ -22,7 +22,7 @@ from cdpengine._checks import check_choice, check_count, check_number
 from cdpengine._collector import pause_collector
 from cdpengine._emulation.options import DEFAULT_VIEWPORT, check_viewport
 from cdpengine._launch.find import find_browser
-from cdpengine._launch.flags import Transport
+from cdpengine._launch.flags import Transport, opens_blank_page
 from cdpengine._launch.obstacles import Explanation
 from cdpengine._launch.process import ENDED_EARLY, BrowserProcess, LaunchOptions, start_browser
 from cdpengine._nursery import open_body_nursery
@@ -142,6 +142,8 @@ async def launch(
             browser.internals.emulations.set_default_viewport(size)
             browser.set_activity(activity_options)
             browser.internals.slow_mo = pause
+            if headless and user_data_dir is None and opens_blank_page(args):
+                browser.internals.tabs.offer_start_page()
             started()
             ready()
             try:

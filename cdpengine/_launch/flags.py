@@ -150,8 +150,13 @@ def command_line(
         blink = dict.fromkeys([COMPUTED_ACCESSIBILITY, *_features(arguments, "--enable-blink-features")])
         ours.append(f"--enable-blink-features={','.join(blink)}")
     theirs = [argument for argument in arguments if not argument.startswith(tuple(joined))]
-    start_page = [] if any(not argument.startswith("-") for argument in theirs) else ["about:blank"]
+    start_page = ["about:blank"] if opens_blank_page(theirs) else []
     return [*ours, *theirs, *start_page]
+
+
+def opens_blank_page(arguments: Sequence[str]) -> bool:
+    """Return whether the browser opens a blank page at its start, because the user's arguments name none."""
+    return all(argument.startswith("-") for argument in arguments)
 
 
 def _features(arguments: Sequence[str], switch: str) -> Iterator[str]:

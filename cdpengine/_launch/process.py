@@ -106,8 +106,9 @@ class BrowserProcess:
     """A running Chrome.
 
     `endpoint` is its browser-level ws:// URL, or None if it opens no port. `pipe` is this program's end of the
-    debugging pipe; None with the websocket transport, where the pipe is only the lifeline. `ended` is set when the
-    process has ended and was reaped. `returncode` is None until then, and negative if a signal ended the process.
+    debugging pipe; None with the websocket transport, where the pipe is only the lifeline. `proof` is the message
+    that answered `Browser.getVersion` on it. `ended` is set when the process has ended and was reaped.
+    `returncode` is None until then, and negative if a signal ended the process.
     """
 
     pid: int
@@ -115,6 +116,7 @@ class BrowserProcess:
     executable: Path
     endpoint: str | None = None
     pipe: PipeEnds | None = None
+    proof: bytes = b""
     returncode: int | None = None
     ended: trio.Event = attrs.field(factory=trio.Event)
     _lines: deque[str] = attrs.field(factory=deque)
@@ -328,6 +330,7 @@ class _Keeper:
                     break
                 answer += chunk
             else:
+                self.process.proof = answer[:-1]
                 return
         except trio.BrokenResourceError:
             pass

@@ -59,6 +59,8 @@ Renew = Callable[[PageTarget, Session], Awaitable[None]]
 Restore = Callable[[PageTarget], Sequence[Posted]]
 """Posts the changes to a page's set-up since its document was put into the back/forward cache."""
 
+BLANK = "about:blank"
+
 _PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 _NO_SERVICE_WORKERS = [
     {"type": "service_worker", "exclude": True},  # if attached, it would never terminate
@@ -88,9 +90,10 @@ class Tabs:
         self.connection = connection
         self.evaluation_sessions = EvaluationSessions(connection, opener, nursery, optional=opener_optional)
         self.pages: dict[str, PageTarget] = {}
-        self.unlisted_url = f"about:blank#{secrets.token_hex(16)}"
+        self.unlisted_url = f"{BLANK}#{secrets.token_hex(16)}"
         self.changes = Notifier()
         self._launched = launched
+        self._start_page = ""
         self._dialog_policy, self._has_dialog_policy = DialogPolicy(), False
         self._dialog_owner: Callable[[PageTarget], object] = lambda _target: None
         self._dialog_feeds: WeakSet[DialogFeed] = WeakSet()
@@ -185,6 +188,23 @@ class Tabs:
         ]
         for call in calls:
             await call.raw()
+
+    def offer_start_page(self) -> None:
+        """Let the first new page be the blank page that a launched browser opened, unless it has others too."""
+        infos = self.connection.targets.infos.values()
+        pages = [info.target_id for info in infos if info.type == "page"]
+        self._start_page = pages[0] if len(pages) == 1 else ""
+
+    def take_start_page(self) -> str | None:
+        """Return the id of the offered page once, or None if it has left its blank document.
+
+        Return None while new pages are followed, because the page is not new.
+        """
+        info = self.connection.targets.infos.get(self._start_page)
+        if info is None or info.url != BLANK or self._page_listeners:
+            return None
+        self._start_page = ""
+        return info.target_id
 
     async def wait_for(self, target_id: str) -> PageTarget:
         """Wait until a target that Chrome created is attached, and return its page.
