@@ -1,7 +1,8 @@
 """The step of an agent: clicking a ref of the last snapshot, and taking another snapshot of the whole page.
 
 Rule: every side goes its normal way to the text for a model, with its defaults: libraries in their process, servers
-over MCP, shells by two commands. The click changes the button's row, and the snapshot must show that.
+over MCP, shells by two commands. The click changes the button's row, and the snapshot must show that. A traced side
+has a browser of its own, because a step trace records all messages of a connection.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Any
 
 import attrs
 import trio
@@ -23,6 +25,13 @@ from benchmarks.harness.programs import Cannot
 
 ROWS = (100, 1_000)
 TIMES = 2  # steps of a turn
+TRACED_ROWS, TRACED_ROUNDS = 1_000, 12
+TRACED: dict[str, dict[str, Any] | None] = {
+    "engine": None,
+    "engine: traced": {"film": False},
+    "engine: traced with a film strip": {"film": True},
+}
+"""Options of the step trace of each side."""
 
 
 @attrs.define(eq=False)
@@ -92,6 +101,22 @@ async def run(bench: Bench) -> None:
             sides: dict[str, Turn] = {side: partial(agent.take, url, rows) for side, agent in agents.items()}
             sides |= await bench.peer_turns("step", url=url, times=TIMES, patience=PATIENCE * TIMES)
             await bench.turns(sides, f"{rows:,} rows", unit="ms", turns=min(bench.turn_count, 3))
+    await run_traced(bench)
+
+
+async def run_traced(bench: Bench) -> None:
+    """Measure the steps of the engine with and without a step trace."""
+    sides: dict[str, Turn] = {}
+    async with AsyncExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="traces-", dir="/tmp"))
+        for number, (side, options) in enumerate(TRACED.items()):
+            browser = await stack.enter_async_context(bench.launch())
+            page = await browser.new_page()
+            if options is not None:
+                await stack.enter_async_context(page.trace_steps(f"{folder}/{number}.zip", **options))
+            agent = Agent(page.goto, page.click, partial(Engine(browser, bench.site).tree, page))
+            sides[side] = partial(agent.take, f"{bench.site}/shop/{TRACED_ROWS}", TRACED_ROWS)
+        await bench.turns(sides, f"{TRACED_ROWS:,} rows, traced", unit="ms", turns=TRACED_ROUNDS)
 
 
 CASE = Case("agent_step", "The step of an agent: a click, and the look after it", run, 70, 25)

@@ -143,6 +143,10 @@ PROMISES: tuple[Promise, ...] = (
     Promise("agent_step: 100 rows", "playwright", 4, FEW_ROUNDS),
     Promise("agent_step: 100 rows", "playwright-mcp", 3, FEW_ROUNDS, "engine: mcp"),
     Promise("agent_step: 100 rows", "agent-browser", 1.2, FEW_ROUNDS, "engine: shell"),
+    *(
+        Promise("agent_step: 1,000 rows, traced", "engine", 1 / (1 + cost), side=f"engine: traced{how}")
+        for how, cost in (("", 0.15), (" with a film strip", 0.3))
+    ),
     *(Promise(figure, floor, 1) for figure, floor in _STEEPNESS.items()),
     Promise("snapshot: 10 rows", "playwright", 4, side="engine: computed"),
     Promise("snapshot: 100 rows", "playwright", 4, side="engine: computed"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -10,6 +13,7 @@ from typing import Any
 
 import pytest
 import trio
+from busy_machine import slack
 from click.testing import CliRunner
 from pytest_httpserver import HTTPServer
 
@@ -17,9 +21,11 @@ import cdpengine
 from cdpengine.act import Actor, dispatch
 from cdpengine.cli.commands import commands
 from cdpengine.debug.recording.known_secrets import REDACTED
+from cdpengine.debug.recording.recording_file import create_recording
 from cdpengine.debug.steps.reading import StepTrace, open_step_trace
+from cdpengine.debug.steps.step_file import StepFile, header_of
 from cdpengine.debug.steps.view import page_of
-from cdpengine.errors import EngineError, InvalidArgumentError
+from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError
 
 pytestmark = pytest.mark.chrome
 
@@ -45,6 +51,23 @@ DOT = bytes.fromhex(
     "1f15c4890000000d49444154789c63f8cfc0f01f000501"
     "01ff5f2a7d8d0000000049454e44ae426082"
 )
+
+
+KILLED_PROGRAM = """
+import os, signal, sys, trio, cdpengine
+
+async def main():
+    async with cdpengine.launch() as browser:
+        page = await browser.new_page()
+        async with page.trace_steps(sys.argv[1]):
+            await page.goto("data:text/html,<button>Go</button>")
+            await page.snapshot()
+            await trio.sleep(1.5)
+            await page.locate("button").click()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+trio.run(main)
+"""
 
 
 @pytest.fixture
@@ -177,6 +200,73 @@ async def test_the_file_is_readable_after_a_crash_of_the_browser(tmp_path: Path)
     assert b"".join(page_of(trace)).startswith(b"<!doctype html>")
 
 
+async def test_a_browser_that_is_killed_in_a_step_leaves_a_complete_file(tmp_path: Path) -> None:
+    path = tmp_path / "killed.zip"
+    async with cdpengine.launch() as browser:
+        page = await browser.new_page()
+        reply = await browser.session.call("SystemInfo.getProcessInfo")
+        pid = next(each["id"] for each in reply["processInfo"] if each["type"] == "browser")
+
+        async def kill() -> None:
+            await trio.sleep(0.5)
+            os.kill(pid, signal.SIGKILL)
+
+        async with page.trace_steps(path), trio.open_nursery() as nursery:
+            await page.set_content("<button>Go</button>")
+            nursery.start_soon(kill)
+            with pytest.raises(ConnectionLostError):
+                await page.wait_for(text="never", timeout=60)
+    trace = open_step_trace(path)
+    waiting = steps_of(trace)[2]
+    assert trace.complete
+    assert waiting["ended"]["error"]["kind"] == "ConnectionLostError"
+    assert "Go" in str([line["data"] for line in trace.lines("documents")])
+
+
+def test_a_program_that_is_killed_leaves_its_steps_and_the_page_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "program.zip"
+    command = [sys.executable, "-c", KILLED_PROGRAM, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    trace = open_step_trace(path)
+    assert not trace.complete
+    assert [step["verb"] for step in steps_of(trace).values()][:2] == ["goto", "snapshot"]
+    assert b'"complete":false' in b"".join(page_of(trace))
+
+
+async def test_a_long_trace_stays_within_its_limit(page: cdpengine.Page, tmp_path: Path) -> None:
+    path, limit = tmp_path / "long.zip", 100_000
+    await page.set_content("<button onclick='this.after(`${Math.random()} `.repeat(50))'>Go</button>")
+    async with page.trace_steps(path, limit=limit):
+        for _ in range(150):
+            await page.locate("button").click()
+    trace = open_step_trace(path)
+    steps = steps_of(trace)
+    assert len(steps) == 150
+    assert all("ended" in step for step in steps.values())
+    assert json.loads(trace.read("end.json"))["omitted"] > 0
+    written = sum(len(trace.read(name)) for name in trace.names if not name.startswith("steps/"))
+    assert path.stat().st_size < limit * 2
+    assert written > limit / 2
+
+
+async def test_steps_without_an_element_show_their_search(page: cdpengine.Page, tmp_path: Path) -> None:
+    path = tmp_path / "searches.zip"
+    await page.set_content("<h1>Shop</h1>")
+    async with page.trace_steps(path, film=False):
+        await page.find(role="heading", name="Shop")
+        await page.press("Enter")
+        await page.wait_for(text="Shop")
+        await cdpengine.expect(page.locate("h1")).to_be_visible()
+        await page.snapshot()
+    path.with_suffix(".html").write_bytes(b"".join(page_of(open_step_trace(path))))
+    await page.goto(path.with_suffix(".html").as_uri())
+    listed = "[...document.querySelectorAll('#steps .target')].map((each) => each.textContent)"
+    assert await page.evaluate(listed) == [
+        'heading "Shop"', "Enter", "text Shop", "css 'h1' to be visible", "",
+    ]  # fmt: skip
+
+
 async def test_the_page_shows_the_traced_page_and_runs_none_of_its_scripts(
     page: cdpengine.Page, viewer: Path
 ) -> None:
@@ -229,6 +319,51 @@ async def test_the_page_is_accessible_and_follows_keys_and_addresses(
     await page.wait_for(expression="document.querySelector('#panel .message')")
     await page.fill(await page.find("#search"), "password")
     await page.wait_for(expression="document.getElementById('count').textContent.startsWith('1 of 10')")
+
+
+async def test_a_trace_of_2000_steps_opens_in_two_seconds(page: cdpengine.Page, tmp_path: Path) -> None:
+    path = tmp_path / "long.zip"
+    file = StepFile(path, create_recording(path).descriptor, limit=10**8, began=0, redactor=None)
+    file.start(header_of(product="Chrome/156", redacted=False, film=False, limit=10**8))
+    rows: list[object] = [[2 * at + 10, "p", 0, 0, [2 * at + 11, "#", f"row {at}"]] for at in range(1000)]
+    nodes = [1, "#document", 0, 0, [2, "html", 0, 0, [3, "body", 0, 0, *rows]]]
+    facts = {
+        "url": "",
+        "base": "",
+        "title": "",
+        "quirks": False,
+        "view": [800, 600],
+        "scroll": [0, 0],
+        "index": -1,
+    }
+    for n in range(1, 2001):
+        data = {"facts": facts, **({"whole": nodes} if n == 1 else {"ops": [["t", 11, f"step {n}"]]})}
+        file.add_raw("documents", json.dumps({"d": 1, "v": n - 1, "data": data}).encode())
+        file.add({"k": "step", "n": n, "page": 1, "verb": "click", "t": n / 10, "read": False, "url": "",
+                  "at": "", "args": {"target": f"e{n}"}, "span": n})  # fmt: skip
+        file.add({"k": "end", "n": n, "t": n / 10 + 0.05, "error": None, "log": [], "outcome": None, "frame": "F",
+                  "timeout": 30})  # fmt: skip
+        file.add({"k": "state", "n": n, "when": "after", "frames": [["F", 1, n - 1, ""]]})
+        for number in range(5):
+            message = {
+                "k": "call",
+                "t": n / 10,
+                "span": n,
+                "id": number,
+                "m": "Page.enable",
+                "msg": {"id": n},
+            }
+            file.add_raw("protocol", json.dumps(message).encode())
+    await trio.to_thread.run_sync(file.finish)
+    path.with_suffix(".html").write_bytes(b"".join(page_of(open_step_trace(path))))
+    await page.goto(f"{path.with_suffix('.html').as_uri()}#action=1999", wait_until="commit")
+    shown = (
+        "document.querySelector('#scaled iframe')?.contentDocument?.body?.innerText.startsWith('step 1999')"
+    )
+    await page.wait_for(expression=f"{shown} && performance.mark('shown')")
+    assert await page.evaluate("document.querySelectorAll('#steps li').length") == 2000
+    took = await page.evaluate("performance.getEntriesByName('shown')[0].startTime")
+    assert took < slack(2_000)
 
 
 async def test_popups_and_all_pages_of_a_context_are_traced(

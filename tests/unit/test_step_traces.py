@@ -106,6 +106,19 @@ def test_a_full_file_has_all_steps_and_nothing_else(tmp_path: Path) -> None:
     assert json.loads(trace.read("end.json"))["omitted"] == 5
 
 
+def test_the_queue_of_a_slow_disk_is_bounded_and_counts_its_losses(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    file = StepFile(path, create_recording(path).descriptor, limit=10**9, began=0, redactor=None)
+    for number in range(100):  # the thread has not started
+        file.add_blob(f"pictures/{number}", bytes(1_000_000))
+    assert 30 < file.lost < 40
+    file.start(header_of(product="Chrome/156", redacted=False, film=False, limit=10**9))
+    file.finish()
+    trace = open_step_trace(path)
+    assert json.loads(trace.read("end.json"))["lost"] == file.lost
+    assert sum(name.startswith("pictures/") for name in trace.names) == 100 - file.lost
+
+
 def test_secrets_are_in_no_line(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     file = start(path, redactor=Redactor())

@@ -23,13 +23,15 @@
   const attributes = Object.getOwnPropertyDescriptor(Element.prototype, "attributes").get;
   const scrollLeft = Object.getOwnPropertyDescriptor(Element.prototype, "scrollLeft").get;
   const scrollTop = Object.getOwnPropertyDescriptor(Element.prototype, "scrollTop").get;
+  const [inputType, inputValue, checked, indeterminate] = ["type", "value", "checked", "indeterminate"].map(
+    (name) => Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, name).get,
+  );
 
   const numbers = new WeakMap(); // of nodes, for their whole lifetime
   let last = 0;
   let version = -1;
   let children = new WeakMap(); // element or root -> the numbers of its children in the last version
-  let states = new WeakMap(); // element -> JSON of its state in the last version
-  let stateful = new Set(); // controls, frames and scrolled elements
+  let stateful = new Map(); // control, frame or scrolled element -> its state in the last version, for comparison
   let unshadowed = new Set(); // custom elements without a shadow root
   let roots = new Set();
   let facts = "";
@@ -116,15 +118,21 @@
     return state;
   }
 
+  // A value that changes with the state. A page can have thousands of boxes and inputs: theirs is quick to read.
+  function comparable(element, tag) {
+    if (tag !== "input") return JSON.stringify(stateOf(element, tag));
+    const type = inputType.call(element);
+    if (type === "checkbox" || type === "radio") return (checked.call(element) ? 1 : 0) + (indeterminate.call(element) ? 2 : 0);
+    return type === "file" ? "" : inputValue.call(element);
+  }
+
   function writeState(element, tag) {
     const known = CONTROLS.has(tag) || SIZED.has(tag) || tag === "iframe" || tag === "frame" || tag === "img";
     let state = 0;
     if (known || scrollTop.call(element) || scrollLeft.call(element)) {
       state = stateOf(element, tag);
-      stateful.add(element);
-      const text = JSON.stringify(state);
-      states.set(element, text);
-      if (text === "{}") state = 0;
+      stateful.set(element, comparable(element, tag));
+      if (Object.keys(state).length === 0) state = 0;
     }
     const root = DOM.shadowRoot(element);
     if (root) state = { ...state, s: writeRoot(root) };
@@ -192,7 +200,7 @@
   }
 
   function noteScroll(event) {
-    if (event.target instanceof Element) stateful.add(event.target);
+    if (event.target instanceof Element && !stateful.has(event.target)) stateful.set(event.target, null);
   }
 
   const observer = new MutationObserver(note);
@@ -212,7 +220,7 @@
       if (!shown(element)) continue;
       const tag = DOM.localName(element);
       ops.push(["a", numbers.get(element), attributesOf(element, tag)]);
-      if (tag === "img" || CONTROLS.has(tag) || tag === "iframe") stateful.add(element);
+      if (tag === "img" || CONTROLS.has(tag) || tag === "iframe") stateful.set(element, null); // may be secret no longer
       if (tag === "link" && element.relList?.contains("stylesheet")) need(element.href);
     }
     for (const text of changed.text) {
@@ -229,16 +237,17 @@
         if (!fresh.has(element)) ops.push(["h", numbers.get(element), writeRoot(root)]);
       }
     }
-    for (const element of stateful) {
-      if (!DOM.isConnected(element)) {
+    const removed = changed.kids.size > 0;
+    for (const [element, before] of stateful) {
+      if (removed && !DOM.isConnected(element)) {
         stateful.delete(element);
         continue;
       }
-      const state = stateOf(element, DOM.localName(element));
-      const text = JSON.stringify(state);
-      if (states.get(element) === text) continue;
-      states.set(element, text);
-      if (shown(element)) ops.push(["s", numbers.get(element), state]);
+      const tag = DOM.localName(element);
+      const now = comparable(element, tag);
+      if (now === before) continue;
+      stateful.set(element, now);
+      if (shown(element)) ops.push(["s", numbers.get(element), stateOf(element, tag)]);
     }
   }
 
@@ -324,8 +333,7 @@
     whole = true; // if this reading is terminated
     if (all) {
       children = new WeakMap();
-      states = new WeakMap();
-      stateful = new Set();
+      stateful = new Map();
       unshadowed = new Set();
       roots = new Set();
       fresh = null;

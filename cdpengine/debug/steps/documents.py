@@ -63,8 +63,6 @@ class Document:
     session: Session
     reader: RemoteHandle
     version: int = -1
-    refs: dict[str, int] = attrs.field(factory=dict)
-    """Numbers of the nodes of refs, 0 for a node that the document does not show."""
     walked: dict[int, int] = attrs.field(factory=dict)
     """Numbers of the walk by backend node id."""
     walk_read: int = 1
@@ -93,6 +91,7 @@ class PageDocuments:
         self._take = take
         self._worlds = IsolatedWorlds()
         self._documents: dict[str, Document] = {}
+        self._numbered: set[str] = set()
         self._preparing: set[tuple[str, str]] = set()
         self._outside = Context()  # without the running action, which is not the cause of these commands
 
@@ -102,7 +101,10 @@ class PageDocuments:
         return all(self._known(frame) for frame in self._frames())
 
     async def prepare(self) -> None:
-        """Make the missing readers. Raises nothing."""
+        """Make the missing readers, and forget the documents of removed frames. Raises nothing."""
+        present = {frame.id for frame in self._page.frames}
+        for frame_id in self._documents.keys() - present:
+            del self._documents[frame_id]
         for frame in self._frames():
             key = frame.id, frame.loader_id
             if self._known(frame) is None and key not in self._preparing:
@@ -153,22 +155,23 @@ class PageDocuments:
         return None
 
     async def numbers_of(self, refs: Mapping[str, Ref]) -> dict[str, list[int]]:
-        """Return the numbers of the documents and nodes of refs. Refs of nodes without a number are left out."""
+        """Return the numbers of the documents and nodes of new refs: those that no earlier call has returned.
+
+        A ref never changes its node. Refs of nodes without a number are left out.
+        """
         found: dict[str, list[int]] = {}
         asked: list[tuple[Document, list[str], PendingCall]] = []
-        for document in self._documents.values():
-            own_refs = {name: ref for name, ref in refs.items() if ref.frame_id == document.frame_id}
-            new = [name for name in own_refs if name not in document.refs]
-            if new and (question := self._ask_numbers(document, new, own_refs)) is not None:
+        new = [name for name in refs if name not in self._numbered]
+        for document in self._documents.values() if new else ():
+            names = [name for name in new if refs[name].frame_id == document.frame_id]
+            if names and (question := self._ask_numbers(document, names, refs)) is not None:
                 asked.append((document, *question))
         for document, names, call in asked:
             with suppress(EngineError):
                 numbers = _json.decode(bytes((await returned(call)).value), list[int])
-                document.refs.update(zip(names, numbers, strict=True))
-        for document in self._documents.values():
-            for name in refs.keys() & document.refs.keys():
-                if refs[name].frame_id == document.frame_id and (number := document.refs[name]):
-                    found[name] = [document.number, number]
+                self._numbered.update(names)
+                places = zip(names, numbers, strict=True)
+                found |= {name: [document.number, number] for name, number in places if number}
         return found
 
     def end(self) -> None:

@@ -252,8 +252,8 @@ class PageSteps:
         }  # fmt: skip
 
         async def add_refs() -> None:
-            numbers = await self.documents.numbers_of(snapshot.refs)
-            self._file.add({"k": "refs", "n": number, "refs": numbers})
+            if numbers := await self.documents.numbers_of(snapshot.refs):
+                self._file.add({"k": "refs", "n": number, "page": self.number, "refs": numbers})
 
         shown = snapshot.text if text is None else text
         self._file.add_job(lambda: {**line, **self._given.delta(number, shown)}, len(shown))

@@ -38,6 +38,8 @@ class _Index:
     pictures: list[dict[str, Any]] = attrs.field(factory=list)
     requests: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     resources: dict[str, str] = attrs.field(factory=dict)
+    refs: dict[int, dict[str, list[int]]] = attrs.field(factory=dict)
+    """Numbers of the document and the node of each ref, by page."""
     given: list[dict[str, Any]] = attrs.field(factory=list)
     entries: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
 
@@ -60,8 +62,8 @@ class _Index:
                 key: line[key] for key in ("tokens", "chars", "lines", "mode", "gaps", "sources", "whole")
             }
             self.given.append(line)
-        elif kind == "refs" and step is not None:
-            step["refs"] = line["refs"]
+        elif kind == "refs":
+            self.refs.setdefault(line["page"], {}).update(line["refs"])
         elif kind in ("console", "error"):
             self.events.append({"kind": kind, **line})
         elif kind == "picture":
@@ -110,7 +112,7 @@ def page_of(trace: StepTrace) -> Iterator[bytes]:
         **trace.header, "name": trace.path.name, "complete": trace.complete,
         "steps": [index.steps[number] for number in sorted(index.steps)], "pages": index.pages,
         "events": index.events, "pictures": index.pictures, "requests": list(index.requests.values()),
-        "resources": index.resources,
+        "resources": index.resources, "refs": index.refs,
     }  # fmt: skip
     yield from _document(trace, facts, packs)
 

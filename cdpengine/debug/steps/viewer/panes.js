@@ -52,11 +52,9 @@ function lastGiven(step) {
   return index.steps.findLast((each) => each.n <= step.n && each.page === step.page && each.given);
 }
 
-function refsByPlace() {
-  const given = current && lastGiven(current);
-  if (!given) return new Map();
-  return (given.places ??= new Map(Object.entries(given.refs ?? {}).map(([ref, place]) => [place.join(" "), ref])));
-}
+const refsByPlace = Object.fromEntries(
+  Object.entries(index.refs).map(([page, refs]) => [page, new Map(Object.entries(refs).map(([ref, place]) => [place.join(" "), ref]))]),
+);
 
 async function givenPane(step) {
   const given = lastGiven(step);
@@ -79,7 +77,7 @@ async function givenPane(step) {
 function lineOf(line, kind, given) {
   const found = REF.exec(line.replace(/"(?:[^"\\]|\\.)*"/g, (text) => " ".repeat(text.length)));
   const ref = found && (found[1] ?? `e${found[2]}`);
-  const place = ref && given.refs?.[ref];
+  const place = ref && index.refs[given.page]?.[ref];
   const element = make(kind ? `div.${kind}` : "div", { "data-ref": ref }, line);
   if (place) {
     element.addEventListener("mouseenter", () => mark([place, ref]));

@@ -200,10 +200,10 @@ function describe(element) {
   return `${element.localName}${element.id ? `#${element.id}` : ""}${classes}`;
 }
 
-// Return the ref of an element or of the nearest one above it, according to the last snapshot.
+// Return the ref of an element or of the nearest one above it.
 function refAround({ built, element }) {
-  const refs = refsByPlace();
-  for (let each = element; each; each = each.parentNode ?? each.host) {
+  const refs = refsByPlace[current.page];
+  for (let each = element; refs && each; each = each.parentNode ?? each.host) {
     const ref = refs.get(`${built.number} ${built.numbers.get(each)}`);
     if (ref) return ref;
   }

@@ -10,9 +10,15 @@ let tab = "action";
 let state = "after";
 let listed = [];
 
+// Return the element of a step, or the searched one: its role and name, URL, key or other arguments.
 function targetOf(step) {
-  const named = step.nodes[0]?.name ?? step.args.target ?? step.args.source;
-  return named ?? step.args.url ?? step.args.key ?? step.args.expression_or_function ?? "";
+  const { args } = step;
+  const named = step.nodes[0]?.name ?? args.target ?? args.source ?? args.url ?? args.key ?? args.expected;
+  if (named !== undefined) return named;
+  const { role, name, ...others } = given(step);
+  const element = [role, name && `"${name}"`].filter(Boolean).join(" ");
+  const rest = Object.entries(others).filter(([, value]) => value !== "[redacted]").map(([key, value]) => `${key} ${value}`);
+  return [element, ...rest].filter(Boolean).join(", ");
 }
 
 function row(step) {
