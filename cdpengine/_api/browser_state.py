@@ -13,7 +13,7 @@ from typing import Any
 import trio
 
 from cdpengine._activity.collector import Activities
-from cdpengine._api.ref_tables import ref_tables
+from cdpengine._api.ref_tables import SharedNumbers, ref_tables
 from cdpengine._api.worker import Workers
 from cdpengine._budget import Budget, within
 from cdpengine._checks import invalid
@@ -78,7 +78,7 @@ class BrowserState:
         self.base_urls: dict[str | None, str] = {}
         self.closing = False
         self.slow_mo = 0.0
-        self._ref_numbers: dict[ContextCore | None, RefNumbers] = {}
+        self.shared_numbers = SharedNumbers()
         tabs.first_requests.take = self._take_first_request
         tabs.connection.root.on_end(self._note_end)
         for set_up in (self.emulations.post, self.visited_origins.set_up):
@@ -120,18 +120,10 @@ class BrowserState:
 
     def share_ref_numbers(self, core: ContextCore | None, numbers: RefNumbers) -> None:
         """Share the numbers of refs between all pages of a context, or of the browser (None)."""
-        self._ref_numbers[core] = numbers
+        holds = None if core is None else core.holds
+        self.shared_numbers.add(holds, numbers)
         if core is not None:
-            core.on_end(lambda: self._forget_ref_numbers(core))
-
-    def ref_numbers_of(self, page: PageTarget) -> RefNumbers | None:
-        """Return the numbers that the page's refs share with other pages, or None."""
-        if not self._ref_numbers:
-            return None
-        for core, numbers in self._ref_numbers.items():
-            if core is not None and core.holds(page):
-                return numbers
-        return self._ref_numbers.get(None)
+            core.on_end(lambda: self.shared_numbers.drop(holds))
 
     def keep_refs(self, page: PageTarget) -> None:
         """Keep the page's refs while it is open."""
@@ -149,9 +141,6 @@ class BrowserState:
         interceptor = interceptor_of(page.session)
         exchange = interceptor.take(event.decode(RequestPaused), self.session, change_headers)
         return lambda: not exchange.answered
-
-    def _forget_ref_numbers(self, core: ContextCore) -> None:
-        self._ref_numbers.pop(core, None)
 
     def _note_end(self) -> None:
         if not self.closing:

@@ -1,4 +1,4 @@
-"""The ref tables of all pages of a thread, and their limits.
+"""The ref tables of all pages of a thread, their limits, and the numbers that tables share.
 
 Rule: all Page objects of one (browser, target) in one thread share a table, over any connection. An open page
 keeps its table. The number of closed pages' tables is limited, and so is the total number of refs. If a table is
@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
+from typing import TypeAlias
 
+import attrs
+
+from cdpengine._page.page_target import PageTarget
 from cdpengine._snapshot.ref import RefNumbers
 from cdpengine._snapshot.refs import RefTable
 
@@ -88,6 +93,32 @@ class RefTables:
         if len(self._retired) > _RETIRED_REMEMBERED:
             forgotten = self._retired.pop(next(iter(self._retired)))
             self._highest_forgotten = max(self._highest_forgotten, forgotten)
+
+
+Holds: TypeAlias = Callable[[PageTarget], bool]
+"""The test whether a context has a page."""
+
+
+@attrs.define(eq=False)
+class SharedNumbers:
+    """The numbers that the refs of several pages share: those of a context, or of the browser (None)."""
+
+    _numbers: dict[Holds | None, RefNumbers] = attrs.field(factory=dict, init=False)
+
+    def add(self, holds: Holds | None, numbers: RefNumbers) -> None:
+        """Share the numbers between all pages for which `holds` is true, or between all others (None)."""
+        self._numbers[holds] = numbers
+
+    def drop(self, holds: Holds | None) -> None:
+        """End the sharing of these pages."""
+        self._numbers.pop(holds, None)
+
+    def of(self, page: PageTarget) -> RefNumbers | None:
+        """Return the numbers of a page, or None if it shares none."""
+        for holds, numbers in self._numbers.items():
+            if holds is not None and holds(page):
+                return numbers
+        return self._numbers.get(None)
 
 
 class _OfThread(threading.local):

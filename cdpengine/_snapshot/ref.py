@@ -1,4 +1,4 @@
-"""Ref: a short name of one node, with the node's role and name as of a snapshot; and the numbers of refs. Pure.
+"""Ref: a short name of one node, with the node's role and name as of a snapshot. Its numbers and receivers. Pure.
 
 Rule: a Ref never changes; its page's table (`refs.py`) has the node's current role and name. A number is used
 once. It outlives the table, the page and the browser of its node, so that an old ref never names another element:
@@ -7,14 +7,22 @@ its use raises an error with the reason.
 A name may have a counter: a number or a time in brackets at the beginning or end, "Inbox (3)", or a countdown,
 "Resend in 30 s". Several elements whose names differ only by a counter are a series, "Photo (3)", which the
 counter distinguishes. A bare number and a price are not counters: they distinguish items.
+
+A caller acts on the role and name that it received with a ref. A caller is a connection: two connections to one
+browser share the refs of a page, but each acts on what it received itself. A connection that has received nothing
+yet continues where an earlier one ended. The engine also reads pages internally, to replay or plan a flow. Refs
+that a task receives in such a block (`unseen`) count as received inside the block only, in this task.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Protocol
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import attrs
 import msgspec
@@ -162,6 +170,56 @@ class RefNumbers:
             became="dropped",
         )
 
+
+# --- refs that callers received ------------------------------------------------------------------------------
+
+_Own = dict["ReceivedRefs", dict[str, Ref]]
+
+_own: ContextVar[_Own | None] = ContextVar("cdpengine_own_looks", default=None)
+"""Refs that the engine received in the current task's blocks, by table; None outside of blocks."""
+
+
+@attrs.define(eq=False)
+class ReceivedRefs:
+    """The refs of one table by their ids, as each caller last received them."""
+
+    _by_caller: WeakKeyDictionary[object, dict[str, Ref]] = attrs.field(factory=WeakKeyDictionary, init=False)
+    _latest: dict[str, Ref] = attrs.field(factory=dict, init=False)
+
+    def note(self, refs: Mapping[str, Ref], caller: object) -> None:
+        """Record that a caller receives these refs or, in an `unseen` block, that the engine does."""
+        own = _own.get()
+        if own is not None:
+            own.setdefault(self, {}).update(refs)
+            return
+        self._latest.update(refs)
+        self._by_caller.setdefault(caller, {}).update(refs)
+
+    def find(self, ref_id: str, caller: object) -> Ref | None:
+        """Return a ref as the caller last received it, or else as any caller did; None if none did."""
+        own = _own.get()
+        if own is not None and (known := own.get(self, {}).get(ref_id)) is not None:
+            return known
+        return self._by_caller.get(caller, {}).get(ref_id) or self._latest.get(ref_id)
+
+    def forget(self, ref_id: str) -> None:
+        """Forget the ref with this id, which the table drops."""
+        for received in (self._latest, *self._by_caller.values()):
+            received.pop(ref_id, None)
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Count refs that this task receives in the block as received by the engine, not by a caller."""
+    around = _own.get() or {}
+    token = _own.set({table: dict(refs) for table, refs in around.items()})
+    try:
+        yield
+    finally:
+        _own.reset(token)
+
+
+# --- counters in names ---------------------------------------------------------------------------------------
 
 _UNIT = r"(?:s|secs?|seconds?|mins?|minutes?|h|hours?|left|new|unread)"
 _NUMBER = rf"[(\[]\s*[0-9][0-9.,:'\u00a0\u202f ]*\+?(?:\s*{_UNIT}\b|\s*%)*\s*[)\]]"

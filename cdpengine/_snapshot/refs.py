@@ -20,9 +20,9 @@ import attrs
 
 from cdpengine._checks import check_count
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.received_refs import ReceivedRefs
 from cdpengine._snapshot.ref import (
     Entry,
+    ReceivedRefs,
     Ref,
     RefNumbers,
     Renderer,

@@ -15,8 +15,7 @@ from ways_in import WAYS, Way, open_way
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine._snapshot.received_refs import unseen
-from cdpengine._snapshot.ref import without_counter
+from cdpengine._snapshot.ref import unseen, without_counter
 from cdpengine.act import Actor, Click, dispatch, run_action
 
 pytestmark = pytest.mark.chrome

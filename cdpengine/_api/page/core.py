@@ -45,7 +45,7 @@ from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
 from cdpengine._evaluate.handles import JSHandle
 from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.naming import run_with_renaming
+from cdpengine._input.actionability.library_calls import run_with_renaming
 from cdpengine._input.devices.keyboard import KeyboardDevice
 from cdpengine._input.devices.mouse import HeldKeys, MouseDevice, TouchDevice
 from cdpengine._input.node_states import is_gone
@@ -129,7 +129,7 @@ class PageCore:
     def refs(self) -> RefTable:
         """The page's refs, shared with every other Page object of this target. Do not keep it across an await."""
         state, target = self.state, self.target
-        return ref_tables().table(state.key, target.target_id, state.ref_numbers_of(target))
+        return ref_tables().table(state.key, target.target_id, state.shared_numbers.of(target))
 
     def give(self, refs: Mapping[str, Ref]) -> None:
         """Record that the program receives these refs, with their current roles and names."""

@@ -1,7 +1,7 @@
 """Detection of renamed elements, by comparing the name last reported for a ref with its node's current name.
 
 Rule: virtual lists and frameworks reuse a node for another item, so its ref may refer to an item that the caller
-did not intend. The comparison in the page (`_input/actionability/naming.py`) costs almost nothing if the name is
+did not intend. The comparison in the page (`_input/actionability/naming.js`) costs almost nothing if the name is
 unchanged. On a difference, the engine reads the node as a snapshot does, and that result decides. Names that
 differ only by a counter (`_snapshot/ref.py`) belong to the same item, unless another element has the same name
 except for such a number.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import attrs
 
 from cdpengine._budget import Budget
-from cdpengine._input.actionability.naming import Expected, NameChanged, NamedNode
+from cdpengine._input.actionability.library_calls import Expected, NameChanged, NamedNode
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import Node
 from cdpengine._page.scripts.worlds import IsolatedWorlds

@@ -31,15 +31,17 @@ from cdpengine._input.actionability.key_guard import KeyGuard
 from cdpengine._input.actionability.library_calls import (
     AnyHandle,
     Handle,
+    check_name,
     decode_result,
     handle_on,
     known_handle,
+    name_expectation,
+    note_name_checked,
     post_library_call,
     post_run,
     run,
 )
 from cdpengine._input.actionability.measuring import Cover, FullProbe
-from cdpengine._input.actionability.naming import check_name, name_expectation, note_name_checked
 from cdpengine._input.actionability.page_library import (
     InputObserver,
     ProbeReply,

@@ -1,4 +1,4 @@
-"""Calls of the page library on a node, which is a remote object or an element known to a snapshot's walk.
+"""The page library: its source, its calls on a node, and the comparison of the node's name in the same call.
 
 Rule: code that runs in a page is a function of a .js file, called on a node in the isolated world of its frame.
 It returns plain JSON, which is decoded into the requested type, or a remote object. Chrome's termination of
@@ -7,20 +7,24 @@ gets a number: the library runs it once and returns its result again (see once.j
 
 A function is sent with its source until Chrome has answered such a call. The library keeps it, and later calls in
 the same document send its number only: sources of 20 kB take 0.3 ms to send, parse and compile.
+
+A page can reuse a node for other content, as virtual lists do. The call that probes a node before an action also
+compares its role and name with those that the caller knows (`naming.js`), without an extra round trip. If they
+differ, `NameChanged` ends the action before any input is sent. The exception never leaves the engine: the code
+that resolved the ref catches it, reads the current name, and decides.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import cache
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import attrs
 
-from cdpengine._input.actionability.library_source import library_source
-from cdpengine._javascript import own
+from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
@@ -138,7 +142,7 @@ async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> H
     Raises StaleRefError if Chrome does not know the frame, or the frame's document does not contain the node.
     """
     try:
-        found = await worlds.resolve(node, group, library_source())
+        found = await worlds.resolve(node, group, _library_source())
     except RemoteError as error:
         raise stale_ref_error(node, "a node of another document", "its document is gone") from error
     library = worlds.library(node, found)
@@ -203,3 +207,142 @@ def check_not_gone(node: Node, error: RemoteError) -> None:
 def stale_ref_error(node: Node, what: str, reason: str) -> StaleRefError:
     """Return a StaleRefError for the node. `what` describes the node, `reason` why it is stale."""
     return StaleRefError(ref=node.description, description=what, reason=reason)
+
+
+# --- names of nodes ------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class Expected:
+    """Role and name that node `number` must have: one of Chrome's `roles`, and `name`.
+
+    `checked`: whether a comparison has succeeded. Changes caused by the action itself are then ignored.
+    """
+
+    number: int
+    roles: tuple[str, ...]
+    name: str
+    checked: bool = False
+
+
+@attrs.frozen
+class NamedNode(Node):
+    """A node whose role and name must match its ref."""
+
+    expected: Expected = attrs.field(kw_only=True, eq=False, repr=False)
+
+
+class NameChanged(Exception):
+    """The node's current `role` and `name` differ from the expected ones."""
+
+    def __init__(self, node: Node, role: str, name: str) -> None:
+        self.node, self.role, self.name = node, role, name
+
+
+def due_expectation(node: Node) -> Expected | None:
+    """Return the comparison that is still due for a node, or None. Only nodes named by a ref have one."""
+    if (
+        isinstance(node, NamedNode)
+        and not node.expected.checked
+        and node.expected.number == node.backend_node_id
+    ):
+        return node.expected
+    return None
+
+
+def name_expectation(node: Node) -> Mapping[str, Any] | None:
+    """Return the `expected` argument of the library's comparison, or None if no comparison is due."""
+    expected = due_expectation(node)
+    return None if expected is None else {"roles": expected.roles, "name": expected.name}
+
+
+def check_name(node: Node, renamed: tuple[str, str] | None) -> None:
+    """Raise NameChanged if the library reported another role or name."""
+    if renamed is not None:
+        raise NameChanged(node, *renamed)
+
+
+def note_name_checked(node: Node) -> None:
+    """Note that the comparison succeeded and the action begins."""
+    if isinstance(node, NamedNode):
+        node.expected.checked = True
+
+
+async def run_with_renaming(
+    node: Node, do: Callable[[Node], Awaitable[T]], settle: Callable[[NameChanged], Awaitable[Node]]
+) -> T:
+    """Run `do` on a node. On NameChanged, run it on the node that `settle` returns; `settle` may raise."""
+    try:
+        return await do(node)
+    except NameChanged as changed:
+        settled = await settle(changed)
+    return await do(settled)
+
+
+# --- the source ----------------------------------------------------------------------------------------------
+
+
+@cache
+def _library_source() -> str:
+    """Return the source of the library. It is sent to and compiled in each world once."""
+    names = (
+        "input_observer",
+        "actionability",
+        "input_report",
+        "covering",
+        "places",
+        "label",
+        "once",
+        "when_usable",
+        "pace",
+    )
+    sources = (script(f"_input/actionability/{name}") for name in names)
+    arms, probe, report, covering, places, label, once, use, pace = sources
+    guards = script("_input/actionability/key_guard")
+    tools, states = script("_page/scripts/node_tools"), script("_page/scripts/node_states")
+    return own(f"""function () {{
+      const toolsOf = {tools};
+      const statesOf = {states};
+      const known = {{ marks: false, held: null, last: null, observers: new Map(), renamed: {_naming_source()} }};
+      const tools = (node) => toolsOf(node, known);
+      const arms = {arms};
+      const observer = (wanted, points, of) => arms(wanted, points, of, known);
+      const probe = {probe};
+      const report = {report};
+      const covering = {covering};
+      const places = {places};
+      const label = {label};
+      const use = {use};
+      const functions = new Map();
+      const labelOf = (node) => label.call(node, tools, places);
+      return {{
+        observers: known.observers,
+        keys: ({guards})(tools, ({pace})()),
+        once: ({once})(),
+        // Keeps a function under its number, or returns the kept one.
+        kept: (number, act) => (act ? functions.set(number, act).get(number) : functions.get(number)),
+        use,
+        // Resolves an element's number. The element is kept alive until the next call.
+        element: (holder, number) => (known.held = holder.element(number) || null),
+        probe: (node, request) => {{
+          const of = tools(node);
+          return probe.call(node, request, of, statesOf(node, of), observer, known, labelOf);
+        }},
+        states(node) {{ return statesOf(node, tools(node)).all(this.keys.drawnByPage); }},
+        drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
+        covering: (node, request) => covering.call(node, request, tools(node)),
+        places: (node, request) => places.call(node, request, tools(node)),
+        label: labelOf,
+        renamed: (node, expected) => known.renamed(tools(node).element, expected),
+        report: (node, request) => report.call(node, request, tools(node)),
+      }};
+    }}""")
+
+
+@cache
+def _naming_source() -> str:
+    """Return the source of naming.js with its dependencies."""
+    own = ("dom_roles", "dom_names", "dom_text", "/", "walk_dom", "walk_elements", "walk_owners")
+    paths = ("_page/scripts/secret_field" if part == "/" else f"_snapshot/sources/{part}" for part in own)
+    names = f"{script('_snapshot/sources/dom_kit')}({', '.join(script(path) for path in paths)})"
+    return f"{script('_input/actionability/naming')}({names})"

@@ -25,12 +25,13 @@ import trio
 from cdpengine._input.actionability.library_calls import (
     AnyHandle,
     Handle,
+    check_name,
     decode_result,
+    name_expectation,
     post_library_call,
     post_use,
     stale_ref_error,
 )
-from cdpengine._input.actionability.naming import check_name, name_expectation
 from cdpengine._input.blocked_calls import unless_blocked
 from cdpengine._input.devices.mouse import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point, Quad

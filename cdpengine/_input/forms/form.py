@@ -16,7 +16,7 @@ import trio
 
 from cdpengine._budget import Budget
 from cdpengine._input.action import ActionContext, ActionOutcome
-from cdpengine._input.actionability.naming import NameChanged, run_with_renaming
+from cdpengine._input.actionability.library_calls import NameChanged, run_with_renaming
 from cdpengine._input.forms.fill import FillValue, check_fill_value, fill, takes_only_files
 from cdpengine._input.forms.listbox import Option
 from cdpengine._input.forms.select import select

@@ -16,7 +16,7 @@ import trio
 
 from cdpengine import Page, Snapshot
 from cdpengine._checks import wrong_type
-from cdpengine._snapshot.received_refs import unseen
+from cdpengine._snapshot.ref import unseen
 from cdpengine.act import ActRequest, ActResponse, Click, Press, dispatch
 from cdpengine.act.actor import Actor
 from cdpengine.act.parsing import parse_request
@@ -29,11 +29,10 @@ from cdpengine.cache.addresses import has_address
 from cdpengine.cache.config import CacheConfig
 from cdpengine.cache.entries import CACHED_KINDS, CacheEntry, LearningCost, Step, Target
 from cdpengine.cache.learning.learned_steps import learn_steps
-from cdpengine.cache.origins import document_origin, value_origins
+from cdpengine.cache.origins import document_origin, guard_values, value_origins
 from cdpengine.cache.recognizing.masking import mask_goal, mask_snapshot
 from cdpengine.cache.recognizing.recognition import ScenarioMatch
 from cdpengine.cache.replaying.confirming import NOBODY, Confirming
-from cdpengine.cache.replaying.guarding import guard_values
 from cdpengine.cache.replaying.options import ConfirmOptions
 from cdpengine.cache.replaying.places import describe_step
 from cdpengine.cache.replaying.report import ExecutionReport

@@ -19,7 +19,7 @@ import trio
 
 from cdpengine._budget import check_timeout, within
 from cdpengine._logs import get_logger
-from cdpengine._snapshot.received_refs import unseen
+from cdpengine._snapshot.ref import unseen
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.act import Actor, Navigate, NewTab
 from cdpengine.act.actor import actor_of
@@ -41,13 +41,12 @@ from cdpengine.cache.judging.judge import Judge, nothing_there
 from cdpengine.cache.matching.conditions import watch_changes
 from cdpengine.cache.matching.finding import TargetMatch, find_target
 from cdpengine.cache.matching.probing import QueriedElement, forget_page, has_counts, probe_page
-from cdpengine.cache.origins import expected_origins
+from cdpengine.cache.origins import expected_origins, guard_values
 from cdpengine.cache.replaying.confirming import Confirming
 from cdpengine.cache.replaying.evidence import gather_evidence
-from cdpengine.cache.replaying.guarding import guard_values
-from cdpengine.cache.replaying.healing import Healing
 from cdpengine.cache.replaying.options import ExecutionOptions
 from cdpengine.cache.replaying.places import (
+    Healing,
     Place,
     check_range,
     check_variables,
