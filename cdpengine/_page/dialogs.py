@@ -221,7 +221,6 @@ class PageDialogs:
         self._owner = owner
         self._frames = frames
         self._listeners: list[Callable[[TrackedDialog], None]] = []
-        self.handler_failures = 0
         self._refusals = 0
         self._session = session
         self._changes = changes
@@ -468,7 +467,6 @@ class PageDialogs:
                 self._handler_failed.log(tracked.dialog.type, failure)
         finally:  # also when the engine ends, so that no dialog remains in a shared browser
             if failure:
-                self.handler_failures += 1
                 tracked.dialog = attrs.evolve(tracked.dialog, failure=failure)
             by_handler = answer is not None
             self._answer(

@@ -419,11 +419,6 @@ class PageTarget:
         """The evaluation session of the page's own target, or None."""
         return self.evaluation_sessions.get(self.target_id)
 
-    @property
-    def evaluation_session_error(self) -> EngineError | None:
-        """The error that prevents an evaluation session of the page's own target, or None."""
-        return self.evaluation_session_errors.get(self.target_id)
-
     def set_evaluation_session(self, target_id: str, evaluation_session: Session) -> None:
         """Set the evaluation session of a target (the page's own, or a frame's). It has answered."""
         self.evaluation_sessions[target_id] = evaluation_session

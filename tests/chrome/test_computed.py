@@ -14,7 +14,7 @@ import cdpengine
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
-from cdpengine._snapshot.sources.computed import is_supported, read_computed
+from cdpengine._snapshot.sources.computed import read_computed
 from cdpengine.errors import RemoteError
 from cdpengine.testing import walk_cancellations
 
@@ -359,10 +359,6 @@ async def test_cancelled_walk_leaves_mapping_correct(page: cdpengine.Page, click
         )
 
     assert await walk_cancellations(read, check, own_steps_only=True, every=one_in(8)) >= 3
-
-
-async def test_browser_support_is_detected(page: cdpengine.Page) -> None:
-    assert await is_supported(request_of(page, IsolatedWorlds()))
 
 
 async def test_elements_nested_thousands_deep(page: cdpengine.Page) -> None:

@@ -175,7 +175,6 @@ class Record(msgspec.Struct):
     Attributes:
         complete: Whether the node received the action's last event.
         seen: Types of the events that the node received, in order.
-        finals: Number of received events of the final type.
         astray: Events that another element received, as (type, description of the element).
         held: Description of the element from which the press was held back, with all events after it, or "".
         answered: Whether the page moved the node away from the pointer in response to its events.
@@ -184,7 +183,6 @@ class Record(msgspec.Struct):
 
     complete: bool = False
     seen: list[str] = []
-    finals: int = 0
     astray: list[tuple[str, str]] = []
     held: str = ""
     answered: bool = False

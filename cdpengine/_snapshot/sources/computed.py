@@ -40,7 +40,6 @@ from cdpengine._snapshot.sources.listeners import Listening
 from cdpengine._snapshot.sources.numbers import number_elements
 from cdpengine._snapshot.sources.walk import (
     NO_WALK,
-    OFFERED,
     TRIES,
     FirstWalk,
     Installed,
@@ -68,12 +67,6 @@ async def read_computed(request: FrameRequest) -> Document:
     the document that was read, which may be newer than the requested one.
     """
     return await read_walk(request, None, "computed")
-
-
-async def is_supported(request: FrameRequest) -> bool:
-    """Return whether the browser offers computed roles and names to pages. Takes one or two round trips."""
-    context = await request.worlds.context(request.session, request.frame_id)
-    return await context.evaluate(OFFERED, returns=object) is True
 
 
 async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> Document:

@@ -31,28 +31,6 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
 )
 """Structures outside `domains/`: the decoded reply, event or type, and the structure's location."""
 
-OWN_FORMATS = frozenset({
-    "_input.actionability.inspection:FocusReply", "_input.actionability.key_guard:KeyReport",
-    "_input.actionability.page_library:ProbeReply", "_input.actionability.page_library:Record",
-    "_input.actionability.page_library:_UseReply", "_input.forms.check:_State", "_input.forms.filling:FillReply",
-    "_input.forms.filling:_Clipboard", "_input.forms.filling:_ReadBack", "_input.forms.listbox:_Choices",
-    "_input.forms.listbox:_State", "_input.forms.select:_State", "_input.forms.slider:_State",
-    "_input.forms.radios:_Radios", "_input.forms.sections:_Section", "_input.forms.text_entry:_BlurReply",
-    "_input.forms.upload:_State", "_page.search.hiding:_Head", "_page.search.nodes:_Head",
-    "_page.search.nodes:_TextIndex", "_page.navigation.documents:Report", "_page.navigation.settling:Stillness",
-    "_page.scripts.node_lists:SerializedList", "_page.scripts.node_lists:SerializedNode",
-    "_page.scripts.node_lists:_Item", "_page.scripts.node_lists:_ShadowRoot",
-    "_page.scripts.node_lists:_ShadowRootValue", "_protocol.session:Attachment",
-    "_protocol.messages:Envelope", "_protocol.messages:ErrorBody", "_snapshot.node:Node",
-    "_snapshot.readable:_PartsReply", "_snapshot.ref:Entry", "_snapshot.sources.ax:_Found",
-    "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places", "_snapshot.sources.columns:Part",
-    "_snapshot.sources.columns:Walk", "_snapshot.sources.columns:_Opened",
-})  # fmt: skip
-"""Structures that decode messages or replies of the engine's scripts, which the protocol does not describe.
-
-Others decode nothing; they are Structs because thousands of them are created.
-"""
-
 NOT_THE_ENGINE = frozenset({"bench", "cli", "debug", "protocol", "testing"})
 """Folders whose source names methods that the engine itself does not use."""
 
