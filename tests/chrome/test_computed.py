@@ -54,8 +54,8 @@ async def test_new_documents_already_have_the_walk(
     def watch(traffic: Traffic) -> None:
         if traffic.direction == "sent":
             command = json.loads(traffic.message)
-            if command["method"] == "Runtime.evaluate":
-                sent.append(len(command["params"]["expression"]))
+            if command["method"] == "Runtime.callFunctionOn":
+                sent.append(len(command["params"]["functionDeclaration"]))
 
     for number in range(5):
         await page.goto(httpserver.url_for("/"))

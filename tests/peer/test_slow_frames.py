@@ -38,21 +38,20 @@ class FramedBrowser(ScriptedBrowser):
         self.on("Runtime.callFunctionOn", self.walk)
 
     def evaluate(self, request: Request) -> Answer:
-        if request.params.get("objectGroup") == "cdpengine.walk":
-            frame_id = (request.session_id or "").partition("-")[2]
-            value = {"backendNodeId": 1, "loaderId": self.frame(frame_id)["loaderId"]}
-            document = {"type": "array", "value": [{"type": "node", "value": value}]}
-            walk = {"type": "object", "objectId": f"walk of {request.session_id}"}
-            return {"result": {**walk, "deepSerializedValue": document}}
         if "contextId" in request.params:  # the probe
             return {"result": {"type": "object", "value": {"elements": 10}}}
         return NUMBER
 
     def walk(self, request: Request) -> Answer:
         """Return the walk's result for a document that has only a title."""
-        if request.params["arguments"][0]["value"]["do"] == "hosts":
-            return {"result": {"type": "object", "deepSerializedValue": {"type": "array", "value": []}}}
-        return {"result": {"type": "string", "value": json.dumps({"title": "by the DOM"})}}
+        said = {"type": "string", "value": json.dumps({"title": "by the DOM"})}
+        if request.params.get("objectGroup") != "cdpengine.walk" or "objectId" in request.params:
+            return {"result": said}
+        frame_id = (request.session_id or "").partition("-")[2]
+        value = {"backendNodeId": 1, "loaderId": self.frame(frame_id)["loaderId"]}
+        made = [{"type": "node", "value": value}, *[said] * ("arguments" in request.params)]
+        walk = {"type": "object", "objectId": f"walk of {request.session_id}"}
+        return {"result": {**walk, "deepSerializedValue": {"type": "array", "value": made}}}
 
     def attach_frame(self, frame_id: str, *, parent: str = "T1", session: str = "S-T1") -> None:
         self.documents.setdefault(frame_id, 0)

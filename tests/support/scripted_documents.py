@@ -46,7 +46,7 @@ class ScriptedDocuments:
         peer.on("DOM.resolveNode", lambda _: {"object": {"objectId": f"D{self.document}"}})
         peer.on("DOMDebugger.getEventListeners", self.listeners)
         peer.on("Page.createIsolatedWorld", lambda _: {"executionContextId": 70 + self.document})
-        peer.on("Runtime.evaluate", self.install)
+        peer.on("Runtime.evaluate", self.evaluate)
         peer.on("Runtime.callFunctionOn", self.call)
 
     def replace(self, *buttons: str) -> None:
@@ -54,18 +54,24 @@ class ScriptedDocuments:
         self.buttons = list(buttons)
         self.known = {}
 
+    def evaluate(self, request: Request) -> Answer:
+        assert request.params["expression"] == "document"
+        return {"result": {"type": "object", "objectId": f"D{self.document}"}}
+
     def install(self, request: Request) -> Answer:
-        if request.params["expression"] == "document":
-            return {"result": {"type": "object", "objectId": f"D{self.document}"}}
-        if request.params["contextId"] != 70 + self.document:
+        """Answer a call that makes the walk, and runs it if the call has a request."""
+        if request.params["executionContextId"] != 70 + self.document:
             return GONE
-        if len(request.params["expression"]) < 1000 and not self.prepared:
+        if len(request.params["functionDeclaration"]) < 1000 and not self.prepared:
             return {"result": {"type": "undefined"}}
         if not self.offered:
             return {"result": {"type": "object", "subtype": "null", "value": None}}
-        document = {"type": "array", "value": [node(1, f"loader {self.document}")]}
+        walked = [self.answer(argument["value"]) for argument in request.params.get("arguments", ())]
+        said = [{"type": "string", "value": answer} for answer in walked]
+        made = [node(1, f"loader {self.document}"), *said]
+        serialized = {"type": "array", "value": made}
         return {
-            "result": {"type": "object", "objectId": f"F{self.document}", "deepSerializedValue": document}
+            "result": {"type": "object", "objectId": f"F{self.document}", "deepSerializedValue": serialized}
         }
 
     def listeners(self, request: Request) -> Answer:
@@ -79,26 +85,13 @@ class ScriptedDocuments:
         return {"listeners": marks}
 
     def call(self, request: Request) -> Answer:
-        if "executionContextId" in request.params:  # created by a call right before it
-            if request.params["executionContextId"] != 70 + self.document:
-                return GONE
-            if not self.prepared:
-                return THROWN
-        elif request.params["objectId"] != f"F{self.document}":
+        if "executionContextId" in request.params:
+            return self.install(request)
+        if request.params["objectId"] != f"F{self.document}":
             return GONE
         what = request.params["arguments"][0]["value"]
         if what["do"] == "walk":
-            self.forget(what["known"])
-            self.tried.append(what["plain"])
-            if what["plain"] and not self.plain:
-                return {"result": {"type": "string", "value": json.dumps({"notPlain": True, "last": 0})}}
-            answer = self.walk()
-            if what["mark"]:
-                self.marked = list(self.known)
-                answer["marks"] = "mark:"
-            return {"result": {"type": "string", "value": json.dumps(answer)}}
-        if what["do"] == "hosts":
-            return {"result": {"deepSerializedValue": {"type": "array", "value": []}}}
+            return {"result": {"type": "string", "value": self.answer(what)}}
         if what["do"] == "take":
             bounds = iter(what["ranges"])
             numbers = [number for first in bounds for number in range(first, next(bounds) + 1)]
@@ -109,6 +102,18 @@ class ScriptedDocuments:
             return {"result": {"deepSerializedValue": {"type": "array", "value": taken}}}
         self.forget(what["known"])
         return {"result": {"type": "undefined"}}
+
+    def answer(self, what: dict[str, Any]) -> str:
+        """Return the answer of a walk."""
+        self.forget(what["known"])
+        self.tried.append(what["plain"])
+        if what["plain"] and not self.plain:
+            return json.dumps({"notPlain": True, "last": 0})
+        answer = self.walk()
+        if what["mark"]:
+            self.marked = list(self.known)
+            answer["marks"] = "mark:"
+        return json.dumps(answer)
 
     def walk(self) -> dict[str, Any]:
         count = len(self.buttons)
@@ -152,7 +157,7 @@ def asked(peer: ScriptedPeer) -> Sequence[str]:
     return [
         request.params["arguments"][0]["value"]["do"]
         for request in peer.received
-        if request.method == "Runtime.callFunctionOn"
+        if request.method == "Runtime.callFunctionOn" and "arguments" in request.params
     ]
 
 

@@ -67,8 +67,11 @@ class SerializedNode(msgspec.Struct, rename="camel", gc=False):
     shadow_root: _ShadowRoot | None = None
 
 
+SerializedValue = SerializedNode | str | float | None
+
+
 class _Item(msgspec.Struct, gc=False):
-    value: SerializedNode | str | float | None = None
+    value: SerializedValue = None
 
 
 class SerializedList(msgspec.Struct, gc=False):

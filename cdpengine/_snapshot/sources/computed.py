@@ -41,7 +41,6 @@ from cdpengine._snapshot.sources.numbers import number_elements
 from cdpengine._snapshot.sources.walk import (
     NO_WALK,
     TRIES,
-    FirstWalk,
     Installed,
     PreviousWalk,
     forget_walk,
@@ -271,23 +270,27 @@ async def _run_walk(
     """Run the walk once, and queue the query for listeners. None if its world has another document by now."""
     number = None if previous is None else previous.number
     what = _walk_request(request, number, plain=installed.plain, mark=listening.can_ask, waited=waited)
-    with pending_group() as post:
-        first = installed.take_first()
-        if first is not None:
-            post(first.call)
-        if first is None or first.request != what:
-            first = FirstWalk(what, post(await post_walk(request, installed, what)))
-        await listening.ask(walking=True)
+    first = installed.take_first()
+    if first is not None:
+        listening.take_first(first)
+    if first is not None and first.request == what:
+        text: str | None = first.text
+        await listening.ask()
         customs.ask()
-        text = await read_answer(first.call)
+    else:
+        with pending_group() as post:
+            call = post(await post_walk(request, installed, what))
+            await listening.ask()
+            customs.ask()
+            text = await read_answer(call)
     return None if text is None else decode_walk(text)
 
 
-def _first_request(
-    request: FrameRequest, may_reuse: bool, waited: bool, plain: bool, mark: bool
-) -> dict[str, Any]:
+def _first_request(request: FrameRequest, may_reuse: bool, waited: bool, plain: bool) -> dict[str, Any]:
     """Return the request for the first walk of a document, which has no previous walk."""
-    return _walk_request(request, 0 if may_reuse else None, plain=plain, mark=mark, waited=waited)
+    return _walk_request(
+        request, 0 if may_reuse else None, plain=plain, mark=request.clickables, waited=waited
+    )
 
 
 def _walk_request(

@@ -21,7 +21,7 @@ import attrs
 import msgspec
 
 from cdpengine._javascript import own, script
-from cdpengine._page.scripts.node_lists import ask_nodes, node_ids, objects_of_nodes
+from cdpengine._page.scripts.node_lists import SerializedNode, ask_nodes, node_ids, objects_of_nodes
 from cdpengine._page.scripts.page_functions import (
     ObjectGroup,
     RemoteHandle,
@@ -31,8 +31,16 @@ from cdpengine._page.scripts.page_functions import (
 )
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._snapshot.node import FrameRequest
-from cdpengine._snapshot.sources.numbers import NO_IDS, KnownIds, ask_hosts, hosts_of
-from cdpengine._snapshot.sources.walk import CALL, Installed, KnownListeners, document_of, post_document
+from cdpengine._snapshot.sources.numbers import NO_IDS, KnownIds, by_number
+from cdpengine._snapshot.sources.walk import (
+    CALL,
+    FirstWalk,
+    Installed,
+    KnownListeners,
+    ask_listeners,
+    document_of,
+    post_document,
+)
 from cdpengine.errors import ProtocolError, RemoteError
 
 PRESSES = frozenset(
@@ -74,7 +82,7 @@ class Listening:
         self._document: PendingCall | None = None
         self._call: PendingCall | None = None
         self._delegated: PendingCall | None = None
-        self._hosts: PendingCall | None = None
+        self._hosts: Mapping[int, SerializedNode | None] = {}
         self._found: _Found | RemoteError | None = None
         self._group = new_group("delegated")
         self.refusal = ""
@@ -85,7 +93,7 @@ class Listening:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for call in (self._document, self._call, self._delegated, self._hosts):
+        for call in (self._document, self._call, self._delegated):
             if call is not None:
                 call.abandon()
         self._group.release()
@@ -96,8 +104,12 @@ class Listening:
         known = self._installed.document is not None or self._document is not None
         return self._request.clickables and known
 
-    async def ask(self, *, walking: bool = False) -> None:
-        """Send the query, once. `walking`: the first walk of the document is running."""
+    def take_first(self, first: FirstWalk) -> None:
+        """Take over the query that was sent with the document's first walk, and its possible hosts."""
+        self._call, self._hosts = first.listeners, by_number(first.hosts)
+
+    async def ask(self) -> None:
+        """Send the query, once."""
         installed = self._installed
         if not self.can_ask or self._call is not None:
             return
@@ -106,8 +118,6 @@ class Listening:
         if installed.document is None:
             return
         self._call = ask_listeners(installed.document)
-        if walking and len(installed.ids) == 1:
-            self._hosts = ask_hosts(installed, self._group)
         known = installed.listeners
         if known.own and (known.framework or not known.still):
             self._ask_delegated(installed.document)
@@ -117,8 +127,7 @@ class Listening:
         if self._call is None or not prefix:
             return NO_IDS
         try:
-            marked = (await self._read(self._call, prefix)).marked
-            return KnownIds(marked, await hosts_of(self._hosts) if self._hosts is not None else {})
+            return KnownIds((await self._read(self._call, prefix)).marked, self._hosts)
         except RemoteError as refused:
             if context_gone(refused):
                 raise
@@ -195,16 +204,6 @@ class Listening:
             return False
         installed.listeners = now
         return others
-
-
-def ask_listeners(document: RemoteHandle) -> PendingCall:
-    """Query the listeners of a document, including all shadow trees and same-process frames in it.
-
-    `document` is the document as an object of the page's own world.
-    """
-    return document.session.post(
-        "DOMDebugger.getEventListeners", objectId=document.reference, depth=-1, pierce=True
-    )
 
 
 @attrs.frozen

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 import attrs
 import trio
 
-from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply, SerializedNode
+from cdpengine._page.scripts.node_lists import SERIALIZED, NodesReply, SerializedNode, SerializedValue
 from cdpengine._page.scripts.page_functions import Node, ObjectGroup, object_group
-from cdpengine._protocol.calls import PendingCall
 from cdpengine._snapshot.node import FrameRequest
 from cdpengine._snapshot.sources.walk import CALL, Installed
 from cdpengine.errors import ProtocolError
@@ -87,19 +86,13 @@ async def _number(
     return adopted
 
 
-def ask_hosts(installed: Installed, group: ObjectGroup) -> PendingCall:
-    """Query the new elements that may have a closed shadow root. Await the answer with `hosts_of`."""
-    return installed.function.post(CALL, {"do": "hosts"}, how=SERIALIZED, group=group)
-
-
-async def hosts_of(call: PendingCall) -> dict[int, SerializedNode | None]:
-    """Return the elements by number."""
-    items = (await call.decoded(NodesReply)).result.deep_serialized_value.value
+def by_number(items: Sequence[SerializedValue]) -> dict[int, SerializedNode | None]:
+    """Return the elements of a list that alternates numbers and elements, by number."""
     found: dict[int, SerializedNode | None] = {}
     for number, element in zip(items[::2], items[1::2], strict=True):
-        if not isinstance(number.value, float) or not isinstance(element.value, SerializedNode):
+        if not isinstance(number, float) or not isinstance(element, SerializedNode):
             raise ProtocolError("the walk's answer does not alternate numbers and elements")
-        found[int(number.value)] = element.value
+        found[int(number)] = element
     return found
 
 

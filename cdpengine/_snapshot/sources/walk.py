@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from typing import Any
@@ -23,7 +23,7 @@ import trio
 from cdpengine import _json
 from cdpengine._javascript import own, script
 from cdpengine._page.accessibility import keep_warm
-from cdpengine._page.scripts.node_lists import LONGEST_REASON, SERIALIZED, SerializedList
+from cdpengine._page.scripts.node_lists import LONGEST_REASON, SERIALIZED, SerializedList, SerializedValue
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
@@ -49,15 +49,8 @@ from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
 GROUP = "cdpengine.walk"
 """Group of the remote objects that live as long as the engine reads a document."""
 
-CALL = own("function (...all) { return this.walk(...all); }")
-"""Call of the walk by the remote object id that its installation returned."""
-
-_FIRST_CALL = own("""function (...all) {
-  const { made } = cdpengineWalk;
-  cdpengineWalk.made = null;
-  return made.walk(...all);
-}""")
-"""Call of a walk that an earlier call is installing, in a document that was created with the walk's maker."""
+CALL = own("function (...all) { this.length = 1; return this.walk(...all); }")
+"""Call of the walk by the remote object id that its installation returned. Frees the result of the first walk."""
 
 _LONGEST_BARE = 0.5
 """Maximum time to wait for the first layout of a document, in seconds. After that it is shown without layout."""
@@ -116,10 +109,21 @@ NO_LISTENERS = KnownListeners({}, {})
 
 @attrs.frozen(eq=False)
 class FirstWalk:
-    """The first walk of a document, sent right after its installation; `request` is its request."""
+    """The first walk of a document, which its installation ran. `request` is its request, `text` its answer.
+
+    `hosts` alternates the numbers of elements that may have a closed shadow root and the elements. `listeners` is
+    the query for listeners that followed, None if the document's object was not known yet.
+    """
 
     request: Mapping[str, Any]
-    call: PendingCall
+    text: str
+    hosts: Sequence[SerializedValue] = ()
+    listeners: PendingCall | None = None
+
+    def abandon(self) -> None:
+        """Drop the query."""
+        if self.listeners is not None:
+            self.listeners.abandon()
 
 
 @attrs.define(eq=False)
@@ -130,7 +134,7 @@ class Installed:
     object of the page's own world) and `listeners` are the engine's knowledge about it. `customs` are the custom
     elements to query, by number, and `around` the numbers of those around them (_snapshot/sources/internals.py).
     `plain` is whether the document is believed to be plain (_snapshot/sources/walk_plain.js). `first` is the
-    pending first walk until `take_first` is called.
+    first walk until `take_first` is called.
     """
 
     function: RemoteHandle
@@ -147,7 +151,7 @@ class Installed:
     first: FirstWalk | None = None
 
     def take_first(self) -> FirstWalk | None:
-        """Return the pending first walk, once. The caller must abandon its call in the end."""
+        """Return the first walk, once. The caller must abandon its query in the end."""
         first, self.first = self.first, None
         return first
 
@@ -190,23 +194,44 @@ def _installation(kit: str | None) -> str:
         ]
     )
     if kit is None:
-        return own(f"{OFFERED} ? {script('_snapshot/sources/walk')}(null, {parts}) : null")
-    return own(f"{script('_snapshot/sources/walk')}({kit}, {parts})")
+        return f"({OFFERED} ? {script('_snapshot/sources/walk')}(null, {parts}) : null)"
+    return f"{script('_snapshot/sources/walk')}({kit}, {parts})"
 
 
-_PREPARED = own("globalThis.cdpengineWalk ? cdpengineWalk() : undefined")
+_PREPARED = "globalThis.cdpengineWalk ? cdpengineWalk() : undefined"
 
 
 @cache
 def _preparation() -> str:
-    return own(f"globalThis.cdpengineWalk = () => (cdpengineWalk.made = {_installation(None)});")
+    return own(f"globalThis.cdpengineWalk = () => {_installation(None)};")
+
+
+@cache
+def _first_call(making: str) -> str:
+    """Return the function that makes the walk, runs it with the given request, and lists the possible hosts."""
+    return own(f"""function (request) {{
+  const made = {making};
+  if (made && request) made.push(made.walk(request), ...made.walk({{ do: "hosts" }}));
+  return made;
+}}""")
 
 
 _prepared: WeakSet[Session] = WeakSet()
 """Sessions whose new documents get the walk's maker at their start, in the engine's world."""
 
-_worlds: WeakKeyDictionary[Session, PendingCall] = WeakKeyDictionary()
-"""The pending query for the engine's world in the newest document of a prepared session's own frame."""
+
+@attrs.frozen(eq=False)
+class _NewDocument:
+    """The pending queries about the newest document of a prepared session's own frame.
+
+    They are for the engine's world, and for the document as an object of the page's own world.
+    """
+
+    world: PendingCall
+    document: PendingCall
+
+
+_new_documents: WeakKeyDictionary[Session, _NewDocument] = WeakKeyDictionary()
 
 
 def _prepare_next(session: Session) -> None:
@@ -217,35 +242,35 @@ def _prepare_next(session: Session) -> None:
     def ask_for_world(navigated: Event) -> None:
         frame = navigated.decode(FrameNavigated).frame
         if frame.id == session.frame_id and session.error() is None:
-            _worlds[session] = post_world(session, frame.id)
+            world = post_world(session, frame.id)
+            _new_documents[session] = _NewDocument(world, _post_main_document(session))
 
     session.on_event("Page.frameNavigated", ask_for_world)
-    session.on_end(lambda: _forget_world(session))
+    session.on_end(lambda: _forget_new_document(session))
 
 
-def _forget_world(session: Session) -> None:
-    _worlds.pop(session, None)
+def _forget_new_document(session: Session) -> None:
+    _new_documents.pop(session, None)
 
 
-async def _take_world(request: FrameRequest) -> ExecutionContext | None:
-    """Return the world that was requested when the frame's document arrived, once; None if none was.
+async def _take_new_document(request: FrameRequest) -> tuple[ExecutionContext, RemoteHandle | None] | None:
+    """Return the world that was requested when the frame's document arrived, and the document; once.
 
-    It may belong to an earlier document. Chrome then refuses calls in it (`context_gone`).
+    They may belong to an earlier document. Chrome then refuses calls in it (`context_gone`).
     """
     session = request.session
-    pending = _worlds.pop(session, None) if request.frame_id == session.frame_id else None
+    pending = _new_documents.pop(session, None) if request.frame_id == session.frame_id else None
     if pending is None:
         return None
     try:
-        return ExecutionContext(session, (await pending.decoded(IsolatedWorldReply)).execution_context_id)
+        world = (await pending.world.decoded(IsolatedWorldReply)).execution_context_id
+        return ExecutionContext(session, world), await object_of(pending.document, session)
     except RemoteError:
         return None
 
 
-FirstRequest = Callable[[bool, bool], dict[str, Any]]
-"""Returns the first walk's request. Arguments: whether the document is believed plain, and whether to mark
-elements.
-"""
+FirstRequest = Callable[[bool], dict[str, Any]]
+"""Returns the first walk's request. Argument: whether the document is believed plain."""
 
 
 async def install_walk(
@@ -253,7 +278,7 @@ async def install_walk(
 ) -> Installed:
     """Return the walk of the frame's document. Install it if it is not known.
 
-    If possible, the request of `first` is sent together with the installation: see `Installed.take_first`.
+    The installation runs the walk with the request of `first`: see `Installed.take_first`.
     """
     session = request.session
     known = remembered.get(session)
@@ -271,28 +296,31 @@ async def install_walk(
         forget_walk(session, request.frame_id, kit)
         if kit is None and not prepared:
             _prepare_next(session)  # the session goes from document to document
-    context = await _take_world(request) if prepared else None
-    if context is None:
-        context = await request.worlds.context(session, request.frame_id)
+    known_world = await _take_new_document(request) if prepared else None
+    context, document = known_world or (await request.worlds.context(session, request.frame_id), None)
     await trio.lowlevel.checkpoint_if_cancelled()
     with pending_group() as post, ExitStack() as unless_used:
         with_tree = kit is None and _is_like_one_with_tree(request)
         root = post(post_tree(request)) if with_tree else None
-        expression = _PREPARED if prepared else _installation(kit)
-        call = post(context.post_expression(expression, how=SERIALIZED, group=GROUP))
         # In another frame, the page's own world can be reached only by the document's number: see
         # `post_document`.
         own_world = request.clickables and request.frame_id == session.frame_id
-        document = post(_post_main_document(session)) if own_world else None
-        sent = None
-        if first is not None and prepared and request.root is None:
-            sent = _post_first(request, context, first(not with_tree, own_world))
-            unless_used.callback(sent.call.abandon)
+        what = first(not with_tree) if first is not None and request.root is None else None
+        arguments = [] if what is None else [_within_time(request, what, 0)]
+
+        def post_making(making: str) -> PendingCall:
+            return post(context.post(_first_call(making), *arguments, how=SERIALIZED, group=GROUP))
+
+        call = post_making(_PREPARED if prepared else _installation(kit))
+        asked = post(_post_main_document(session)) if own_world and document is None else None
+        listeners = None
+        if own_world and document is not None and what is not None:
+            listeners = ask_listeners(document)
+            unless_used.callback(listeners.abandon)
         reply = await call.decoded(_InstalledReply)
         if prepared and reply.result.type == "undefined":
             # A document from before the preparation, or one without scripts.
-            sent = None
-            call = post(context.post_expression(_installation(kit), how=SERIALIZED, group=GROUP))
+            call = post_making(_installation(kit))
             reply = await call.decoded(_InstalledReply)
         installed = _installed(session, reply)
         if installed is None and kit is not None:
@@ -305,13 +333,16 @@ async def install_walk(
                 "offer computed roles to pages",
             )
         installed.plain = kit is None and not with_tree
-        if document is not None:
-            installed.document = await object_of(document, session)
+        if own_world:
+            installed.document = document if asked is None else await object_of(asked, session)
         if root is not None:
             await root.result()
-        if sent is not None:
+        if what is not None:
+            answers = [each.value for each in reply.result.deep_serialized_value.value[1:]]
+            if not answers or not isinstance(answers[0], str):
+                raise ProtocolError("the first walk in the page returned no string")
+            installed.first = FirstWalk(what, answers[0], answers[1:], listeners)
             unless_used.pop_all()
-            installed.first = sent
     known[key] = installed
     if kit is None:
         request.worlds.keep_numbers(session, request.frame_id, installed)
@@ -392,6 +423,16 @@ async def document_of(call: PendingCall, session: Session) -> RemoteHandle | Non
     return None if object_id is None else RemoteHandle(session, object_id)
 
 
+def ask_listeners(document: RemoteHandle) -> PendingCall:
+    """Query the listeners of a document, including all shadow trees and same-process frames in it.
+
+    `document` is the document as an object of the page's own world.
+    """
+    return document.session.post(
+        "DOMDebugger.getEventListeners", objectId=document.reference, depth=-1, pierce=True
+    )
+
+
 async def send_names(request: FrameRequest, installed: Installed, kit: str) -> None:
     """Give the walk roles and names of content that `content-visibility: auto` skips."""
     session = request.session
@@ -423,11 +464,6 @@ async def post_walk(request: FrameRequest, installed: Installed, what: Mapping[s
         arguments.append(await request.worlds.resolve(node, GROUP))
     await trio.lowlevel.checkpoint_if_cancelled()
     return installed.function.post(CALL, *arguments)
-
-
-def _post_first(request: FrameRequest, context: ExecutionContext, what: Mapping[str, Any]) -> FirstWalk:
-    """Call a walk whose installation was just sent, in a document that was created with the walk's maker."""
-    return FirstWalk(what, context.post(_FIRST_CALL, _within_time(request, what, 0)))
 
 
 def _within_time(request: FrameRequest, what: Mapping[str, Any], known: int) -> dict[str, Any]:
