@@ -41,8 +41,8 @@ from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Connection, Session
 from cdpengine._protocol.streams import Event
 from cdpengine._snapshot.ref import RefNumbers
+from cdpengine._storage.context_state import VisitedOrigins
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
-from cdpengine._storage.storage_state import VisitedOrigins
 from cdpengine.errors import EvaluationFailedError, RemoteError, SessionGoneError
 
 

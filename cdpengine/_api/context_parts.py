@@ -39,7 +39,8 @@ from cdpengine._page.worker_targets import WorkerTarget
 from cdpengine._paths import to_path
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._protocol.wire import span as action_span
-from cdpengine._storage.storage_state import StorageState, apply_state
+from cdpengine._storage.context_state import apply_state
+from cdpengine._storage.storage_state import StorageState
 from cdpengine._urls.patterns import UrlPattern, join_pattern
 from cdpengine._urls.reading import read_url
 from cdpengine.errors import ConnectionLostError, RemoteError

@@ -28,6 +28,7 @@ from cdpengine._page.running_actions import announced
 from cdpengine._paths import to_path
 from cdpengine._pickling import not_picklable
 from cdpengine._protocol.session import Session
+from cdpengine._storage.context_state import apply_state, collect_state
 from cdpengine._storage.cookies import (
     Cookie,
     checked_cookies,
@@ -51,14 +52,7 @@ from cdpengine._storage.storage_items import (
     storage_key_of,
     top_storage_key,
 )
-from cdpengine._storage.storage_state import (
-    StorageState,
-    apply_state,
-    check_state,
-    collect_state,
-    read_state,
-    write_state,
-)
+from cdpengine._storage.storage_state import StorageState, check_state, read_state, write_state
 from cdpengine._urls.origins import check_origin, origin_of
 from cdpengine.errors import InvalidArgumentError
 
