@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from cache_login import CONFIG, begin, make_login
 from cache_site.server import CacheSite, serve_site
 from kept_window import Window
 from pytest_httpserver import HTTPServer
+from rounds import every_nth
 from shared_pipe import SharedPipe
 from werkzeug import Request, Response
 
@@ -115,11 +117,17 @@ def shared_endpoint(shared_pipe: SharedPipe) -> str:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test marked `transport("pipe", "websocket")` once over each of these transports."""
+    """Run a test marked `transport("pipe", "websocket")` over one of them, or over each with `each=True` or
+    `--run-slow`.
+
+    The test's name decides, so about half of a file's tests run over each transport.
+    """
     mark = metafunc.definition.get_closest_marker("transport")
     has_table = any("transport" in table.args[0] for table in metafunc.definition.iter_markers("parametrize"))
     if mark is not None and len(mark.args) > 1 and "transport" in metafunc.fixturenames and not has_table:
-        metafunc.parametrize("transport", mark.args)
+        name = metafunc.definition.originalname
+        some = every_nth(len(mark.args), mark.args, start=zlib.crc32(name.encode()))
+        metafunc.parametrize("transport", mark.args if mark.kwargs.get("each") else some)
 
 
 @pytest.fixture

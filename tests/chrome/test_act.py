@@ -168,7 +168,7 @@ LEAVING = {"navigate", "back", "reload", "newTab", "close", "tabs", "focusTab", 
 """These requests leave the document or need none."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - LEAVING))
 async def test_each_kind_ends_in_time_on_a_page_that_hangs(
     actor: Actor, stage: cdpengine.Page, kind: str

@@ -151,7 +151,7 @@ async def test_next_call_belongs_to_the_next_document(
     await check(used_page, site, way, [0, first + 1, first + 2])
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("milliseconds", [0, 15, 50, 150, 300])
 async def test_a_navigation_after_the_action_breaks_no_read(
     used_page: cdpengine.Page, site: SlowSite, milliseconds: int

@@ -369,7 +369,7 @@ def dead() -> Iterator[str]:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("uses", [40, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("uses", [20, pytest.param(300, marks=pytest.mark.slow)])
 async def test_figures_equal_an_independent_count(
     uses: int,
     page: Page,

@@ -248,6 +248,7 @@ WAYS: dict[str, list[Callable[[Stage], Awaitable[ExecutionReport]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("fault", "way"), [(fault, way) for fault, ways in WAYS.items() for way in ways])
 async def test_a_fault_of_others_is_named_and_does_not_count(
     fault: str,

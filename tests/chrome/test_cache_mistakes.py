@@ -122,6 +122,7 @@ RIGHT = "say('status', 'Sent')"
 ROME = {"city": "Rome", "size": "Large"}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("what", SAYS)
 async def test_page_messages_distinguish_refused_values_from_page_change(
     what: str,

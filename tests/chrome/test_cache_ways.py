@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 import trio
+from rounds import slow_but
 from ways_in import WAYS, Way, cache_file, open_way
 
-EACH = [pytest.param(name, marks=pytest.mark.slow) if name == "http" else name for name in WAYS]
-"""All ways in. HTTP and MCP share the service, so one of the two is enough each time."""
-
-pytestmark = [pytest.mark.chrome, pytest.mark.parametrize("name", EACH)]
+pytestmark = pytest.mark.chrome
 
 NAMES = {"a": ("City", "Save"), "b": ("Place", "Continue")}
 VALUES = {"city": "Rome"}
@@ -83,6 +81,7 @@ async def run_program(*arguments: str) -> dict[str, Any]:
     return printed
 
 
+@pytest.mark.parametrize("name", slow_but(WAYS, ["shell"]))
 async def test_variants_are_distinguished_and_do_not_count_against_each_other(
     way: Way, serve: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -102,6 +101,7 @@ async def test_variants_are_distinguished_and_do_not_count_against_each_other(
     assert figures == {"a": (1, 0), "b": (1, 0)}
 
 
+@pytest.mark.parametrize("name", slow_but(WAYS, ["dispatch", "mcp"]))
 async def test_lookup_classifies_a_sentence_and_versions_survive_refresh(
     name: str, way: Way, serve: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -165,9 +165,9 @@ JOURNEYS: dict[str, Callable[[Stage], Awaitable[None]]] = {"input": input_, "blo
 async def test_a_cancelled_journey_leaves_nothing(stage: Stage, name: str) -> None:
     with trio.fail_after(85):
         runs = await walk_cancellations(
-            lambda: JOURNEYS[name](stage), stage.check, own_steps_only=True, every=one_in(5)
+            lambda: JOURNEYS[name](stage), stage.check, own_steps_only=True, every=one_in(8)
         )
-    assert runs > 8
+    assert runs > 5
 
 
 async def test_a_cancelled_close_can_be_repeated(stage: Stage) -> None:

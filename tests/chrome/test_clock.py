@@ -66,6 +66,7 @@ def trio_now() -> float:
     return datetime.now(UTC).timestamp() * 1000
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(6))
 async def test_a_program_runs_in_the_order_of_the_real_clock(page: cdpengine.Page, seed: int) -> None:
     nodes, duration = program(seed)

@@ -30,6 +30,7 @@ from cluster_jobs import (
     worker_of,
 )
 from processes import processes_of
+from rounds import slow_but
 
 import cdpengine
 from cdpengine.cluster import BrowserCluster, BrowserWorker, on_page
@@ -57,7 +58,7 @@ async def cluster(scheduler: str) -> AsyncIterator[BrowserCluster]:
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("ordered", slow_but([False, True], [True]))
 async def test_each_item_has_one_result(cluster: BrowserCluster, ordered: bool) -> None:
     assert cluster.capacity == 4
     results: dict[int, JobResult[object]] = {}
@@ -164,7 +165,7 @@ async def test_pools_of_other_options_are_refused(cluster: BrowserCluster) -> No
 # --- cancellation -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["index", "loop", "run", "dask"])
+@pytest.mark.parametrize("way", slow_but(["index", "loop", "run", "dask"], ["index", "dask"]))
 async def test_a_job_that_is_cancelled_frees_its_page(
     cluster: BrowserCluster, tmp_path: Path, way: str
 ) -> None:

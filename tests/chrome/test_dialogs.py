@@ -213,7 +213,7 @@ async def test_a_dialog_opens_while_the_page_leaves(
       confirm("late");
     }, delay)"""
     async with browser.new_context() as context:
-        for _ in range(rounds(20, 100)):
+        for _ in range(rounds(10, 100)):
             page = await context.new_page()
             await page.goto(httpserver.url_for("/"))
             await page.evaluate(script, chosen.choice([10, 20, 30, 40]))

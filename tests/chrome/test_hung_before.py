@@ -10,6 +10,7 @@ import pytest
 import trio
 from bare_protocol import bare_connection
 from pytest_httpserver import HTTPServer
+from rounds import slow_but
 
 import cdpengine
 from cdpengine._launch.endpoint import resolve_endpoint
@@ -51,7 +52,7 @@ async def hung(endpoint: str, url: str, script: str) -> AsyncIterator[cdpengine.
             await browser.session.call("Target.closeTarget", targetId=target)
 
 
-@pytest.mark.parametrize("name", HANGS)
+@pytest.mark.parametrize("name", slow_but(HANGS, ["alert", "request"]))
 async def test_recovery_of_page_that_hung_before_connecting(
     name: str, shared_endpoint: str, silent_port: int, httpserver: HTTPServer
 ) -> None:

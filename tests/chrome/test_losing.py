@@ -17,7 +17,7 @@ from werkzeug import Request, Response
 
 import cdpengine
 
-pytestmark = pytest.mark.transport("pipe", "websocket")
+pytestmark = pytest.mark.transport("pipe", "websocket", each=True)
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ OFFERED = [
 ]
 
 
-@pytest.mark.sample(3, start=2)
+@pytest.mark.sample(6, start=2)
 @pytest.mark.parametrize("first", range(0, len(OFFERED), 14))
 async def test_the_table_over_mcp(first: int, site: str, tmp_path: Path, connected: Running) -> None:
     file = tmp_path / "upload.txt"

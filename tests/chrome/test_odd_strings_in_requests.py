@@ -67,7 +67,7 @@ async def test_each_odd_string_gets_a_response(browser: cdpengine.Browser, tmp_p
     async with browser.new_context() as context:
         actor = Actor(browser, context, files="anywhere", outputs=tmp_path)
         assert (await dispatch(actor, {"kind": "navigate", "url": PAGE})).ok
-        for request in every_nth(3, requests):
+        for request in every_nth(6, requests):
             with trio.fail_after(30):
                 response = await dispatch(actor, request)
             assert response.ok or (response.error is not None and response.error.kind != "internal"), request

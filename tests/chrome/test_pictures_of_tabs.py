@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import trio
 from PIL import Image
-from rounds import rounds
+from rounds import rounds, slow_but
 
 import cdpengine
 from cdpengine.act import Actor, dispatch
@@ -81,7 +81,7 @@ async def take_picture(kind: str, page: cdpengine.Page, actor: Actor) -> bytes:
             return await page.screenshot(full_page=kind == "whole", timeout=20)
 
 
-@pytest.mark.parametrize("way", ["pipe", "websocket", "connected"])
+@pytest.mark.parametrize("way", slow_but(["pipe", "websocket", "connected"], ["pipe", "connected"]))
 async def test_pictures_in_random_order(way: str, tmp_path: Path) -> None:
     chosen = random.Random(way)
     async with open_browser(way, tmp_path) as browser, browser.new_context() as context:
@@ -95,7 +95,7 @@ async def test_pictures_in_random_order(way: str, tmp_path: Path) -> None:
                 "<style>body { margin: 0 }</style>"
             )
             tabs.append((page, colour))
-        for _ in range(rounds(20, 200)):
+        for _ in range(rounds(10, 200)):
             page, colour = chosen.choice(tabs)
             if (kind := chosen.choice(KINDS)) == "pdf":
                 assert (await page.pdf(timeout=20)).startswith(b"%PDF")

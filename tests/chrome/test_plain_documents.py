@@ -24,7 +24,7 @@ from cdpengine._snapshot.sources.ax import read_ax
 
 pytestmark = pytest.mark.chrome
 
-PAGES = int(os.environ.get("CDPENGINE_PLAIN_PAGES", rounds(40, 400)))
+PAGES = int(os.environ.get("CDPENGINE_PLAIN_PAGES", rounds(20, 400)))
 SEED = int(os.environ.get("CDPENGINE_PLAIN_SEED", "1"))
 
 

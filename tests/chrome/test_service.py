@@ -72,7 +72,7 @@ SERVED = [case for case in CASES if not any(step.get("engine") in ("local", "gon
 """Cases that work on a default service, which does not know the tests' search engines."""
 
 
-@pytest.mark.sample(3, start=1)
+@pytest.mark.sample(6, start=1)
 @pytest.mark.parametrize("first", range(0, len(SERVED), 14))
 async def test_the_table_over_http(first: int, site: str, tmp_path: Path, running: Running) -> None:
     file = tmp_path / "upload.txt"

@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 from pytest_httpserver import HTTPServer
-from rounds import every_nth
+from rounds import every_nth, slow_but
 from werkzeug import Request, Response
 
 import cdpengine
@@ -118,7 +118,7 @@ async def test_an_expression_is_evaluated_in_each_of_many_documents(
     await page.wait_for(expression=f"document.title === '{last}'", timeout=20)
 
 
-@pytest.mark.parametrize("way", ["settled", "networkidle", "screenshot"])
+@pytest.mark.parametrize("way", slow_but(["settled", "networkidle", "screenshot"], ["settled"]))
 async def test_documents_that_were_left_delay_nothing(
     page: cdpengine.Page, httpserver: HTTPServer, way: str
 ) -> None:

@@ -21,7 +21,7 @@ STEPS = 30
 SHORTENING_ATTEMPTS = 40
 
 first, _, last = os.environ.get("CDPENGINE_WALKS", "").partition("-")
-SEEDS = range(int(first), int(last)) if first else range(rounds(25, 500))
+SEEDS = range(int(first), int(last)) if first else range(rounds(10, 500))
 
 
 @pytest.fixture(scope="module")

@@ -218,6 +218,7 @@ def test_other_strings_get_a_replacement_character() -> None:
 
 async def test_lines_in_pieces_blank_lines_and_long_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stdio, "LONGEST_MESSAGE", 1_000)
+    monkeypatch.setattr(stdio, "_ENDING", 0)  # nothing answers the messages of the second part
     long = message(id=6, method="ping", params={"a": "x" * 1_000})
     async with over_stdio() as exchange:
         for blank in (b"", b"  \r", b"\n\n"):

@@ -111,7 +111,7 @@ def test_lines_beyond_the_limit_are_counted_and_long_payloads_cut() -> None:
 def test_large_data_is_encoded_in_pieces_that_join() -> None:
     lines = [
         Line(k="event", m="A.b", n=n, url="", t=n / 7, z=n * 7919 % 100_003, id=n * 31_337)
-        for n in range(60_000)
+        for n in range(15_000)
     ]
     found, _ = rows(page(lines, limit=100_000))
     assert [row[5] for row in found] == [line.id for line in lines]
