@@ -101,7 +101,7 @@
 
   const dom = makeDom();
   const { flatParent, read, byId, query, ofDocument, getAttribute, closedRoots } = dom;
-  const { nextSibling, getRootNode, contains, deepFocus, topModal, styleOf, forgetStyle } = dom;
+  const { nextSibling, getRootNode, contains, deepFocus, topModal, styleOf, textStyleOf, forgetStyles } = dom;
   const elements = makeElements(dom);
   const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
   const { isBlock, repeatsName, isFocusable, hasNameAttribute, isPointer } = elements;
@@ -271,7 +271,7 @@
     let transform = "none";
     let spaces = "collapse"; // white-space-collapse
     let veiled = false;
-    let skipped = false;
+    let contentVisibility = "visible";
     let decorated = styles.hasDecorations(document);
     let scrolling = styles.hasCarousels(document); // whether there may be carousels
     let carousels = 0; // rows for their buttons and markers
@@ -409,13 +409,9 @@
         if (parent !== styled) {
           styled = parent;
           worded.add(parent);
-          const style = styleOf(parent);
-          transform = style.textTransform;
-          spaces = style.whiteSpaceCollapse;
-          veiled = style.webkitTextSecurity !== "none";
-          skipped = style.contentVisibility === "hidden";
+          ({ transform, spaces, veiled, contentVisibility } = textStyleOf(parent));
         }
-        if (skipped) return;
+        if (contentVisibility === "hidden") return;
         // As drawn, and as in Chrome's tree.
         if (veiled && solid) return addText(depth, "\u2022".repeat(data.length));
         const drawn = transform === "none" ? data : styles.transformed(data, transform);
@@ -854,7 +850,7 @@
     try {
       return answerTo(request, objects);
     } finally {
-      forgetStyle();
+      forgetStyles();
       plain.end();
     }
   }

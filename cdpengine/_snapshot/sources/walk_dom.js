@@ -72,28 +72,37 @@
     return (hit && Element.prototype.closest.call(hit, ":modal")) || found[found.length - 1];
   }
 
-  let styled = null;
-  let style = null;
+  let styles = new Map(); // element -> its computed style, during a walk
+  let textStyles = new Map();
 
-  // The computed style of an element. Cached for one element, as consecutive calls mostly ask for the same
-  // one.
+  // The live computed style of an element. Making it takes as long as reading several properties.
   function styleOf(element) {
-    if (element !== styled) {
-      style = getComputedStyle(element);
-      styled = element;
-    }
+    let style = styles.get(element);
+    if (style === undefined) styles.set(element, (style = getComputedStyle(element)));
     return style;
   }
 
-  // Drops the cached element, so that none is kept alive between walks.
-  function forgetStyle() {
-    styled = style = null;
+  // The properties that decide how the text of an element is drawn.
+  function textStyleOf(element) {
+    let found = textStyles.get(element);
+    if (found === undefined) {
+      const { textTransform, whiteSpaceCollapse, webkitTextSecurity, contentVisibility } = styleOf(element);
+      found = { transform: textTransform, spaces: whiteSpaceCollapse, veiled: webkitTextSecurity !== "none", contentVisibility };
+      textStyles.set(element, found);
+    }
+    return found;
+  }
+
+  // Drops the cached styles, so that none is kept between walks.
+  function forgetStyles() {
+    styles = new Map();
+    textStyles = new Map();
   }
 
   const closedRootOf = (element) => closedRoots.get(element);
 
   return {
     flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost, closedRoots, closedRootOf, nextSibling, localName,
-    getRootNode, contains, deepFocus, topModal, getter, styleOf, forgetStyle, mayHost,
+    getRootNode, contains, deepFocus, topModal, getter, styleOf, textStyleOf, forgetStyles, mayHost,
   };
 })

@@ -42,7 +42,7 @@
   const FEW = 50; // controls that look up their labels separately, before all labels are collected
   const MOST_NAMES = 1000; // attribute names that are cached
 
-  const { getter, query, ofDocument, read, closedRootOf, styleOf } = dom;
+  const { getter, query, ofDocument, read, closedRootOf, styleOf, textStyleOf } = dom;
   const localName = getter(Element.prototype, "localName");
   const namespaceURI = getter(Element.prototype, "namespaceURI");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
@@ -136,12 +136,12 @@
     return ROLES[tag] === undefined ? giveUp() : ROLES[tag];
   }
 
-  // Whether the element's text is drawn unchanged.
+  // Whether the text of a visible element is drawn unchanged.
   function isDrawnPlainly(at, decorated) {
-    const style = styleOf(at);
-    if (style.textTransform !== "none" || style.whiteSpaceCollapse !== "collapse") return false;
-    if (style.webkitTextSecurity !== "none" || style.contentVisibility !== "visible") return false;
-    if (style.visibility !== "visible" || style.content !== "normal" || !DISPLAYS.has(style.display)) return false;
+    const { transform, spaces, veiled, contentVisibility } = textStyleOf(at);
+    if (transform !== "none" || spaces !== "collapse" || veiled || contentVisibility !== "visible") return false;
+    const { content, display } = styleOf(at);
+    if (content !== "normal" || !DISPLAYS.has(display)) return false;
     return !decorated || (!styles.decoration(at, "::before") && !styles.decoration(at, "::after"));
   }
 

@@ -18,8 +18,9 @@
   // Mark of facts that were not read and are not compared: the cursor in native controls, the text style of
   // elements without text.
   const UNREAD = "";
+  const WITHOUT_TEXT = { transform: UNREAD, spaces: UNREAD };
 
-  const { getter, mayHost } = dom;
+  const { getter, mayHost, styleOf, textStyleOf } = dom;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const firstChild = getter(Node.prototype, "firstChild");
@@ -121,7 +122,7 @@
     const plain = checkVisibility.call(root, VISIBLE) && elements.every((at) => !BOXLESS.has(localName.call(at)));
     for (const at of elements) {
       const tag = localName.call(at);
-      const style = getComputedStyle(at);
+      const style = styleOf(at);
       if (isRestless(at, tag, style)) part.stale = true;
       if (part.stale) break;
       if (firstElementChild.call(at) !== null) {
@@ -132,11 +133,10 @@
       if (CONTROLS.has(tag)) controls.push(checks.length, tag, stateOf(at, tag, style));
       const native = (controlled !== null && controlled.has(parentNode.call(at))) || isNative(at, tag);
       if (native) (controlled ??= new Set()).add(at);
-      const worded = hasText(at, isWorded);
-      const transform = firstChild.call(at) === null ? null : worded ? style.textTransform : UNREAD;
+      const text = hasText(at, isWorded) ? textStyleOf(at) : WITHOUT_TEXT;
       checks.push(
-        at, style, style.display, plain ? style.visibility : sight(at, style), native ? UNREAD : style.cursor, transform,
-        worded ? style.whiteSpaceCollapse : UNREAD,
+        at, style, style.display, plain ? style.visibility : sight(at, style), native ? UNREAD : style.cursor,
+        firstChild.call(at) === null ? null : text.transform, text.spaces,
       );
       if (!decorated) continue;
       for (const which of ["::before", "::after"]) {
