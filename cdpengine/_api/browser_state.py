@@ -50,7 +50,8 @@ class BrowserState:
     """The state that a Browser shares with its pages and contexts.
 
     `key` is equal for two connections to one browser. `context_ids` are the contexts that `new_context` created.
-    `closing` means that this program is ending the connection, or the browser. `slow_mo` is the pause before each
+    `closing` means that this program is ending the connection, or the browser. `disposable`: the end of `launch`
+    kills a browser with a temporary profile, so pages and downloads see no end. `slow_mo` is the pause before each
     action that sends input, in seconds.
     """
 
@@ -77,6 +78,7 @@ class BrowserState:
         self.context_ids: set[str] = set()
         self.base_urls: dict[str | None, str] = {}
         self.closing = False
+        self.disposable = False
         self.slow_mo = 0.0
         self.shared_numbers = SharedNumbers()
         tabs.first_requests.take = self._take_first_request

@@ -150,7 +150,9 @@ async def launch(
                 async with browser.internals.watch_pages(recover_after):
                     yield browser
             finally:
-                await _close(browser, process)
+                process.disposable = browser.internals.disposable
+                if not (process.disposable and user_data_dir is None):
+                    await _close(browser, process)
     if starting.cancelled_caught:
         raise _make_timeout_error(process, options.executable, timeout)
 

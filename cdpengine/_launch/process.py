@@ -108,7 +108,8 @@ class BrowserProcess:
     `endpoint` is its browser-level ws:// URL, or None if it opens no port. `pipe` is this program's end of the
     debugging pipe; None with the websocket transport, where the pipe is only the lifeline. `proof` is the message
     that answered `Browser.getVersion` on it. `ended` is set when the process has ended and was reaped.
-    `returncode` is None until then, and negative if a signal ended the process.
+    `returncode` is None until then, and negative if a signal ended the process. `disposable`: the end of the block
+    kills it without asking it to close, if its profile is temporary.
     """
 
     pid: int
@@ -117,6 +118,7 @@ class BrowserProcess:
     endpoint: str | None = None
     pipe: PipeEnds | None = None
     proof: bytes = b""
+    disposable: bool = False
     returncode: int | None = None
     ended: trio.Event = attrs.field(factory=trio.Event)
     _lines: deque[str] = attrs.field(factory=deque)
@@ -226,7 +228,8 @@ class _Keeper:
                 finally:
                     # If Chrome has begun to end, the profile no longer has the link.
                     sockets = profile.socket_folder() or sockets
-                    await self._end(gently=self.up.is_set() or not profile.temporary)
+                    kills = self.process.disposable or not self.up.is_set()
+                    await self._end(gently=not (kills and profile.temporary))
         finally:
             await profile.remove(sockets)
 

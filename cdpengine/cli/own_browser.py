@@ -54,6 +54,9 @@ async def _perform(command: Command, request: ActRequest) -> ActResponse:
     """Open the page, and perform the request on it."""
     timeout = _LOADING if request.timeout_ms is None else request.timeout_ms / 1000
     async with _source(command.options).open_page(command.url, timeout=timeout) as page:
+        page.context.browser.internals.disposable = (
+            True  # its profile is temporary, and no page needs its end
+        )
         actor = Actor(page.context.browser)
         actor.focus(page)
         if getattr(request, "ref", None) is not None:

@@ -222,3 +222,29 @@ def test_a_program_that_is_ended_leaves_no_chrome(how: signal.Signals, transport
         program.wait()
         if program.stdout:
             program.stdout.close()
+
+
+async def test_disposable_browser_is_killed_and_leaves_nothing() -> None:
+    before = profiles()
+    async with cdpengine.launch() as browser:
+        page = await browser.new_page("data:text/html,<title>open</title>")
+        answer = await browser.session.call("SystemInfo.getProcessInfo")
+        processes = [int(each["id"]) for each in answer["processInfo"]]
+        browser.internals.disposable = True
+        assert await page.title() == "open"
+    assert profiles() == before
+    with trio.fail_after(5):  # the system's first process reaps the killed helpers
+        while any(Path(f"/proc/{pid}").exists() for pid in processes):  # noqa: ASYNC110
+            await trio.sleep(0.01)
+
+
+async def test_disposable_browser_with_a_kept_profile_is_asked_to_close(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    async with cdpengine.launch(user_data_dir=folder) as browser:
+        page = await browser.new_page()
+        await page.context.storage.set_cookies(
+            [{"name": "kept", "value": "1", "url": "https://example.com", "expires": time.time() + 600}]
+        )
+        browser.internals.disposable = True
+    async with cdpengine.launch(user_data_dir=folder) as browser:
+        assert [cookie.name for cookie in await browser.context.storage.cookies()] == ["kept"]
