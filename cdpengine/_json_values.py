@@ -24,6 +24,15 @@ MOST_REPEATED = 100_000
 """Maximum number of repeated values. Sixty lists that contain the next one twice would be 2^60 values in JSON."""
 
 
+SPECIAL_NUMBERS: Mapping[str, float] = {
+    "NaN": float("nan"),
+    "Infinity": float("inf"),
+    "-Infinity": float("-inf"),
+    "-0": -0.0,
+}
+"""Numbers that JSON lacks, by the names that the protocol uses."""
+
+
 def to_plain(value: object, *, fields_of: Callable[[Any], Mapping[str, object]] | None = None) -> Any:
     """Return `value` as a JSON value.
 

@@ -16,6 +16,7 @@ import attrs
 import trio
 
 from cdpengine._budget import undoing, within
+from cdpengine._json_values import SPECIAL_NUMBERS
 from cdpengine._protocol.domains.runtime import ObjectPreview, PropertyPreview, RemoteArgument
 from cdpengine._protocol.session import Session
 from cdpengine.errors import ConnectionLostError, EngineError
@@ -35,13 +36,6 @@ class Unread:
     def __str__(self) -> str:
         return self.description
 
-
-_NUMBERS = {
-    "NaN": float("nan"),
-    "Infinity": float("inf"),
-    "-Infinity": float("-inf"),
-    "-0": -0.0,
-}
 
 _EXACT = 2**53
 
@@ -79,7 +73,7 @@ def _primitive(argument: RemoteArgument) -> Any:
     if special is not None:
         if argument.type == "bigint":
             return _integer(special.removesuffix("n"))
-        return _NUMBERS.get(special, _MISSING)
+        return SPECIAL_NUMBERS.get(special, _MISSING)
     if argument.type in ("string", "boolean"):
         return argument.value
     if argument.type == "number" and isinstance(argument.value, int | float):
@@ -129,8 +123,8 @@ def _preview_value(each: PropertyPreview) -> Any:
 
 
 def _number(text: str) -> Any:
-    if text in _NUMBERS:
-        return _NUMBERS[text]
+    if text in SPECIAL_NUMBERS:
+        return SPECIAL_NUMBERS[text]
     try:
         whole = int(text)
     except ValueError:

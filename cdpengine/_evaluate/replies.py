@@ -17,6 +17,7 @@ from cdpengine import _json
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._evaluate.values import LARGEST_EXACT, deserialize
 from cdpengine._javascript import own, script
+from cdpengine._json_values import SPECIAL_NUMBERS
 from cdpengine._page.scripts.node_lists import deep
 from cdpengine._page.scripts.page_functions import OBJECT, ObjectGroup, RemoteHandle
 from cdpengine._protocol.calls import NEIGHBOR_STOPPED, PendingCall, pending_group
@@ -30,8 +31,6 @@ from cdpengine.errors import (
     ProtocolError,
     RemoteError,
 )
-
-_SPECIAL_NUMBERS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "-0": "-0.0"}
 
 _ENDED = {
     "Internal error": NEIGHBOR_STOPPED,
@@ -52,8 +51,8 @@ def to_python(reply: EvaluateReply) -> Any:
     special = reply.result.unserializable_value
     if special is None:
         return reply.result.value
-    if special in _SPECIAL_NUMBERS:
-        return float(_SPECIAL_NUMBERS[special])
+    if special in SPECIAL_NUMBERS:
+        return SPECIAL_NUMBERS[special]
     if reply.result.type == "bigint":
         return _read_integer(special.removesuffix("n"))
     return special

@@ -41,6 +41,7 @@ from typing import Any
 
 import attrs
 
+from cdpengine._json_values import SPECIAL_NUMBERS
 from cdpengine.errors import ProtocolError
 
 
@@ -167,13 +168,6 @@ class JSValue:
 Serialized = Mapping[str, Any]
 """`Runtime.DeepSerializedValue`: type, value, weakLocalObjectReference (only where an object occurs twice)."""
 
-_NUMBERS = {
-    "NaN": float("nan"),
-    "Infinity": float("inf"),
-    "-Infinity": float("-inf"),
-    "-0": -0.0,
-}
-
 _PRIMITIVES = frozenset({"string", "number", "boolean", "null", "undefined", "bigint"})
 
 _FORMATS = {
@@ -215,7 +209,7 @@ def deserialize(value: object, details: Sequence[object] = ()) -> Any:
 def number(value: float | str) -> int | float:
     """Return a JavaScript number as an int or float. An integer beyond 2^53 was rounded, so it becomes a float."""
     if isinstance(value, str):
-        return _NUMBERS[value]
+        return SPECIAL_NUMBERS[value]
     if isinstance(value, int) and abs(value) > LARGEST_EXACT:
         return float(value)
     return value

@@ -80,10 +80,7 @@ class InterceptedRequest:
         if self.post_data is None:
             reason = self.post_data_missing or "the request has no body"
             raise BodyUndecodableError(url=self.url, read_as="JSON", reason=reason)
-        try:
-            return _json.decode(self.post_data)
-        except msgspec.DecodeError as error:
-            raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
+        return decode_json(self.post_data, self.url)
 
 
 @not_picklable("its status, its headers, or its body")
@@ -129,23 +126,31 @@ class InterceptedResponse:
 
     async def text(self) -> str:
         """Return the body as text, in the charset of its header (else UTF-8). Raises the errors of `body`."""
-        body = await self.body()
-        found = _CHARSET.search(self.header("content-type") or "")
-        try:
-            return body.decode(found[1] if found else "utf-8", "replace")
-        except LookupError:
-            return body.decode("utf-8", "replace")
+        return decode_text(await self.body(), self.header("content-type"))
 
     async def json(self) -> Any:
         """Return the body as JSON.
 
         Raises the errors of `body`, and BodyUndecodableError (a ValueError) if it is not JSON.
         """
-        body = await self.body()
-        try:
-            return _json.decode(body)
-        except msgspec.DecodeError as error:
-            raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
+        return decode_json(await self.body(), self.url)
+
+
+def decode_text(body: bytes, content_type: str | None) -> str:
+    """Return a body as text, in the charset of its header (else UTF-8)."""
+    found = _CHARSET.search(content_type or "")
+    try:
+        return body.decode(found[1] if found else "utf-8", "replace")
+    except LookupError:
+        return body.decode("utf-8", "replace")
+
+
+def decode_json(body: bytes, url: str) -> Any:
+    """Return a body as JSON. Raises BodyUndecodableError."""
+    try:
+        return _json.decode(body)
+    except msgspec.DecodeError as error:
+        raise BodyUndecodableError(url=url, read_as="JSON", reason=str(error)) from None
 
 
 def is_at_response(paused: RequestPaused) -> bool:

@@ -32,12 +32,13 @@ stores a new version with the current features and keeps the older versions. "ha
 its first step.
 """
 
-_FIELDS = frozenset(
+FIELD_ROLES = frozenset(
     {
         "checkbox", "color", "combobox", "date", "datetime", "listbox", "radio", "searchbox", "slider",
         "spinbutton", "switch", "textbox", "time-input",
     }
 )  # fmt: skip
+"""The roles of fields."""
 
 
 @attrs.frozen(kw_only=True)
@@ -124,7 +125,7 @@ def read_features(snapshot: Snapshot, *, scripts: int | None = None) -> PageFeat
         buttons=counted["button"],
         links=counted["link"],
         headings=counted["heading"],
-        fields=sum(counted[role] for role in _FIELDS),
+        fields=sum(counted[role] for role in FIELD_ROLES),
         scripts=scripts,
         roles=dict(sorted(roles.items())),
         structure=_hash_structure(nodes),

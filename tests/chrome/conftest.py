@@ -7,6 +7,7 @@ A test fails if it leaves tasks, pages or pending calls behind.
 from __future__ import annotations
 
 import queue
+import socket
 import threading
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -41,6 +42,13 @@ class Server(HTTPServer):
         if request.path == BLANK:  # left out of the request log
             return Response('<link rel=icon href="data:,">', content_type="text/html")
         return super().application(request)
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Port of a server that accepts connections and never responds."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
 
 
 @pytest.fixture(scope="session")

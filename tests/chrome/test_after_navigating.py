@@ -6,8 +6,7 @@ document respond. Titles, the page's events and the server's log show which docu
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 
 import pytest
 import trio
@@ -45,13 +44,6 @@ STAYS = {
 @pytest.fixture
 def site(httpserver: HTTPServer) -> SlowSite:
     return SlowSite(httpserver)
-
-
-@pytest.fixture
-def silent_port() -> Iterator[int]:
-    """Port of a server that accepts connections and never responds."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
 
 
 async def go(page: cdpengine.Page, way: str) -> cdpengine.ActionOutcome:

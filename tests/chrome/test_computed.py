@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
 from rounds import one_in
+from source_lines import request_of
 
 import cdpengine
 from cdpengine._page.scripts.worlds import IsolatedWorlds
@@ -19,13 +19,6 @@ from cdpengine.errors import RemoteError
 from cdpengine.testing import walk_cancellations
 
 pytestmark = pytest.mark.chrome
-
-
-def request_of(page: cdpengine.Page, worlds: IsolatedWorlds, **more: Any) -> FrameRequest:
-    frame = page.frames[0]
-    return FrameRequest(
-        session=page.session, worlds=worlds, frame_id=frame.id, loader_id=frame.loader_id, **more
-    )
 
 
 def named(document: Document, name: str) -> Node:

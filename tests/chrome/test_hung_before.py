@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -23,13 +22,6 @@ HANGS = {
     "prompt": "prompt(1)",
     "request": "const r = new XMLHttpRequest(); r.open('GET', 'http://127.0.0.1:{silent}/', false); r.send()",
 }
-
-
-@pytest.fixture
-def silent_port() -> Iterator[int]:
-    """Port of a server that accepts connections and never responds."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
 
 
 @asynccontextmanager

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -20,13 +18,6 @@ pytestmark = [pytest.mark.chrome, pytest.mark.transport("pipe", "websocket")]
 
 LATE = 2.0
 """Seconds of slack on a busy machine. The tests only distinguish this from forever."""
-
-
-@pytest.fixture
-def silent_port() -> Iterator[int]:
-    """Port of a server that accepts connections and never responds."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
 
 
 @pytest.fixture

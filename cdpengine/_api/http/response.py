@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import attrs
-import msgspec
 import trio
 
-from cdpengine import _json
 from cdpengine._headers import HeaderMapping
-from cdpengine.errors import BodyUndecodableError, shown_url
-
-_CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
+from cdpengine._network.messages import decode_json, decode_text
+from cdpengine.errors import shown_url
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -56,17 +52,8 @@ class HttpResponse:
 
     async def text(self) -> str:
         """Return the body as text, in the charset of its header (else UTF-8)."""
-        found = _CHARSET.search(self.header("content-type") or "")
-        body = await self.body()
-        try:
-            return body.decode(found[1] if found else "utf-8", "replace")
-        except LookupError:
-            return body.decode("utf-8", "replace")
+        return decode_text(await self.body(), self.header("content-type"))
 
     async def json(self) -> Any:
         """Return the body as JSON. Raises BodyUndecodableError (a ValueError) if it is not JSON."""
-        body = await self.body()
-        try:
-            return _json.decode(body)
-        except msgspec.DecodeError as error:
-            raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
+        return decode_json(await self.body(), self.url)

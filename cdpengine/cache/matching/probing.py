@@ -27,7 +27,7 @@ from cdpengine._page.search.locator import FoundNode
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.roles import chrome_roles, role_name
 from cdpengine._snapshot.sources.computed import kit_source
-from cdpengine.cache.changes import PageFeatures
+from cdpengine.cache.changes import FIELD_ROLES, PageFeatures
 from cdpengine.cache.entries import Target
 from cdpengine.cache.matching.names import collapse, is_for_one_of_many
 from cdpengine.cache.targets import DIALOGS, ITEM_ROLES, LONGEST_NAME
@@ -58,13 +58,6 @@ COUNTED = (
     "[contenteditable], [role]"
 )
 """A CSS selector of the elements that can have one of the roles that `PageFeatures` counts."""
-
-_FIELDS = frozenset(
-    {
-        "checkbox", "color", "combobox", "date", "datetime", "listbox", "radio", "searchbox", "slider",
-        "spinbutton", "switch", "textbox", "time-input",
-    }
-)  # fmt: skip
 
 
 class _Found(msgspec.Struct):
@@ -240,7 +233,7 @@ def has_counts(features: PageFeatures, roles: Mapping[str, int]) -> bool:
     counts: Counter[str] = Counter()
     for role, count in roles.items():
         counts[role_name(role)] += count
-    fields = sum(counts[role] for role in _FIELDS)
+    fields = sum(counts[role] for role in FIELD_ROLES)
     return (counts["form"], counts["button"], counts["link"], counts["heading"], fields) == (
         features.forms,
         features.buttons,

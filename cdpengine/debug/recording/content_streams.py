@@ -130,11 +130,11 @@ class ContentStreams:
         """Process a command. Return the argument for `take_reply`, or None if it requests no piece."""
         if method == _BODY:
             stream = _chunks(
-                connection, session_id, "Network.dataReceived", _decode(params, _Params).request_id
+                connection, session_id, "Network.dataReceived", decode_or_default(params, _Params).request_id
             )
             request = PieceRequest(stream)
         elif method == _READ:
-            decoded = _decode(params, _Params)
+            decoded = decode_or_default(params, _Params)
             request = PieceRequest(_handle(connection, decoded.handle), decoded.offset)
         else:
             return None
@@ -156,7 +156,7 @@ class ContentStreams:
         """Process the reply to a command. Return the position of its piece, or None without a piece."""
         if request is None:
             if method in _GIVE_HANDLES and not refused:
-                decoded = _decode(result, _Result)
+                decoded = decode_or_default(result, _Result)
                 self._note_handles(connection, decoded.stream, decoded.resource.stream, decoded.uuid)
             return NOWHERE if method in STREAMS else None
         waiting = self._pending.get(request.stream, deque())
@@ -180,7 +180,7 @@ class ContentStreams:
             return None
         if method == "Network.dataReceived" and b'"data"' not in bytes(params):
             return None  # its content was not requested
-        decoded = _decode(params, _Params)
+        decoded = decode_or_default(params, _Params)
         if method in MESSAGES:
             return Piece((connection, session_id, method, _name_in(decoded, MESSAGES[method])), "message")
         if method in _CHUNKS:
@@ -207,7 +207,7 @@ class ContentStreams:
         begin = at if request.offset is None else request.offset
         if begin is None or (begin != 0 and begin != at):
             return self._forget(request.stream)
-        read = _decode(result, _Read)
+        read = decode_or_default(result, _Read)
         size = (
             len(read.data) * 3 // 4 - read.data[-2:].count("=") if read.base64_encoded else _size(read.data)
         )
@@ -252,7 +252,8 @@ def _size(text: str) -> int:
 S = TypeVar("S", bound=msgspec.Struct)
 
 
-def _decode(raw: msgspec.Raw, as_type: type[S]) -> S:
+def decode_or_default(raw: msgspec.Raw, as_type: type[S]) -> S:
+    """Return the decoded structure, or one with its defaults if the JSON does not fit."""
     try:
         return _json.decode(raw, as_type)
     except msgspec.DecodeError:

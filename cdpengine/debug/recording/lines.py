@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeVar
 
 import msgspec
 
@@ -17,7 +16,13 @@ from cdpengine import _json
 from cdpengine._javascript import is_own
 from cdpengine._protocol.instruments import HttpExchange, Traffic
 from cdpengine._protocol.messages import Envelope, envelope_or_none
-from cdpengine.debug.recording.content_streams import STREAMS, ContentStreams, Piece, PieceRequest
+from cdpengine.debug.recording.content_streams import (
+    STREAMS,
+    ContentStreams,
+    Piece,
+    PieceRequest,
+    decode_or_default,
+)
 from cdpengine.debug.recording.fingerprints import KEYS, Entered, EnteredTexts
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
@@ -277,9 +282,9 @@ class LineMaker:
         method = envelope.method or ""
         target_id, own = "", False
         if method == "Target.attachToTarget":
-            target_id = _decode(envelope.params, _AttachCall).target_id
+            target_id = decode_or_default(envelope.params, _AttachCall).target_id
         elif method in _SCRIPTS and self._redactor is not None:
-            called = _decode(envelope.params, _ScriptCall)
+            called = decode_or_default(envelope.params, _ScriptCall)
             own = is_own(called.function_declaration or called.expression)
             if called.expression != _QUESTION:
                 self._redactor.note_script(envelope.session_id or "")
@@ -311,7 +316,7 @@ class LineMaker:
         )
         self._message(lines, message, envelope, kind, sent.method, more, own=sent.own)
         if sent.target_id and kind == "reply":
-            session_id = _decode(envelope.result, _AttachedByHand).session_id
+            session_id = decode_or_default(envelope.result, _AttachedByHand).session_id
             if session_id and session_id not in self._target_of:
                 known = self._types.get(sent.target_id, "")
                 lines.append(
@@ -322,23 +327,23 @@ class LineMaker:
         traffic, params = message.traffic, envelope.params
         method = envelope.method or ""
         if method == "Target.attachedToTarget":
-            attached = _decode(params, _Attached)
+            attached = decode_or_default(params, _Attached)
             info, session_id = attached.target_info, attached.session_id
             if session_id:
                 target = session_id, info.target_id, info.type, info.url
                 lines.append(self.target(traffic.time, traffic.connection, *target))
         elif method == "Target.targetCreated":
-            info = _decode(params, _Changed).target_info
+            info = decode_or_default(params, _Changed).target_info
             self._types[info.target_id] = info.type
         message.piece = self._streams.take_event(
             traffic.connection, envelope.session_id or "", method, params
         )
         self._message(lines, message, envelope, "event", method, b"")
         if method == "Target.detachedFromTarget":
-            self._target_of.pop(_decode(params, _AttachedByHand).session_id, None)
+            self._target_of.pop(decode_or_default(params, _AttachedByHand).session_id, None)
             self._sides.clear()
         elif method == "Target.targetDestroyed":
-            self._types.pop(_decode(params, _AttachCall).target_id, None)
+            self._types.pop(decode_or_default(params, _AttachCall).target_id, None)
 
     def _stray(self, stray: _Message) -> bytes:
         raw, traffic = stray.raw, stray.traffic
@@ -489,13 +494,3 @@ def _as_json(body: bytes) -> msgspec.Raw:
     except ValueError:
         return msgspec.Raw(_encode(body.decode("utf-8", "replace")))
     return msgspec.Raw(_one_line(body))
-
-
-S = TypeVar("S", bound=msgspec.Struct)
-
-
-def _decode(raw: msgspec.Raw, as_type: type[S]) -> S:
-    try:
-        return _json.decode(raw, as_type)
-    except msgspec.DecodeError:
-        return as_type()
