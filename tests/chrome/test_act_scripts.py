@@ -222,6 +222,24 @@ def test_command_runs_a_script(tmp_path: Path, shared_endpoint: str, site: str) 
     assert done.stderr.splitlines() == [f"2: type [7] ...  {url}", f"3: click [1]  {url}"]
 
 
+def test_command_prints_the_results_of_steps_that_read(
+    tmp_path: Path, shared_endpoint: str, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/form").respond_with_data(
+        "<title>Shop</title><label>Name <input id=name></label><button>Go</button>", content_type="text/html"
+    )
+    script = tmp_path / "steps.txt"
+    script.write_text(
+        "fill [label=Name] [hunter2]\nget [title]\nis [visible] [text=Go]\nwait [text=Go]\nreload\n"
+    )
+    url = httpserver.url_for("/form")
+    done = run_here("run", "--endpoint", shared_endpoint, "--url", url, str(script))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["Shop", "true"]
+    assert "hunter2" not in done.stderr
+    assert done.stderr.splitlines()[0] == f"1: fill [label=Name] ...  {url}"
+
+
 LATE = """<link rel=icon href="data:,"><script>confirm("first"); setTimeout(() => confirm("late"), 300)</script>
 <button onclick="document.title = confirm('click')">Go</button>"""
 
