@@ -10,7 +10,7 @@ import copy
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import trio
 
@@ -61,6 +61,16 @@ def post_use(session: Session) -> list[tuple[str, PendingCall]]:
         # An unanswered system dialog would block the page.
         ("choosers", post_interception(session)),
     ]
+
+
+class PausedByScreencast(Protocol):
+    """The film strip of a step trace. Chrome has one screencast for each session, so it pauses for another one."""
+
+    def pause(self) -> None:
+        """Stop the pictures without waiting."""
+
+    def resume(self) -> None:
+        """Start the pictures without waiting."""
 
 
 class PageTarget:
@@ -122,6 +132,7 @@ class PageTarget:
         self.navigation = PendingNavigation(session, changes.notify)
         self.pictures = trio.Lock()
         self.has_screencast = False
+        self.film: PausedByScreencast | None = None
         self.is_drawn_behind = True  # also while another tab is in front
         self._readers_before_leaving: list[Callable[[], Awaitable[None]]] = []
         self._doubt: Callable[[], None] = lambda: None

@@ -250,6 +250,26 @@ async def test_a_long_trace_stays_within_its_limit(page: cdpengine.Page, tmp_pat
     assert written > limit / 2
 
 
+async def test_a_screencast_pauses_the_film_strip(page: cdpengine.Page, tmp_path: Path) -> None:
+    path = tmp_path / "film.zip"
+    colour = "(colour) => { document.body.style.background = colour }"
+    async with page.trace_steps(path):
+        async with page.pictures.screencast(tmp_path / "a.webp") as recording:
+            await page.evaluate(colour, "red")
+            await trio.sleep(0.3)
+        await page.evaluate(colour, "green")
+        await trio.sleep(1)
+    async with page.pictures.frames() as frames:
+        async with page.trace_steps(tmp_path / "inside.zip"):
+            await frames.receive()
+        await page.evaluate(colour, "blue")
+        await frames.receive()
+    assert recording.pictures > 0
+    lines = list(open_step_trace(path).lines("steps"))
+    last = max(line["t"] for line in lines if line["k"] == "picture")
+    assert last > next(line["t"] for line in lines if line["k"] == "step" and line["n"] == 2)
+
+
 async def test_steps_without_an_element_show_their_search(page: cdpengine.Page, tmp_path: Path) -> None:
     path = tmp_path / "searches.zip"
     await page.set_content("<h1>Shop</h1>")

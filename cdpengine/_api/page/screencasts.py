@@ -77,13 +77,20 @@ async def open_frames(
     if core.target.has_screencast:
         raise InvalidStateError("start a screencast", "this page has one already")
     core.target.has_screencast = True
+    film = core.target.film
     try:
+        if film is not None:
+            film.pause()
+            async with core.action("start a screencast", timeout):
+                await core.session.call("Page.stopScreencast")  # its pictures have another size
         async with receive_frames(core.session, queue):
             async with core.action("start a screencast", timeout):
                 await core.session.call("Page.startScreencast", params)
             yield ScreencastFrames(queue)
     finally:
         core.target.has_screencast = False
+        if core.target.film is not None:
+            core.target.film.resume()
 
 
 def animation_path(path: Path) -> Path:

@@ -1,7 +1,7 @@
 """FilmStrip: pictures of a page while it changes, from Chrome's screencast.
 
 Rule: Chrome keeps at most two pictures unconfirmed, so the pause before a confirmation limits the rate and the
-cost.
+cost. A screencast of the program pauses the pictures.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class FilmStrip:
     def __init__(
         self, page: PageTarget, number: int, file: StepFile, began: float, nursery: trio.Nursery
     ) -> None:
+        self._target = page
         self._session = page.session
         self._page = number
         self._file = file
@@ -40,13 +41,25 @@ class FilmStrip:
 
     def begin(self) -> None:
         """Start the screencast without waiting. It runs from the page's set-up on."""
+        self._target.film = self
+        if not self._target.has_screencast:
+            self.resume()
+
+    def resume(self) -> None:
+        """Start the screencast without waiting."""
         self._session.on_event("Page.screencastFrame", self._take)
         self._send("Page.startScreencast", **_OPTIONS)
 
-    def end(self) -> None:
+    def pause(self) -> None:
         """Stop the screencast without waiting."""
         self._session.off_event("Page.screencastFrame", self._take)
         self._send("Page.stopScreencast")
+
+    def end(self) -> None:
+        """End the pictures without waiting."""
+        self._target.film = None
+        if not self._target.has_screencast:
+            self.pause()
 
     def _take(self, event: Event) -> None:
         with suppress(EngineError):
