@@ -15,9 +15,11 @@ import attrs
 
 from benchmarks.harness.confidence import median_range
 
-Unit = Literal["ms", "calls/s", "events/s", "pages/s", "MB", "instructions", "characters", "power"]
+Unit = Literal[
+    "ms", "calls/s", "events/s", "pages/s", "jobs/s", "MB", "bytes", "instructions", "characters", "power"
+]  # fmt: skip
 
-LESS_IS_BETTER: frozenset[Unit] = frozenset({"ms", "MB", "instructions", "characters", "power"})
+LESS_IS_BETTER: frozenset[Unit] = frozenset({"ms", "MB", "bytes", "instructions", "characters", "power"})
 
 COUNTED: frozenset[Unit] = frozenset({"instructions", "characters"})
 """Units of counts, which do not vary from round to round: one round decides."""
