@@ -35,15 +35,22 @@ function placeOf(time) {
 
 const percent = (value) => `${(value * 100).toFixed(3)}%`;
 
+function barOf(step) {
+  const kind = step.error ? "failed" : step.read ? "read" : "action";
+  const left = placeOf(step.t);
+  const size = placeOf(step.end ?? step.t) - left;
+  return make(`button.${kind}`, { type: "button", tabindex: "-1", "data-n": step.n, title: `${step.n}. ${step.verb} ${targetOf(step)}`, "aria-label": `Step ${step.n}`, style: `left:${percent(left)};width:${percent(size)}` });
+}
+
+// The bar of a step. Of very many steps, only some have one until they are chosen.
+function takeBar(step) {
+  const drawn = bars.querySelector(`[data-n="${step.n}"]`);
+  return drawn ?? bars.appendChild(barOf(step));
+}
+
 function drawTimeline() {
   const width = bars.clientWidth || 1000;
   const few = index.steps.length <= width / 3;
-  const barOf = (step) => {
-    const kind = step.error ? "failed" : step.read ? "read" : "action";
-    const left = placeOf(step.t);
-    const size = placeOf(step.end ?? step.t) - left;
-    return make(`button.${kind}`, { type: "button", tabindex: "-1", "data-n": step.n, title: `${step.n}. ${step.verb} ${targetOf(step)}`, "aria-label": `Step ${step.n}`, style: `left:${percent(left)};width:${percent(size)}` });
-  };
   const stride = few ? 1 : Math.ceil(index.steps.length / (width / 3));
   bars.replaceChildren(...index.steps.filter((step, at) => at % stride === 0 || step.error).map(barOf));
   for (const event of index.events.slice(0, 2000)) {

@@ -69,7 +69,7 @@ function open(number, { state: wantedState = state, tab: wantedTab = tab, focus 
   button.tabIndex = 0;
   if (focus) button.focus({ preventScroll: true });
   button.scrollIntoView({ block: "nearest" });
-  bars.querySelector(`[data-n="${step.n}"]`)?.setAttribute("aria-current", "step");
+  takeBar(step).setAttribute("aria-current", "step");
   const address = `#action=${step.n}${tab === "action" ? "" : `&tab=${tab}`}${state === "after" ? "" : `&page=${state}`}`;
   if (location.hash !== address) history.replaceState(null, "", address);
   document.title = `${step.n}. ${step.verb} - ${index.name}`;
