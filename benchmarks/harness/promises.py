@@ -205,7 +205,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("navigations: each", "floor: websocket", 1 / 1.35),
     Promise("start", "floor: pipe", 1 / 1.03, FEW_ROUNDS),
     *(Promise("start", peer, 1, FEW_ROUNDS) for peer in ("playwright", "nodriver", "zendriver", "pydoll")),
-    Promise("start: a whole command", "floor: pipe", 1 / 2.7, FEW_ROUNDS),
+    Promise("start: a whole command", "floor: pipe", 1 / 2, FEW_ROUNDS),
     Promise("requests: * requests", "playwright", 1, FEW_ROUNDS),
     *(
         Promise(f"recorder: {traffic}", "engine", 0.85, side=f"engine: recording, {how}")

@@ -19,7 +19,6 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import Literal
 
 import attrs
-import trio
 
 from cdpengine.errors import InvalidArgumentError, LaunchFailedError
 
@@ -47,6 +46,8 @@ class BrowserInstallation:
 
 async def read_version(installation: BrowserInstallation) -> str:
     """Return `installation.version` without blocking the event loop."""
+    import trio
+
     return await trio.to_thread.run_sync(lambda: installation.version)
 
 

@@ -24,12 +24,13 @@ from pathlib import Path
 import attrs
 import trio
 
+from cdpengine._launch import early
 from cdpengine._launch.child import Child, PipeEnds
 from cdpengine._launch.ending_signals import UnwoundBySignals
 from cdpengine._launch.flags import Machine, Transport, command_line
 from cdpengine._launch.obstacles import Explanation, describe_machine_mismatch, explain
-from cdpengine._launch.owned_folder import sweep_profiles
 from cdpengine._launch.profile import Profile
+from cdpengine._launch.sweeping import sweep_profiles
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine.errors import InvalidArgumentError, LaunchFailedError, os_reason, shortage_of
@@ -39,7 +40,8 @@ if sys.platform == "win32":
 else:
     import resource
 
-    from cdpengine._launch.child import spawn
+    from cdpengine._launch.child import adopt
+    from cdpengine._launch.spawning import spawn
 
 _log = get_logger("cdpengine.browser")
 
@@ -198,8 +200,10 @@ class _Keeper:
             raise InvalidArgumentError(what="transport", given="'pipe'", expected="'websocket' on Windows")
         machine = Machine.here()
         await trio.lowlevel.checkpoint()  # if cancelled, create nothing
+        is_default = options == LaunchOptions(options.executable, transport="pipe")
+        begun = early.take(options.executable) if is_default else None
         try:
-            profile = Profile.prepare(options.user_data_dir)
+            profile = Profile.prepare(options.user_data_dir) if begun is None else begun.profile
         except OSError as error:
             raise self._failed(f"its profile folder cannot be used: {os_reason(error)}") from error
         sockets: Path | None = None
@@ -215,7 +219,7 @@ class _Keeper:
                 debugging_port=options.debugging_port,
             )
             async with open_body_nursery() as nursery:
-                await self._spawn([str(options.executable.absolute()), *arguments], profile)
+                await self._spawn([str(options.executable.absolute()), *arguments], profile, begun)
                 nursery.start_soon(self._read_output)
                 nursery.start_soon(self._await_exit)
                 nursery.start_soon(sweep_profiles)
@@ -233,17 +237,25 @@ class _Keeper:
         finally:
             await profile.remove(sockets)
 
-    async def _spawn(self, command: list[str], profile: Profile) -> None:
-        try:
-            environment = profile.environment(os.environ if self._options.env is None else self._options.env)
-        except OSError as error:
-            raise self._failed(f"its profile folder cannot be used: {os_reason(error)}") from error
+    async def _spawn(
+        self, command: list[str], profile: Profile, begun: early.EarlyBrowser | None = None
+    ) -> None:
+        environment: Mapping[str, str] = {}
+        if begun is None:
+            try:
+                environment = profile.environment(
+                    os.environ if self._options.env is None else self._options.env
+                )
+            except OSError as error:
+                raise self._failed(f"its profile folder cannot be used: {os_reason(error)}") from error
         try:
             if sys.platform == "win32":
                 with trio.CancelScope(shield=True):  # bounded by the system's CreateProcess
                     self._child = await spawn_on_windows(command, environment)
             else:
-                self._child, self._pipe = spawn(command, environment)
+                self._child, self._pipe = adopt(
+                    spawn(command, environment) if begun is None else begun.spawned
+                )
         except (OSError, ValueError) as error:
             raise self._failed(_why_not_executed(self._options.executable, error)) from error
         self.process = BrowserProcess(

@@ -3,7 +3,7 @@
 Rule: a temporary profile is removed when its browser has ended, in any way. If its owner was killed, the next
 program that starts a browser removes it (`_launch/owned_folder.py`). A user's profile is never deleted. Only the
 port file of a temporary profile is trusted: in a user's profile it can be from an earlier run or from another
-browser.
+browser. Trio is imported late, because a command starts its browser before that (`_launch/early.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
-import trio
 
 from cdpengine._launch.owned_folder import (
     PROFILE_PREFIX,
@@ -23,9 +22,6 @@ from cdpengine._launch.owned_folder import (
     remove_socket_folder,
     socket_folder,
 )
-from cdpengine._logs import get_logger
-
-_log = get_logger("cdpengine.browser")
 
 PORT_FILE = "DevToolsActivePort"
 
@@ -111,6 +107,8 @@ class Profile:
         """
         if self.owned is None:
             return
+        import trio
+
         with trio.move_on_after(_REMOVAL_DEADLINE, shield=True):
             left = await trio.to_thread.run_sync(remove_profile, self.path)
             await trio.to_thread.run_sync(remove_socket_folder, sockets)
@@ -121,7 +119,9 @@ class Profile:
                 await trio.sleep(_REMOVAL_PAUSE)
                 left = await trio.to_thread.run_sync(remove_profile, self.path)
             return
-        _log.warning(
+        from cdpengine._logs import get_logger
+
+        get_logger("cdpengine.browser").warning(
             "cannot remove the temporary profile %s within %g s: remove it manually",
             self.path,
             _REMOVAL_DEADLINE,

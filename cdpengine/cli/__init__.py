@@ -21,6 +21,7 @@ from cdpengine.shell.client import (
     read_input,
     show,
     split_verb,
+    starts_browser,
     wants_help,
 )
 
@@ -45,6 +46,19 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
                 status
             )  # all output is written, and the interpreter's exit takes longer than the command
         sys.exit(status)
+    if arguments is not None or not starts_browser(args):
+        _run_command(arguments)
+    from cdpengine._launch import early
+
+    try:
+        early.begin()
+        _run_command(arguments)
+    finally:
+        early.abandon()
+        early.unblock_signals()
+
+
+def _run_command(arguments: "Sequence[str] | None") -> "NoReturn":
     from cdpengine.errors import PackageMissingError, packages_named
 
     try:

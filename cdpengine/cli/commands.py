@@ -27,6 +27,7 @@ from typing import Any, NoReturn
 import click
 import trio
 
+from cdpengine._launch import early
 from cdpengine._launch.ending_signals import ENDING_SIGNALS, Wishes, cancel_main_task
 from cdpengine._version import __version__
 from cdpengine.act.commands.other_shells import name_ours
@@ -257,6 +258,7 @@ def run_interruptible(run: Callable[[], int]) -> int:
     """Run a command in the main thread. Return its exit status: 128 + the signal's number if a signal ended it."""
     interruption = _Interruption()
     interruption.install()
+    early.unblock_signals()
     status = 0
     try:
         status = run()

@@ -19,7 +19,7 @@ import trio
 
 from cdpengine import _json
 from cdpengine._budget import within
-from cdpengine._launch.owned_folder import sweep_profiles
+from cdpengine._launch.sweeping import sweep_profiles
 from cdpengine.cluster.sending import unavailable_error
 
 _ENDING = 20.0

@@ -104,6 +104,30 @@ def split_url(arguments: "Sequence[str]") -> "tuple[str | None, list[str]]":
     return (None, [verb, *rest]) if at is None else (rest[at], [verb, *rest[:at], *rest[at + 1 :]])
 
 
+def starts_browser(arguments: "Sequence[str]") -> bool:
+    """Return whether a command is so simple that it is valid, and starts a browser with the default options."""
+    verb, rest = split_verb(arguments)
+    allowed = _SIMPLE.get(verb, 0)
+    if (
+        not 0 < len(rest) <= allowed
+        or any(each.startswith("-") for each in rest)
+        or len(arguments) > allowed + 1
+    ):
+        return False
+    host = rest[0].removeprefix("https://").removeprefix("http://").partition("/")[0].partition(":")[0]
+    is_web = (
+        rest[0].startswith(("http://", "https://"))
+        and host.isascii()
+        and host.replace(".", "").replace("-", "").isalnum()
+    )
+    wants_files = any(os.environ.get(f"CDPENGINE_{name}") for name in ("RECORD", "TRACE"))
+    return (rest[0] == "about:blank" or is_web) and len(rest) == allowed and not wants_files
+
+
+_SIMPLE = {"eval": 2, "evaluate": 2, "markdown": 1, "snapshot": 1, "text": 1}
+"""Commands of `LOADING` with the number of their arguments, the URL included."""
+
+
 def verb_first(arguments: "Sequence[str]") -> "list[str]":
     """Return the arguments with the verb at the beginning. `--session NAME` and `--json` may precede it."""
     verb, rest = split_verb(arguments)

@@ -16,9 +16,10 @@ import trio
 from processes import processes_of
 
 import cdpengine
-from cdpengine._launch import owned_folder
-from cdpengine._launch.owned_folder import OWNER_FILE, sweep_folder
+from cdpengine._launch import sweeping
+from cdpengine._launch.owned_folder import OWNER_FILE
 from cdpengine._launch.process import LaunchOptions, start_browser
+from cdpengine._launch.sweeping import sweep_folder
 
 pytestmark = [
     pytest.mark.chrome,
@@ -48,7 +49,7 @@ def at_once(_seconds: float) -> bool:
 async def test_profile_in_use_is_kept_even_without_its_owner(
     temporary: Path, monkeypatch: pytest.MonkeyPatch, sockets: str
 ) -> None:
-    monkeypatch.setattr(owned_folder, "_ENDING_SECONDS", 0.2)
+    monkeypatch.setattr(sweeping, "_ENDING_SECONDS", 0.2)
     elsewhere = temporary / "elsewhere"
     elsewhere.mkdir()
     environment = {**os.environ, "TMPDIR": str(elsewhere)} if sockets == "elsewhere" else None
@@ -72,7 +73,7 @@ async def test_profile_in_use_is_kept_even_without_its_owner(
             ("_is_named_by_a_process", "_answers"),
         ):
             with monkeypatch.context() as patch:
-                patch.setattr(owned_folder, does_not, lambda _: False)
+                patch.setattr(sweeping, does_not, lambda _: False)
                 assert sweep_folder(temporary, take_your_time) == 0, f"{sees} does not see the browser"
                 assert (
                     sweep_folder(temporary, at_once) == 0
@@ -99,7 +100,7 @@ async def test_sweep_does_not_delay_launch(temporary: Path, monkeypatch: pytest.
             asked.append(1)
         return 0
 
-    monkeypatch.setattr(owned_folder, "sweep_folder", sweep)
+    monkeypatch.setattr(sweeping, "sweep_folder", sweep)
     with trio.fail_after(30):
         async with cdpengine.launch() as browser:
             assert browser.version.product

@@ -13,7 +13,8 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._launch.owned_folder import DOWNLOADS_PREFIX, OwnedFolder, sweep_folder
+from cdpengine._launch.owned_folder import DOWNLOADS_PREFIX, OwnedFolder
+from cdpengine._launch.sweeping import sweep_folder
 from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
 from cdpengine.testing.peer import Answer
 

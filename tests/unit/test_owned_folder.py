@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine._launch.owned_folder import OWNER_FILE, PROFILE_PREFIX, OwnedFolder, remove_owned, sweep_folder
+from cdpengine._launch.owned_folder import OWNER_FILE, PROFILE_PREFIX, OwnedFolder, remove_owned
+from cdpengine._launch.sweeping import sweep_folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows lacks such locks")
 
@@ -207,7 +208,8 @@ def test_a_folder_in_use_by_a_browser_waits(temporary: Path, monkeypatch: pytest
 MAKES_AND_SWEEPS = """
 import sys, tempfile
 from pathlib import Path
-from cdpengine._launch.owned_folder import PROFILE_PREFIX, sweep_folder
+from cdpengine._launch.owned_folder import PROFILE_PREFIX
+from cdpengine._launch.sweeping import sweep_folder
 from cdpengine._launch.owned_folder import OwnedFolder, remove_owned
 
 tempfile.tempdir = sys.argv[1]
