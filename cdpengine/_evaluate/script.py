@@ -40,6 +40,20 @@ _SETS_OFF = re.compile(r"\b(?:click|submit|requestSubmit|dispatchEvent|setTimeou
 _READ_FOR_THAT = 10_000
 """Maximum length of the part of a script that is searched for such names, in characters."""
 
+_PLAIN = re.compile(
+    r"""
+      (?: (?!(?:new|delete|await|async|yield|import|throw|var|let|const|debugger|function|class)\b) [\w$]+
+        | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'
+        | [\s.,?:~\[\]] | ===?(?![=>]) | !==?(?!=) | ! | [<>]=?(?![<>=])
+        | \+(?![+=]) | -(?![-=]) | \*(?![*=]) | %(?!=) | &&(?!=) | \|\|(?!=)
+      )+
+    """,
+    re.VERBOSE,
+)
+"""Expressions that only read: without calls, assignments and functions."""
+
+_MAX_PLAIN_LENGTH = 200  # of a plain expression, in characters
+
 _LONG_ENOUGH = 6
 """Minimum length of an argument that is redacted from error messages, in characters."""
 
@@ -87,6 +101,11 @@ class Script:
     def may_set_off(self) -> bool:
         """Whether the script can cause an effect in the page that begins after its end."""
         return not self.own and _may_set_off(self.source[:_READ_FOR_THAT])
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the script is an expression that only reads, so it needs no user gesture and cannot hang."""
+        return not self.args and len(self.source) <= _MAX_PLAIN_LENGTH and _is_plain(self.source)
 
     def expression(self) -> str:
         """Return the source as one expression; for a script without nodes."""
@@ -153,6 +172,11 @@ def find_objects(args: Sequence[object]) -> list[object]:
 @lru_cache(maxsize=256)
 def _may_set_off(source: str) -> bool:
     return _SETS_OFF.search(source) is not None
+
+
+@lru_cache(maxsize=256)
+def _is_plain(source: str) -> bool:
+    return _PLAIN.fullmatch(source) is not None
 
 
 # --- recognizing functions -----------------------------------------------------------------------------------

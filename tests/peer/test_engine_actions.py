@@ -5,7 +5,7 @@ All times are virtual, so the assertions about time are exact.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 import pytest
 import trio
@@ -149,13 +149,13 @@ async def test_an_unsent_script_terminates_no_other_script(
 async def test_chrome_gets_its_own_script_timeout(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    await page.evaluate("1", timeout=2)
+    await page.evaluate("f()", timeout=2)
     assert scripted.received[-1].params["timeout"] == pytest.approx(2500)
     with trio.fail_after(1):
-        await page.evaluate("1", timeout=30)
+        await page.evaluate("f()", timeout=30)
     assert scripted.received[-1].params["timeout"] == pytest.approx(1500)
     for long in (float("inf"), 1e308):
-        await page.evaluate("1", timeout=long)
+        await page.evaluate("f()", timeout=long)
         assert "timeout" not in scripted.received[-1].params
 
 
@@ -462,3 +462,18 @@ async def test_an_invalid_url_is_refused_before_a_page_is_created(
     with pytest.raises(cdpengine.errors.InvalidArgumentError, match="key"):
         await page.press(5)  # type: ignore[arg-type]
     assert len(scripted.received) == sent
+
+
+async def test_a_plain_expression_is_sent_without_a_user_gesture(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    """It only reads, so it needs neither a gesture nor Chrome's own timeout."""
+    page = await browser.new_page()
+    sent: dict[str, Mapping[str, object]] = {}
+    for source in ("document.title", "run()"):
+        assert await page.evaluate(source) == 1
+        sent[source] = scripted.received[-1].params
+    assert sent["document.title"].keys().isdisjoint(("userGesture", "timeout"))
+    assert sent["document.title"]["awaitPromise"] is True
+    assert sent["run()"]["userGesture"] is True
+    assert sent["run()"]["timeout"] == pytest.approx(30_500)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._evaluate.script import is_function
+from cdpengine._evaluate.script import Script, is_function
 
 FUNCTIONS = [
     "() => 1",
@@ -89,3 +89,26 @@ def test_a_function_followed_by_a_call_is_not_a_function(inside: str) -> None:
     quoted = inside.replace("\\", "").replace("'", "").replace("\n", "")
     assert not is_function(f"function f() {{ return '{quoted}' }} f()")
     assert is_function(f"function f() {{ return '{quoted}' }}")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["1", "document.title", "location.href", "1 + 1", "a.b[0]?.c === 'x' && !d", "x <= 3 ? 'a' : \"b\"",
+     "typeof done != 'undefined'", "a ?? b", "-1 % 2 * 3"],
+)  # fmt: skip
+def test_expressions_that_only_read_are_plain(source: str) -> None:
+    assert Script(source).is_plain
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["f()", "a = 1", "a += 1", "a ||= 1", "a ??= 1", "a >>= 1", "a >>>= 1", "a <<= 1", "a++", "--a", "a **= 2", "a -= 1",
+     "a *= 1", "a %= 1", "a &&= 1", "new Foo", "delete a.b", "await x", "`${a}`", "f`x`", "() => 1", "x => x", "a[b = 1]",
+     "import.meta", "debugger", "throw a", "var a", "{ a }", "a; b", "a / b", "'", "x" * 300],
+)  # fmt: skip
+def test_other_scripts_are_not_plain(source: str) -> None:
+    assert not Script(source).is_plain
+
+
+def test_a_script_with_arguments_is_not_plain() -> None:
+    assert not Script("a", [1]).is_plain

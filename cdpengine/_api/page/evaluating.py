@@ -55,15 +55,15 @@ class PageEvaluating:
         EvaluationDisabledError, and StaleRefError and NodeNotFoundError for a missing element.
         """
         budget = Budget.start("evaluate", timeout)
-        make = partial(
-            make_script, self.internals, expression_or_function, args, target, frame, world, budget
-        )
 
         async def run(script: Script) -> Any:
             with action_span("page.evaluate"), self.internals.target.running.run("evaluate"):
                 return await self.internals.evaluator.evaluate(script, budget, allow=recover)
 
         if args or target is not None or frame is not None:
+            make = partial(
+                make_script, self.internals, expression_or_function, args, target, frame, world, budget
+            )
             return await run_script(make, run)
         return await run(Script(expression_or_function, world=world))
 
