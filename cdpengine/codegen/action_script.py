@@ -33,13 +33,13 @@ def _lines(steps: Sequence[RecordedStep], notes: list[str]) -> Iterator[str]:
         if (index := tabs.focus(step.page)) is not None:
             yield f"tab_focus [{index}]"
         line = _line(step.action, focused)
-        if step.dialog is not None:
-            line = None  # scripts have no answers to dialogs
         if line is None:
-            kind = type(step.action).__name__
-            notes.append(f"step {number}: no action expresses {kind}")
-            yield f"# {kind}: not possible in an action script"
+            words = _name(step.action)
+            notes.append(f"step {number}: an action script cannot express {words}")
+            yield f"# {words}: not possible in an action script"
         else:
+            if step.dialog is not None:
+                yield _dialog(step.dialog)
             yield line
         focused = step.target
         if isinstance(step.action, recorded.ClosePage):
@@ -85,6 +85,29 @@ def _write(action: recorded.Action, focused: ElementQuery | None) -> str | None:
         case recorded.Assertion(state="visible", target=target) if target is not None:
             return f"scroll_into_view {_element(target)}"
     return None
+
+
+def _dialog(answer: recorded.DialogAnswer) -> str:
+    """Return the line that sets the answer to the dialog of the next line."""
+    if not answer.accept:
+        return "dialog [dismiss]"
+    return "dialog [accept]" if answer.text is None else f"dialog [accept] [{plain(answer.text)}]"
+
+
+def _name(action: recorded.Action) -> str:
+    """Return an action in words."""
+    match action:
+        case recorded.Assertion(state="url", expected=url):
+            return f"an assertion of the URL {url}"
+        case recorded.Assertion():
+            return "an assertion"
+        case recorded.Upload():
+            return "the choice of files"
+        case recorded.Click():
+            return "a click with this button or these modifiers"
+        case recorded.Press(key=key):
+            return f"a press of {key} on another element"
+    return f"the action {type(action).__name__.lower()}"
 
 
 def _element(query: ElementQuery) -> str:

@@ -25,9 +25,12 @@ _MOVES = {
 _FORMS = frozenset({"fill_form", "fill"})
 
 _NO_STEPS = frozenset({
-    "focus", "scroll", "scroll_into_view", "scrollIntoView", "wait", "focusTab", "tabs", "newTab",
+    "focus", "scroll", "scroll_into_view", "scrollIntoView", "wait", "focusTab", "tabs", "newTab", "dialog",
 })  # fmt: skip
-"""Actions that a program does without: its actions scroll and wait, and it names its pages."""
+"""Actions that a program does without: its actions scroll and wait, and it names its pages.
+
+The outcome of the action that opened a dialog has the answer.
+"""
 
 
 class _CannotBeStep(Exception):
@@ -46,10 +49,10 @@ class _TraceSteps:
         self._lines = lines
         self._notes = notes
         self._ends = {line["n"]: line for line in lines if line.get("k") == "end"}
-        self._nodes: dict[int, dict[str, str]] = {}
+        self._nodes: dict[int, dict[str, dict[str, Any]]] = {}
         for line in lines:
             if line.get("k") == "node":
-                self._nodes.setdefault(line["n"], {})[line["arg"]] = line["name"]
+                self._nodes.setdefault(line["n"], {})[line["arg"]] = line
         self._targets = {line["target"]: line["page"] for line in lines if line.get("k") == "page"}
         self._pages: dict[int, int] = {}
         self._variables: dict[str, ElementQuery] = {}
@@ -73,9 +76,11 @@ class _TraceSteps:
                 continue
             yield from self._begin_page(line)
             page = self._pages[line["page"]]
-            opens = self._opened_by(end)
-            for place, action in enumerate(actions, 1):
-                yield RecordedStep(action, page, opens=opens if place == len(actions) else None)
+            opens, answer = self._opened_by(end), _answer(end["outcome"])
+            for action in actions[:-1]:
+                yield RecordedStep(action, page)
+            for action in actions[-1:]:
+                yield RecordedStep(action, page, opens=opens, dialog=answer)
 
     def _note(self, line: Mapping[str, Any], why: str) -> None:
         self._notes.append(f"step {line['n']}, {line['verb']}: {why}")
@@ -181,15 +186,15 @@ class _TraceSteps:
 
     # --- elements and strings ------------------------------------------------------------------------------------
 
-    def _described(self, line: Mapping[str, Any]) -> Mapping[str, str]:
+    def _described(self, line: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
         return self._nodes.get(line["n"], {})
 
     def _query(self, line: Mapping[str, Any], argument: str = "target", prefix: str = "") -> ElementQuery:
         """Return the query of an argument: from its selector, its locator, or the node that it was."""
-        arguments, described = line["args"], self._described(line)
-        selector = arguments.get(f"{prefix}Selector" if prefix else "selector")
+        arguments, node = line["args"], self._described(line).get(argument, {})
+        selector = arguments.get(f"{prefix}Selector" if prefix else "selector", node.get("selector"))
         query = None if selector is None else query_of_selector(selector)
-        texts = (arguments.get(argument), described.get(argument))
+        texts = (arguments.get(argument), node.get("locator"), node.get("name"))
         for text in texts if query is None else ():
             if text is not None and (query := query_of_description(text)) is not None:
                 break
@@ -216,6 +221,16 @@ class _TraceSteps:
             free, number = f"{name}_{number}", number + 1
         self._variables[free] = target
         return f"${{{free}}}"
+
+
+def _answer(outcome: object) -> recorded.DialogAnswer | None:
+    """Return the answer of a program's own to the first dialog of an outcome, None without one."""
+    if not isinstance(outcome, dict) or not outcome.get("answers"):
+        return None
+    kind, answer = outcome["dialogs"][0].partition(":")[0], outcome["answers"][0]
+    if kind not in ("confirm", "prompt") or answer != "accepted":
+        return None
+    return recorded.DialogAnswer(accept=True, text="${answer}" if kind == "prompt" else None)
 
 
 def _strings(shown: str | None) -> tuple[str, ...]:

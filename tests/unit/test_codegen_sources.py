@@ -157,6 +157,29 @@ def test_a_step_trace() -> None:
     ]  # fmt: skip
 
 
+def test_a_step_trace_has_the_fields_and_the_answers_of_its_program() -> None:
+    trace, notes = _Trace(), list[str]()
+    trace.add("fill", "input", "input", fields="[redacted]", at="https://shop.example/")
+    trace.lines[-2].update(selector="label=Email")
+    trace.lines[-1].update(locator="label 'Password'")
+    trace.add("dialog", accept="True")
+    order, save, name = (ElementQuery(role="button", name=each) for each in ("Order", "Save", "Name"))
+    confirmed = trace.add("click", target='button "Order"')
+    confirmed["outcome"] = {"dialogs": ["confirm: Sure?"], "answers": ["accepted"]}
+    refused = trace.add("click", target='button "Save"')
+    refused["outcome"] = {"dialogs": ["confirm: Sure?"], "answers": ["dismissed"]}
+    prompted = trace.add("click", target='button "Name"')
+    prompted["outcome"] = {"dialogs": ["prompt: Name?"], "answers": ["accepted"]}
+    assert trace.steps(notes)[1:] == [
+        RecordedStep(Fill(ElementQuery(label="Email"), "${email}")),
+        RecordedStep(Fill(ElementQuery(label="Password"), "${password}")),
+        RecordedStep(Click(order), dialog=DialogAnswer(True)),
+        RecordedStep(Click(save)),
+        RecordedStep(Click(name), dialog=DialogAnswer(True, "${answer}")),
+    ]
+    assert notes == []
+
+
 NAME = Target(role="textbox", name="Name")
 INNER = FramePlace(name="Inner", address="https://shop.example/inner")
 DELETE = Target(role="button", name="Delete", nth=1, alike=2, frames=(INNER,))

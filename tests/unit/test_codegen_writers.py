@@ -96,12 +96,12 @@ select [css=#size] [L]
 press [Enter]
 click [role=button[name="Log \\"in\\""] >> nth=1]
 tab_focus [1]
-# Assertion: not possible in an action script
-# Assertion: not possible in an action script
+# an assertion: not possible in an action script
+# an assertion of the URL https://shop.example/sent: not possible in an action script
 close_tab
 tab_focus [0]
-# Click: not possible in an action script
-# Upload: not possible in an action script
+# a click with this button or these modifiers: not possible in an action script
+# the choice of files: not possible in an action script
 go_back
 """
 
@@ -126,6 +126,20 @@ def test_an_action_script_with_notes() -> None:
     assert write_script(STEPS, notes) == SCRIPT
     assert [note.partition(":")[0] for note in notes] == ["step 8", "step 9", "step 11", "step 12"]
     assert len(list(parse_script(SCRIPT))) == 11
+
+
+def test_an_action_script_answers_dialogs() -> None:
+    steps = [
+        RecordedStep(Click(BOX), dialog=DialogAnswer(True)),
+        RecordedStep(Click(BOX), dialog=DialogAnswer(False)),
+        RecordedStep(Click(BOX), dialog=DialogAnswer(True, "Ada $$1")),
+    ]
+    click, notes = 'click [role=checkbox[name="Gift"]]', list[str]()
+    script = write_script(steps, notes)
+    assert script.splitlines() == [
+        "dialog [accept]", click, "dialog [dismiss]", click, "dialog [accept] [Ada $1]", click,
+    ]  # fmt: skip
+    assert (len(list(parse_script(script))), notes) == (6, [])
 
 
 def test_requests_are_valid_json() -> None:

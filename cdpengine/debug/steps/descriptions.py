@@ -6,6 +6,7 @@ Rule: entered strings, and arguments and results of scripts, are withheld as in 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,19 @@ def describe_call(call: ActionCall, *, redacted: bool, keep_arguments: bool) -> 
     return described
 
 
+def describe_field(call: ActionCall, argument: str) -> dict[str, str]:
+    """Return the "selector" or the "locator" of a form's field, such as "field 2". {} for other arguments."""
+    name, _, number = argument.partition(" ")
+    fields = call.arguments.get("fields")
+    if name != "field" or fields is None:
+        return {}
+    field = list(fields)[int(number) - 1]
+    if isinstance(fields, Mapping):
+        return {"locator": describe_target(field)}
+    selector = getattr(field, "selector", None)
+    return {} if selector is None else {"selector": selector}
+
+
 def describe_outcome(
     call: ActionCall, *, redacted: bool, keep_arguments: bool
 ) -> dict[str, Any] | str | None:
@@ -115,6 +129,7 @@ def _describe_action(outcome: ActionOutcome) -> dict[str, Any]:
             found[name] = _describe_fields(value)
     if outcome.dialogs:
         found["dialogs"] = [f"{each.type}: {each.message}" for each in outcome.dialogs]
+        found["answers"] = ["accepted" if each.accepted else "dismissed" for each in outcome.dialogs]
     if outcome.healed is not None:
         found["healed"] = str(outcome.healed)
     return found

@@ -7,7 +7,7 @@ answer, no more than a few readings wait for it, so memory stays bounded.
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -26,6 +26,7 @@ from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.debug.steps.descriptions import (
     describe_call,
     describe_error,
+    describe_field,
     describe_outcome,
     find_caller,
     is_read,
@@ -156,7 +157,7 @@ class PageSteps:
         """Record the node of an argument."""
         if (step := self._running.get(call)) is not None:
             step.frame_id = node.frame_id
-            self.add_job(partial(self._add_node, step.number, argument, node))
+            self.add_job(partial(self._add_node, step.number, argument, node, describe_field(call, argument)))
         await trio.lowlevel.checkpoint_if_cancelled()
 
     async def after(self, call: ActionCall, error: Exception | None) -> None:
@@ -236,9 +237,10 @@ class PageSteps:
         self._file.add_raw("documents", b"%b%b}" % (head, data))
         self._resources.need(document, urls)
 
-    async def _add_node(self, number: int, argument: str, node: Node) -> None:
+    async def _add_node(self, number: int, argument: str, node: Node, query: Mapping[str, str]) -> None:
         found = await self.documents.number_of(node)
         line = {"k": "node", "n": number, "arg": argument, "name": node.description, "frame": node.frame_id}
+        line.update(query)
         self._file.add(line if found is None else {**line, "node": found})
 
     def _give(self, number: int, snapshot: Snapshot, text: str | None, diff: str | None) -> None:
