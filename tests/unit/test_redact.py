@@ -296,7 +296,7 @@ def test_cookies_are_redacted_in_raw_text_as_when_decoded(
             found = json.loads(by_text.redact(encoded, method))
             expected = json.loads(one_by_one.redact(encoded, method))
         assert found == expected
-        assert by_text._known.secrets == one_by_one._known.secrets
+        assert sorted(by_text._known.secrets) == sorted(one_by_one._known.secrets)
 
 
 @pytest.mark.parametrize("secret", ["hidden.example", "its-own-name"])
