@@ -298,7 +298,7 @@ class Evaluator:
             context_id = None if context is None else context.id
 
         def command() -> Command:
-            how = PLAIN if is_plain else HOW | chrome_limit(budget)
+            how = (PLAIN if is_plain else HOW) | chrome_limit(budget)
             return expression_command(session, expression, context_id, how=how, group=run.group)
 
         return await self._send(run, session, command, budget, is_own=script.own)

@@ -42,7 +42,7 @@ _READ_FOR_THAT = 10_000
 
 _PLAIN = re.compile(
     r"""
-      (?: (?!(?:new|delete|await|async|yield|import|throw|var|let|const|debugger|function|class)\b) [\w$]+
+      (?: (?!(?:new|delete|await|async|yield|import|throw|var|let|const|debugger|function|class)\b) [\w$]++
         | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'
         | [\s.,?:~\[\]] | ===?(?![=>]) | !==?(?!=) | ! | [<>]=?(?![<>=])
         | \+(?![+=]) | -(?![-=]) | \*(?![*=]) | %(?!=) | &&(?!=) | \|\|(?!=)
@@ -50,7 +50,10 @@ _PLAIN = re.compile(
     """,
     re.VERBOSE,
 )
-"""Expressions that only read: without calls, assignments and functions."""
+"""Expressions that only read: without calls, assignments and functions.
+
+A word is matched whole (`++`), so the time is linear: a word in parts has exponentially many matches.
+"""
 
 _MAX_PLAIN_LENGTH = 200  # of a plain expression, in characters
 
@@ -104,7 +107,7 @@ class Script:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the script is an expression that only reads, so it needs no user gesture and cannot hang."""
+        """Whether the script is an expression that only reads, so it needs no user gesture."""
         return not self.args and len(self.source) <= _MAX_PLAIN_LENGTH and _is_plain(self.source)
 
     def expression(self) -> str:

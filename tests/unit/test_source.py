@@ -110,5 +110,13 @@ def test_other_scripts_are_not_plain(source: str) -> None:
     assert not Script(source).is_plain
 
 
+@pytest.mark.parametrize(
+    "source", ["document.body.innerHTML = '<iframe src=/blank></iframe>'", "a" * 199 + "("]
+)
+def test_long_words_are_read_in_linear_time(source: str) -> None:
+    """Otherwise the test does not end."""
+    assert not Script(source).is_plain
+
+
 def test_a_script_with_arguments_is_not_plain() -> None:
     assert not Script("a", [1]).is_plain
