@@ -149,8 +149,6 @@ class Browser(BrowserParts):
             params["browserContextId"] = context.id
         elif (start_page := tabs.take_start_page()) is not None and start_page not in self._pages:
             return CreateTargetReply(start_page)
-        if tabs.launched and self.version.headless:
-            params["background"] = True  # nobody sees which tab is in front, and showing one takes time
         return await tabs.creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
 
     async def wait_for_page(

@@ -170,11 +170,13 @@ async def recover_worker(session: Session, call: SharedCall, unanswered: list[Sh
 async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) -> RecoveryReport:
     """Recover the page's main frame, then each out-of-process frame; see `recover`."""
     report = await recover(page, None, allow=allow, sent=False, extra_wait=extra_wait, reported=True)
-    for session in list(page.frame_sessions.values()):
+    for target_id, evaluation_session in list(page.evaluation_sessions.items()):
         if report.under_way or page.closed:
             break
-        if session is not page.session and not session.ended:
-            more = await recover(page, session, allow=allow, sent=False, extra_wait=extra_wait, reported=True)
+        if target_id != page.target_id and not evaluation_session.ended:
+            more = await recover(
+                page, evaluation_session, allow=allow, sent=False, extra_wait=extra_wait, reported=True
+            )
             report = RecoveryReport(
                 steps=report.steps + more.steps,
                 responsive=report.responsive and more.responsive,

@@ -105,7 +105,6 @@ class PageTarget:
         self.evaluation_sessions: dict[str, Session] = {}
         self.evaluation_session_errors: dict[str, EngineError] = {}
         self._evaluation_listeners: list[Callable[[Session], None]] = []
-        self._deferred_evaluation_sessions: dict[str, Callable[[], object]] = {}
         self.evaluation_session_rebuilds: Counter[str] = Counter()
         self.frames = FrameTree(info.target_id, session)
         self.frames.main.url = info.url
@@ -439,10 +438,6 @@ class PageTarget:
             listener(evaluation_session)
         self.changes.notify()
 
-    def defer_evaluation_session(self, target_id: str, attach: Callable[[], object]) -> None:
-        """Call `attach` when the evaluation session of a target is needed for the first time."""
-        self._deferred_evaluation_sessions[target_id] = attach
-
     def on_evaluation_session_in_doubt(self, listener: Callable[[], None]) -> None:
         """Set the listener that is called when a termination does not free the page."""
         self._doubt = listener
@@ -497,9 +492,6 @@ class PageTarget:
             return None
 
         await self.running.ready()
-        if (attach := self._deferred_evaluation_sessions.pop(target_id, None)) is not None:
-            self._own_session(target_id)
-            attach()
         return await self.wait_for(usable)
 
     def _own_session(self, target_id: str) -> Session:

@@ -1,8 +1,8 @@
 """Tabs: attaches every page, sets it up, and lets it run.
 
-Rule: a new target is paused until its session is set up, because only a session that existed before can free a
-hung page. If evaluation sessions have a separate connection, it is also paused until its evaluation session has
-answered. The set-up is sent in one batch. A target that does not answer delays no other target.
+Rule: a new target is paused until its session is set up and its evaluation session (a second session that can
+terminate its scripts) is attached and has answered. Only a session that existed before can free a hung page. The
+set-up is sent in one batch. A target that does not answer delays no other target.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Tabs:
         self.pages: dict[str, PageTarget] = {}
         self.unlisted_url = f"{BLANK}#{secrets.token_hex(16)}"
         self.changes = Notifier()
-        self.launched = launched
+        self._launched = launched
         self._start_page = ""
         self._dialog_policy, self._has_dialog_policy = DialogPolicy(), False
         self._dialog_owner: Callable[[PageTarget], object] = lambda _target: None
@@ -300,9 +300,9 @@ class Tabs:
             paused_at_start=attachment.waiting,
             owner_of=self._dialog_owner,
         )
-        page.is_drawn_behind = self.launched
-        page.ours = self.launched if opener is None else opener.ours
-        if not (self.launched if opener is None else opener.running.used):
+        page.is_drawn_behind = self._launched
+        page.ours = self._launched if opener is None else opener.ours
+        if not (self._launched if opener is None else opener.running.used):
             page.leave_alone()
             page.dialogs.answering = self._has_dialog_policy
         page.dialogs.on_opening(partial(self._note_dialog, page))
@@ -360,7 +360,7 @@ class Tabs:
                 # connecting.
                 calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
                 calls += _post_set_up(session, page.running.used)
-                if waiting and self.evaluation_sessions.separate:
+                if waiting:
                     await self._wait_for_evaluation_session(page, session)
                 calls += self._post_further(page, session)
                 if waiting:
@@ -402,7 +402,7 @@ class Tabs:
             # The renderer can be dead already: a document is restored with an iframe whose process crashed.
             calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
             calls += _post_set_up(session, page.running.used)
-            if attachment.waiting and self.evaluation_sessions.separate:
+            if attachment.waiting:
                 await self._wait_for_evaluation_session(page, session)
             calls += self._post_further(page, session)
             calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))

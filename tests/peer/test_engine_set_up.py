@@ -51,17 +51,6 @@ async def test_a_new_page_navigates_only_after_it_is_known_to_run(
     assert asked[0] == "Page.navigate", "the blank page is not asked whether it hangs"
 
 
-@pytest.mark.parametrize(("product", "background"), [("HeadlessChrome/1", True), ("Chrome/1", None)])
-async def test_pages_of_a_headless_browser_open_in_the_background(
-    scripted: ScriptedBrowser, product: str, background: bool | None, autojump_clock: MockClock
-) -> None:
-    scripted.on("Browser.getVersion", result={"product": product, "userAgent": product})
-    async with scripted.engine() as browser:
-        await browser.new_page()
-    created = next(each for each in scripted.received if each.method == "Target.createTarget")
-    assert created.params.get("background") is background
-
-
 @pytest.mark.parametrize("frame", [None, "F1"])
 @pytest.mark.parametrize("when", ["held back", "running"])
 async def test_the_opener_of_a_popup_that_closed_before_it_ran_resumes(

@@ -363,30 +363,3 @@ async def test_an_evaluation_session_that_disappears_during_its_creation_is_crea
     page = await browser.new_page()
     await trio.sleep(1)
     assert await page.internals.target.evaluation_session_of("T1") is page.internals.target.evaluation_session
-
-
-async def test_over_one_connection_the_evaluation_session_is_attached_when_it_is_needed(
-    scripted: ScriptedBrowser, autojump_clock: MockClock
-) -> None:
-    instruments = Instruments()
-    async with (
-        scripted.connect(instruments=instruments) as main,
-        open_engine(main, None, instruments, "scripted") as browser,
-    ):
-        page = await browser.new_page()
-        assert (await page.goto("https://a.example/")).url == "https://a.example/"
-        assert await page.evaluate("1") == 1
-        assert scripted.count("Target.attachToTarget") == 0
-        sent = [request.method for request in scripted.received if request.session_id == "S-T1"]
-        run = sent.index("Runtime.runIfWaitingForDebugger")
-        assert "Runtime.evaluate" not in sent[:run], "nothing delays the page"
-        scripted.on("Runtime.evaluate", SILENCE, nth=scripted.count("Runtime.evaluate") + 1)
-        with pytest.raises(cdpengine.errors.EvaluationTimeoutError):
-            await page.evaluate("while (true) {}", timeout=1)
-        assert scripted.count("Runtime.terminateExecution") >= 1
-        assert scripted.count("Target.attachToTarget") == 0, "the page's own session terminates scripts"
-        frame = await inside(page, scripted)
-        with pytest.raises(cdpengine.errors.EngineError):
-            await page.evaluate("1", frame=frame, timeout=1)
-        assert scripted.count("Target.attachToTarget") == 1
-        assert page.internals.target.evaluation_session is not None

@@ -82,7 +82,7 @@ async def test_evaluation_stays_on_the_first_connection_when_the_second_reaches_
             assert await page.evaluate("1") == 1
             assert page.internals.target.evaluation_session_rebuilds == {}
         assert trio.current_time() == started, "nothing was waited for"
-        assert attached_by_hand(scripted) == ["T1"], "later pages do not need an evaluation session yet"
+        assert attached_by_hand(scripted) == ["T1", "T2", "T3"]
         assert attached_by_hand(other) == ["T1"], "one refusal is enough"
         assert "each connection" in caplog.text
         await quiet()
@@ -152,7 +152,6 @@ async def test_an_endpoint_that_refuses_a_second_connection_is_used_over_the_fir
     async with one.peer, cdpengine.connect(one.peer.endpoint) as browser:
         page = await browser.new_page()
         assert await page.evaluate("1") == 1
-        await page.internals.target.evaluation_session_of("T1")
         assert attached_by_hand(one.peer) == ["T1"]
         assert len(one.peer.links) == 1
     assert "evaluation is on the first connection" in caplog.text

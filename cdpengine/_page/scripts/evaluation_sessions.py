@@ -1,11 +1,9 @@
 """Evaluation sessions: a second session that can terminate the scripts of a page or of a frame's process.
 
-Rule: an evaluation session is usable once it has answered. On a separate connection, it exists or is being created
-while its target lives. On the main connection, it is created when it is first needed, because each session costs
-Chrome time, and the main session terminates scripts too. If its connection or session ends, it is created again,
-and the reason is counted. Commands that were sent on the old session are not repeated. Pages and their main
-sessions are unaffected. Scripts run on the page's main session. The evaluation session is queried for liveness and
-contexts, and terminates scripts and dialogs.
+Rule: an evaluation session is usable once it has answered. While its target lives, it exists or is being created.
+If its connection or session ends, it is created again, and the reason is counted. Commands that were sent on the
+old session are not repeated. Pages and their main sessions are unaffected. Scripts run on the page's main session.
+The evaluation session is queried for liveness and contexts, and terminates scripts and dialogs.
 
 Evaluation sessions have a separate connection if that leads to the same browser. Otherwise they share the main
 one: over a pipe, and at endpoints that start a browser for each connection or allow only one. A second connection
@@ -152,11 +150,6 @@ class EvaluationSessions:
                 raise
             self._share_main(f"the endpoint allows no second one ({error})")
 
-    @property
-    def separate(self) -> bool:
-        """Whether evaluation sessions have a separate connection."""
-        return self._opener is not None
-
     def close(self) -> None:
         """Close the connection permanently."""
         self._closed = True
@@ -165,21 +158,12 @@ class EvaluationSessions:
     def keep(self, page: PageTarget, session: Session, *, paused_at_start: bool) -> None:
         """Keep an evaluation session for the target of `session` (the page, or a frame) while it lives.
 
-        On the main connection, it is attached when it is first needed: until then, `session` itself can terminate
-        scripts. `paused_at_start`: the target is paused at its start.
+        `paused_at_start`: the target is paused at its start, until its first evaluation session exists.
         """
-
-        def attach(paused: bool) -> None:
-            self._nursery.start_soon(
-                self._keep_evaluation_session, page, session, paused, name="evaluation session"
-            )
-
         page.on_evaluation_session_in_doubt(self._doubt)
-        if self.separate:
-            attach(paused_at_start)
-        else:
-            assert session.target_id is not None
-            page.defer_evaluation_session(session.target_id, partial(attach, False))
+        self._nursery.start_soon(
+            self._keep_evaluation_session, page, session, paused_at_start, name="evaluation session"
+        )
 
     def _notify(self) -> None:
         self._changes.notify()

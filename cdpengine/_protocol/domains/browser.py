@@ -25,11 +25,6 @@ class BrowserVersion(msgspec.Struct, frozen=True, rename="camel"):
         return self.product.rpartition("/")[2]
 
     @property
-    def headless(self) -> bool:
-        """Whether the browser has no visible windows."""
-        return self.product.startswith("Headless")
-
-    @property
     def on_mac(self) -> bool:
         """Whether the browser runs on macOS, where Meta replaces Control."""
         return "Macintosh" in self.user_agent
