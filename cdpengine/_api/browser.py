@@ -111,7 +111,7 @@ class Browser(BrowserParts):
         cancellation the page is closed.
 
         The first new page of a headless browser with a temporary profile is the blank page that the browser opened
-        at its start, unless the program has seen that page in `pages` or navigated it.
+        at its start, unless the program has seen that page in `pages` or navigated it, or CDPENGINE_RECORD is set.
         """
         options = check_options(activity)
         size = viewport if viewport == "default" else check_viewport(viewport)

@@ -142,7 +142,9 @@ async def launch(
             browser.internals.emulations.set_default_viewport(size)
             browser.set_activity(activity_options)
             browser.internals.slow_mo = pause
-            if headless and user_data_dir is None and opens_blank_page(args):
+            # Programs that connect to the replay of a recorded start create their first page.
+            is_recorded = bool(os.environ.get("CDPENGINE_RECORD"))
+            if headless and user_data_dir is None and opens_blank_page(args) and not is_recorded:
                 browser.internals.tabs.offer_start_page()
             started()
             ready()
