@@ -5,7 +5,9 @@ Rule: the program is written to standard output or to a file, and notes about om
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
     from cdpengine import Browser
     from cdpengine.codegen.person_recorder import PersonRecorder
     from cdpengine.codegen.recorded import RecordedStep
+
+_NO_DISPLAY = (
+    "Recording needs a window, and no display is set. Run the command under xvfb-run, or pass --endpoint with the "
+    "address of a running browser."
+)
 
 
 def _check_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -146,6 +153,8 @@ async def _open_window(executable: str | None, endpoint: str | None) -> AsyncIte
         async with cdpengine.connect(endpoint, viewport=None) as browser:
             yield browser
         return
+    if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise click.UsageError(_NO_DISPLAY)
     options = LaunchOptions(executable=find_browser(executable).path, headless=False)
     async with start_browser(options) as process:
         assert process.endpoint is not None

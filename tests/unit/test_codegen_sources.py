@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -222,7 +223,9 @@ def test_a_cache_entry() -> None:
     ]  # fmt: skip
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from cdpengine.cli.commands import run_command
 
     def status(*arguments: str) -> int | str | None:
@@ -234,3 +237,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     (tmp_path / "a.zip").write_bytes(b"PK")
     assert status("--from", str(tmp_path / "a.zip")) == 1
     assert "not a step trace" in capsys.readouterr().err
+    if sys.platform == "linux":
+        for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+            monkeypatch.delenv(name, raising=False)
+        assert status("https://a.example/") == 2
+        assert "pass --endpoint" in " ".join(capsys.readouterr().err.split())

@@ -164,7 +164,8 @@ document.addEventListener("keydown", (event) => {
 
 function followAddress() {
   const wanted = new URLSearchParams(location.hash.slice(1));
-  const number = Number(wanted.get("action")) || index.steps[0]?.n;
+  const first = index.steps.findLast((step) => step.error) ?? index.steps[0];
+  const number = Number(wanted.get("action")) || first?.n;
   if (number === undefined) return;
   open(number, { tab: PANES[wanted.get("tab")] ? wanted.get("tab") : tab, state: wanted.get("page") ?? state });
 }
