@@ -101,7 +101,7 @@ Holds: TypeAlias = Callable[[PageTarget], bool]
 
 @attrs.define(eq=False)
 class SharedNumbers:
-    """The numbers that the refs of several pages share: those of a context, or of the browser (None)."""
+    """The numbers that the refs of several pages share: the pages of a context, or of the browser (None)."""
 
     _numbers: dict[Holds | None, RefNumbers] = attrs.field(factory=dict, init=False)
 

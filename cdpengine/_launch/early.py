@@ -82,7 +82,7 @@ def take(executable: Path) -> EarlyBrowser | None:
 
 
 def abandon() -> None:
-    """Kill a browser that nobody took, and remove its profile."""
+    """Kill the browser if it was not taken, and remove its profile."""
     global _begun
     if _begun is None or sys.platform == "win32":
         return

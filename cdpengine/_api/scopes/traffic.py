@@ -1,7 +1,7 @@
 """ScopeTraffic: the methods of pages and contexts that route requests, and record them and the actions.
 
-Rule: both have the same methods. Those of a page concern the page, its frames and workers, and the pages that it
-opens; those of a context concern all its pages.
+Rule: both have the same methods. The methods of a page concern the page, its frames and workers, and the pages
+that it opens. The methods of a context concern all its pages.
 """
 
 from __future__ import annotations
